@@ -1,0 +1,246 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings of every target: language mode 6 and the upcoming features that the codebases we resemble use.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+// Dependencies by product, so that each target's list below reads as the import table of docs/architecture.md.
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
+let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let serviceLifecycleTestKit = Target.Dependency.product(
+    name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "securepush",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "ingest", targets: ["Ingest"]),
+        .executable(name: "dispatcher", targets: ["Dispatcher"]),
+        .executable(name: "retrieval", targets: ["Retrieval"]),
+        .executable(name: "hub-emulator", targets: ["HubEmulator"]),
+        .executable(name: "securepush", targets: ["SecurePushCLI"]),
+        .executable(name: "benchmark-seed", targets: ["BenchmarkSeed"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        // The domain: no NIO, no HTTP, no C.
+        .target(
+            name: "SecurePushCore", dependencies: [crypto, deque, logging], path: "Shared/SecurePushCore",
+            swiftSettings: settings),
+
+        // Wrappers of C libraries; they know AMQP and SQL, not push.
+        .systemLibrary(
+            name: "CRabbitMQ", path: "Shared/CRabbitMQ", pkgConfig: "librabbitmq",
+            providers: [.apt(["librabbitmq-dev"]), .brew(["rabbitmq-c"])]),
+        .systemLibrary(
+            name: "CLibPQ", path: "Shared/CLibPQ", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(name: "ThreadExecutor", path: "Shared/ThreadExecutor", swiftSettings: settings),
+        .target(
+            name: "AMQP", dependencies: ["CRabbitMQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
+            path: "Shared/AMQP", swiftSettings: settings),
+        .target(
+            name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
+            path: "Shared/Postgres", swiftSettings: settings),
+
+        // Settings: keys, parsing, and all mistakes at once.
+        .target(
+            name: "ServiceConfiguration", dependencies: ["SecurePushCore", configuration, logging],
+            path: "Shared/ServiceConfiguration", swiftSettings: settings),
+
+        // Adapters of the domain's ports; they never import each other.
+        .target(
+            name: "Storage",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "Postgres", grdb, logging, metrics, serviceLifecycle,
+            ], path: "Shared/Storage", swiftSettings: settings),
+        .target(
+            name: "Messaging",
+            dependencies: ["SecurePushCore", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle],
+            path: "Shared/Messaging", swiftSettings: settings),
+        .target(
+            name: "NotificationHubs",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, deque, logging, metrics, nioCore,
+                nioHTTP1, nioPosix, nioSSL,
+                serviceLifecycle,
+            ], path: "Shared/NotificationHubs", swiftSettings: settings),
+        .target(
+            name: "Authentication",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, logging, nioCore, nioHTTP1,
+                nioPosix,
+            ], path: "Shared/Authentication", swiftSettings: settings),
+        .target(
+            name: "ServiceRuntime",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, hummingbirdTLS,
+                logging,
+                metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
+            ], path: "Shared/ServiceRuntime", swiftSettings: settings),
+
+        // The services; they never import each other.
+        .executableTarget(
+            name: "Ingest",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+                httpTypes, hummingbird,
+                logging, metrics, nioCore, serviceLifecycle,
+            ], path: "Services/Ingest", swiftSettings: settings),
+        .executableTarget(
+            name: "Dispatcher",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
+                hummingbird, logging, metrics,
+                serviceLifecycle,
+            ], path: "Services/Dispatcher", swiftSettings: settings),
+        .executableTarget(
+            name: "Retrieval",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "NotificationHubs", httpTypes,
+                hummingbird, logging, metrics, nioCore, serviceLifecycle,
+            ], path: "Services/Retrieval", swiftSettings: settings),
+        .executableTarget(
+            name: "HubEmulator",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto, deque, httpTypes, hummingbird,
+                logging, metrics, nioCore, serviceLifecycle,
+            ], path: "Services/HubEmulator", resources: [.embedInCode("Page")], swiftSettings: settings),
+        .executableTarget(
+            name: "SecurePushCLI",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+                "NotificationHubs", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
+            ], path: "Services/SecurePushCLI", swiftSettings: settings),
+
+        // Prepares measurements; see docs/benchmarks.md.
+        .executableTarget(
+            name: "BenchmarkSeed",
+            dependencies: ["SecurePushCore", "Storage", "Messaging", logging, serviceLifecycle],
+            path: "Benchmarks/Seed", swiftSettings: settings),
+
+        // Tests.
+        .target(
+            name: "TestSupport", dependencies: ["SecurePushCore", logging], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        .testTarget(
+            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "TestSupport", crypto],
+            path: "Tests/SecurePushCoreTests", swiftSettings: settings),
+        .testTarget(
+            name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "TestSupport"],
+            path: "Tests/ThreadExecutorTests", swiftSettings: settings),
+        .testTarget(
+            name: "AMQPTests",
+            dependencies: ["AMQP", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit],
+            path: "Tests/AMQPTests", swiftSettings: settings),
+        .testTarget(
+            name: "PostgresTests",
+            dependencies: ["Postgres", "TestSupport", logging, serviceLifecycle],
+            path: "Tests/PostgresTests", swiftSettings: settings),
+        .testTarget(
+            name: "StorageTests",
+            dependencies: ["SecurePushCore", "Storage", "TestSupport", grdb, logging, serviceLifecycle],
+            path: "Tests/StorageTests", swiftSettings: settings),
+        .testTarget(
+            name: "MessagingTests",
+            dependencies: ["SecurePushCore", "Messaging", "AMQP", "TestSupport", logging, serviceLifecycle],
+            path: "Tests/MessagingTests", swiftSettings: settings),
+        .testTarget(
+            name: "NotificationHubsTests",
+            dependencies: [
+                "SecurePushCore", "NotificationHubs", "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix,
+                serviceLifecycle,
+            ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
+        .testTarget(
+            name: "AuthenticationTests",
+            dependencies: [
+                "SecurePushCore", "Authentication", "TestSupport", crypto, cryptoExtras, hummingbird,
+                hummingbirdTesting, jwtKit, logging, serviceLifecycle,
+            ], path: "Tests/AuthenticationTests", swiftSettings: settings),
+        .testTarget(
+            name: "ServiceRuntimeTests",
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "TestSupport", hummingbird,
+                hummingbirdTesting,
+                httpTypes, logging, metrics, metricsCore, nioCore, serviceLifecycle, serviceLifecycleTestKit, unixSignals,
+            ], path: "Tests/ServiceRuntimeTests", swiftSettings: settings),
+        .testTarget(
+            name: "IngestTests",
+            dependencies: [
+                "Ingest", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "TestSupport", crypto,
+                hummingbird, hummingbirdTesting, logging, serviceLifecycle,
+            ], path: "Tests/IngestTests", swiftSettings: settings),
+        .testTarget(
+            name: "DispatcherTests",
+            dependencies: [
+                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "TestSupport", logging, serviceLifecycle,
+            ], path: "Tests/DispatcherTests", swiftSettings: settings),
+        .testTarget(
+            name: "RetrievalTests",
+            dependencies: [
+                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "NotificationHubs",
+                "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
+            ], path: "Tests/RetrievalTests", swiftSettings: settings),
+        .testTarget(
+            name: "HubEmulatorTests",
+            dependencies: [
+                "HubEmulator", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto, hummingbird,
+                hummingbirdTesting, logging, nioCore, nioPosix, serviceLifecycle,
+            ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
+        .testTarget(
+            name: "SecurePushCLITests",
+            dependencies: ["SecurePushCLI", "SecurePushCore", "TestSupport", logging],
+            path: "Tests/SecurePushCLITests", swiftSettings: settings),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["SecurePushCore", "TestSupport", asyncHTTPClient, crypto, logging, nioCore],
+            path: "Tests/EndToEndTests", swiftSettings: settings),
+        .testTarget(
+            name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,76 @@
+import SecurePushCore
+
+/// What follows from an attempt: what to store, and what to publish before the delivery is acknowledged.
+struct Settlement: Sendable {
+    var delivery: DispatchDelivery
+    /// The whole record of deliveries, or `nil` where nothing changed.
+    var outcome: DispatchOutcome?
+    /// What failed and has attempts left, with the index of its delay.
+    var retry: (message: DispatchMessage, delay: Int)?
+    /// What ran out of attempts, with the reason.
+    var dead: (message: DispatchMessage, reason: String)?
+
+    /// Whether something must be published before the delivery is acknowledged.
+    var publishes: Bool { retry != nil || dead != nil }
+}
+
+extension DispatchAttempt {
+    /// Decides what follows from the hub's answers.
+    func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
+        var deliveries = plan.deliveries
+        var retrying: [Platform] = []
+        var exhausted: [Platform] = []
+        var retryAfter: Duration?
+        for (platform, outcome) in outcomes {
+            let position = deliveries.firstIndex { $0.platform == platform }
+            let updated = policy.delivery(
+                of: platform, after: outcome, previous: position.map { deliveries[$0] }, now: now)
+            if let position { deliveries[position] = updated } else { deliveries.append(updated) }
+            if updated.state == .retrying {
+                retrying.append(platform)
+                if let asked = outcome.retryAfter { retryAfter = max(retryAfter ?? .zero, asked) }
+            } else if updated.state == .dead, !outcome.isFinal {
+                exhausted.append(platform)
+            }
+        }
+        var settlement = Settlement(
+            delivery: delivery,
+            outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
+        if !retrying.isEmpty {
+            let attempt = (message.attempt ?? 0) + 1
+            settlement.retry = (
+                follow(up: retrying, attempt: attempt),
+                policy.retryDelays.index(beforeRetry: attempt, atLeast: retryAfter)
+            )
+        }
+        if !exhausted.isEmpty {
+            let reason = deliveries.first { exhausted.contains($0.platform) }?.error ?? "unknown"
+            settlement.dead = (
+                follow(up: exhausted, attempt: message.attempt), "out of attempts: \(reason)"
+            )
+        }
+        return settlement
+    }
+
+    private func follow(up platforms: [Platform], attempt: Int?) -> DispatchMessage {
+        DispatchMessage(
+            id: plan.id, platforms: platforms, attempt: attempt, traceparent: message.traceparent ?? plan.traceparent)
+    }
+}
+
+extension DispatchPlan {
+    /// The record of a notification that is not sent any more: what was not settled is skipped.
+    func skipping(_ policy: DispatchPolicy, reason: String, now: Timestamp) -> DispatchOutcome {
+        var deliveries = deliveries
+        for platform in policy.owedPlatforms(self, asked: nil) {
+            var delivery = deliveries.first { $0.platform == platform }
+                ?? Delivery(platform: platform, state: .skipped, updatedAt: now)
+            delivery.state = .skipped
+            delivery.error = reason
+            delivery.updatedAt = now
+            deliveries.removeAll { $0.platform == platform }
+            deliveries.append(delivery)
+        }
+        return DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)
+    }
+}

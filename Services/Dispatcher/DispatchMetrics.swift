@@ -1,0 +1,42 @@
+import Metrics
+import SecurePushCore
+
+/// The dispatcher's instruments, held so that none is looked up on the way of a notification.
+struct DispatchMetrics: Sendable {
+    let settled = Counter(label: "securepush_dispatch_settled_total")
+    let unknown = Counter(label: "securepush_dispatch_unknown_total")
+    let skipped = Counter(label: "securepush_dispatch_skipped_total")
+    let poison = Counter(label: "securepush_parked_total", dimensions: [("reason", "unreadable")])
+    let exhausted = Counter(label: "securepush_parked_total", dimensions: [("reason", "attempts")])
+    let retries = Counter(label: "securepush_dispatch_retries_total")
+    let claimFailures = Counter(label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "claim")])
+    let recordFailures = Counter(
+        label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "record")])
+    private let attempts: [Platform: [String: Counter]]
+
+    init(platforms: [Platform]) {
+        let results = ["sent", "throttled", "unavailable", "rejected", "unauthorized"]
+        attempts = Dictionary(
+            uniqueKeysWithValues: platforms.map { platform in
+                let counters = results.map { result in
+                    let dimensions = [("platform", platform.rawValue), ("result", result)]
+                    return (result, Counter(label: "securepush_dispatch_attempts_total", dimensions: dimensions))
+                }
+                return (platform, Dictionary(uniqueKeysWithValues: counters))
+            })
+    }
+
+    /// Counts a hub's answer.
+    func count(_ outcome: SendOutcome, platform: Platform) {
+        attempts[platform]?[outcome.label]?.increment()
+    }
+
+    /// Counts messages published on behalf of failed attempts.
+    func count(_ route: DispatchRoute, _ messages: Int) {
+        switch route {
+        case .retry: retries.increment(by: messages)
+        case .dead: exhausted.increment(by: messages)
+        case .dispatch: break
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Logging
+import Metrics
+import NotificationHubs
+import SecurePushCore
+import ServiceLifecycle
+
+/// Carries notifications from the broker through the hub, in groups.
+///
+/// Three stages, each serving whatever has come while it was busy: the intake claims all that the prefetch holds in one
+/// statement (an attempt is on record before the hub is called); the gateway sends, one request a platform; the
+/// settlement stores the outcomes of all that is finished in one statement, publishes what is to be tried again, and
+/// only then acknowledges. What is in flight is bounded by the prefetch.
+struct DispatchPipeline: Service {
+    let consumer: any DispatchConsumer
+    let ledger: any DispatchLedger
+    let gateway: any PushGateway
+    let policy: DispatchPolicy
+    let settler: DispatchSettler
+    let logger: Logger
+    let metrics: DispatchMetrics
+
+    /// Deliveries claimed in one statement.
+    private static let claimLimit = 512
+
+    init(
+        consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchLedger,
+        gateway: any PushGateway, policy: DispatchPolicy, logger: Logger
+    ) {
+        self.consumer = consumer
+        self.ledger = ledger
+        self.gateway = gateway
+        self.policy = policy
+        self.logger = logger
+        metrics = DispatchMetrics(platforms: policy.platforms)
+        settler = DispatchSettler(
+            consumer: consumer, publisher: publisher, ledger: ledger, policy: policy, logger: logger, metrics: metrics)
+    }
+
+    /// Runs until the consumer is drained, which a graceful shutdown brings about, and all that it handed out is settled.
+    func run() async throws {
+        await withTaskGroup { group in
+            group.addTask { await settler.run() }
+            while let deliveries = await consumer.next(limit: Self.claimLimit) { await dispatch(deliveries) }
+            await settler.finish()
+            await group.waitForAll()
+        }
+    }
+
+    /// Claims a group and starts its sends; returns without waiting for the hub.
+    private func dispatch(_ deliveries: [DispatchDelivery]) async {
+        let (readable, unreadable) = deliveries.partitioned { $0.message != nil }
+        // The consumer moves them to the dead-letter queue.
+        settler.settle(unreadable.map { Settlement(delivery: $0) })
+        metrics.poison.increment(by: unreadable.count)
+        guard !readable.isEmpty else { return }
+        let plans: [NotificationID: DispatchPlan]
+        do {
+            plans = try await ledger.claim(readable.compactMap { $0.message?.id }, now: .now)
+        } catch {
+            logger.warning("claiming failed, deliveries go back", metadata: ["error": "\(error)"])
+            metrics.claimFailures.increment()
+            // The queue would hand them out again at once; a moment's wait keeps that from becoming a storm.
+            try? await Task.sleep(for: .milliseconds(500))
+            consumer.giveBack(readable)
+            return
+        }
+        start(readable, plans: plans)
+    }
+
+    private func start(_ deliveries: [DispatchDelivery], plans: [NotificationID: DispatchPlan]) {
+        let now = Timestamp.now
+        var done: [Settlement] = []
+        for delivery in deliveries {
+            guard let message = delivery.message else { continue }
+            guard let plan = plans[message.id] else {
+                metrics.unknown.increment()
+                done.append(Settlement(delivery: delivery))
+                continue
+            }
+            if let reason = plan.reasonNotToSend(now: now) {
+                metrics.skipped.increment()
+                let outcome = plan.skipping(policy, reason: reason, now: now)
+                done.append(Settlement(delivery: delivery, outcome: outcome))
+                continue
+            }
+            let platforms = policy.owedPlatforms(plan, asked: message.platforms)
+            if platforms.isEmpty {
+                done.append(Settlement(delivery: delivery, outcome: plan.closing()))
+                continue
+            }
+            settler.begin()
+            send(DispatchAttempt(delivery: delivery, message: message, plan: plan, platforms: platforms), now: now)
+        }
+        settler.settle(done)
+    }
+
+    private func send(_ attempt: DispatchAttempt, now: Timestamp) {
+        let (settler, metrics) = (settler, metrics)
+        for (index, platform) in attempt.platforms.enumerated() {
+            let complete: @Sendable (SendOutcome) -> Void = { outcome in
+                metrics.count(outcome, platform: platform)
+                if attempt.complete(index, outcome) { settler.finish(attempt) }
+            }
+            if let notification = attempt.plan.notification(for: platform, now: now) {
+                gateway.send(notification, completion: complete)
+            } else {
+                complete(.rejected(reason: "There is no native form for \(platform)."))
+            }
+        }
+    }
+}
+
+extension DispatchPlan {
+    /// Why the notification must not be sent any more, or `nil`.
+    func reasonNotToSend(now: Timestamp) -> String? {
+        if isRevoked { return "revoked" }
+        return expiresAt <= now ? "expired" : nil
+    }
+
+    /// The outcome of a notification for which nothing is owed: what is on record, so that its status is right.
+    func closing() -> DispatchOutcome? {
+        deliveries.isEmpty ? nil : DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)
+    }
+}
+
+extension Array {
+    /// The elements that satisfy a condition, and the others.
+    func partitioned(_ condition: (Element) -> Bool) -> (satisfying: [Element], others: [Element]) {
+        (filter(condition), filter { !condition($0) })
+    }
+}

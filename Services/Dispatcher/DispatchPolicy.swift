@@ -1,0 +1,78 @@
+import SecurePushCore
+
+/// What a dispatcher is set up to do with each notification.
+struct DispatchPolicy: Sendable {
+    /// The platforms fanned out to (`HUB_PLATFORMS`).
+    var platforms: [Platform] = [.apple, .fcmv1, .windows]
+    /// Requests to the hub for one platform before it is given up (`DISPATCH_MAX_ATTEMPTS`).
+    var maximumAttempts = 10
+    var retryDelays = RetryDelays.standard
+
+    /// The platforms that a claimed notification still has to be sent to, in the order of `HUB_PLATFORMS`.
+    ///
+    /// The stored outcomes decide; what a retry's header names only narrows it. So a platform that succeeded is not sent
+    /// again, whatever the broker delivers twice.
+    func owedPlatforms(_ plan: DispatchPlan, asked: [Platform]?) -> [Platform] {
+        let wanted = plan.platforms.map { wanted in platforms.filter(wanted.contains) } ?? platforms
+        return wanted.filter { platform in
+            if let asked, !asked.contains(platform) { return false }
+            return !(plan.deliveries.first { $0.platform == platform }?.state.isSettled ?? false)
+        }
+    }
+
+    /// The record of a platform after the hub's answer to one more try.
+    func delivery(
+        of platform: Platform, after outcome: SendOutcome, previous: Delivery?, now: Timestamp
+    ) -> Delivery {
+        var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
+        delivery.updatedAt = now
+        delivery.attempts += 1
+        delivery.error = nil
+        switch outcome {
+        case .sent(let hubMessageID):
+            delivery.state = .sent
+            delivery.hubMessageID = hubMessageID
+        case .throttled:
+            // Nothing is wrong with the notification: being told to slow down uses up no attempt.
+            delivery.attempts -= 1
+            delivery.state = .retrying
+            delivery.error = "The hub throttles."
+        case .unavailable(let reason, _), .unauthorized(let reason):
+            delivery.state = delivery.attempts < maximumAttempts ? .retrying : .dead
+            delivery.error = reason
+        case .rejected(let reason):
+            delivery.state = .dead
+            delivery.error = reason
+        }
+        return delivery
+    }
+}
+
+extension SendOutcome {
+    /// How long the hub asked to wait.
+    var retryAfter: Duration? {
+        switch self {
+        case .throttled(let retryAfter), .unavailable(_, let retryAfter): retryAfter
+        case .sent, .rejected, .unauthorized: nil
+        }
+    }
+
+    /// Whether the notification is given up by the hub's own final answer rather than for want of attempts.
+    var isFinal: Bool {
+        switch self {
+        case .sent, .rejected: true
+        case .throttled, .unavailable, .unauthorized: false
+        }
+    }
+
+    /// The label of metrics.
+    var label: String {
+        switch self {
+        case .sent: "sent"
+        case .throttled: "throttled"
+        case .unavailable: "unavailable"
+        case .rejected: "rejected"
+        case .unauthorized: "unauthorized"
+        }
+    }
+}

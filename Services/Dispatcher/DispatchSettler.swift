@@ -1,0 +1,130 @@
+import Logging
+import Metrics
+import SecurePushCore
+import Synchronization
+
+/// Stores outcomes, publishes what is to be tried again or given up, and acknowledges: in this order, in groups.
+final class DispatchSettler: Sendable {
+    private let consumer: any DispatchConsumer
+    private let publisher: any DispatchPublisher
+    private let ledger: any DispatchLedger
+    private let policy: DispatchPolicy
+    private let logger: Logger
+    private let metrics: DispatchMetrics
+    /// Bounded by the prefetch: a delivery is in it at most once.
+    private let mailbox = Mailbox<Settlement>()
+    private let inFlight = Mutex(InFlight())
+
+    private struct InFlight {
+        var count = 0
+        var isFinishing = false
+    }
+
+    init(
+        consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchLedger,
+        policy: DispatchPolicy, logger: Logger, metrics: DispatchMetrics
+    ) {
+        self.consumer = consumer
+        self.publisher = publisher
+        self.ledger = ledger
+        self.policy = policy
+        self.logger = logger
+        self.metrics = metrics
+    }
+
+    /// An attempt has gone to the hub.
+    func begin() { inFlight.withLock { $0.count += 1 } }
+
+    /// The hub has answered for all platforms of an attempt.
+    func finish(_ attempt: DispatchAttempt) {
+        mailbox.put(CollectionOfOne(attempt.settlement(policy, now: .now)))
+        let isLast = inFlight.withLock { state in
+            state.count -= 1
+            return state.isFinishing && state.count == 0
+        }
+        if isLast { mailbox.close() }
+    }
+
+    /// Settlements that needed no answer of the hub.
+    func settle(_ settlements: [Settlement]) { mailbox.put(settlements) }
+
+    /// No more attempts will begin; ``run()`` returns once those in flight are settled.
+    func finish() async {
+        let isIdle = inFlight.withLock { state in
+            state.isFinishing = true
+            return state.count == 0
+        }
+        if isIdle { mailbox.close() }
+    }
+
+    /// The settling loop.
+    func run() async {
+        while let settlements = await mailbox.take() {
+            guard await record(settlements.compactMap(\.outcome)) else {
+                consumer.giveBack(settlements.map(\.delivery))
+                continue
+            }
+            let (settled, unpublished) = await followUp(settlements)
+            consumer.acknowledge(settled)
+            if !unpublished.isEmpty { consumer.giveBack(unpublished) }
+            metrics.settled.increment(by: settled.count)
+        }
+    }
+
+    /// Stores outcomes; while the store is away it tries again, for a duplicate push costs more than a wait.
+    private func record(_ outcomes: [DispatchOutcome]) async -> Bool {
+        guard !outcomes.isEmpty else { return true }
+        var wait = Duration.milliseconds(50)
+        for _ in 0..<8 {
+            do {
+                try await ledger.record(outcomes)
+                return true
+            } catch {
+                logger.warning("storing outcomes failed", metadata: ["error": "\(error)", "count": "\(outcomes.count)"])
+                metrics.recordFailures.increment()
+                try? await Task.sleep(for: wait)
+                wait = min(wait * 2, .seconds(1))
+            }
+        }
+        return false
+    }
+
+    /// Publishes retries and dead letters; a delivery whose message the broker did not confirm is not acknowledged.
+    private func followUp(
+        _ settlements: [Settlement]
+    ) async -> (settled: [DispatchDelivery], unpublished: [DispatchDelivery]) {
+        guard settlements.contains(where: \.publishes) else { return (settlements.map(\.delivery), []) }
+        var unconfirmed: Set<Int> = []
+        for (route, group) in followUps(settlements) {
+            let results = await publisher.publish(group.map(\.message), to: route)
+            unconfirmed.formUnion(failures(results, group.map(\.index)))
+            metrics.count(route, group.count)
+        }
+        let (settled, unpublished) = settlements.indices.map { $0 }.partitioned { !unconfirmed.contains($0) }
+        return (settled.map { settlements[$0].delivery }, unpublished.map { settlements[$0].delivery })
+    }
+
+    /// The messages to publish, by where they go, with the indices of their settlements.
+    private func followUps(
+        _ settlements: [Settlement]
+    ) -> [DispatchRoute: [(index: Int, message: DispatchMessage)]] {
+        var routes: [DispatchRoute: [(index: Int, message: DispatchMessage)]] = [:]
+        for (index, settlement) in settlements.enumerated() {
+            if let retry = settlement.retry {
+                routes[.retry(delay: retry.delay), default: []].append((index, retry.message))
+            }
+            if let dead = settlement.dead {
+                routes[.dead(reason: dead.reason), default: []].append((index, dead.message))
+            }
+        }
+        return routes
+    }
+
+    private func failures(_ results: [Result<Void, MessagingError>], _ indices: [Int]) -> [Int] {
+        zip(indices, results).compactMap { index, result in
+            guard case .failure(let error) = result else { return nil }
+            logger.warning("a follow-up was not confirmed", metadata: ["error": "\(error)"])
+            return index
+        }
+    }
+}

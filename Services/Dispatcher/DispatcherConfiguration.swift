@@ -1,0 +1,50 @@
+import Messaging
+import NotificationHubs
+import SecurePushCore
+import ServiceConfiguration
+import ServiceRuntime
+import Storage
+
+/// What a dispatcher is set up with.
+struct DispatcherConfiguration: Sendable {
+    var http: HTTPConfiguration
+    var storage: StorageConfiguration
+    var messaging: MessagingConfiguration
+    var hub: NotificationHubConfiguration
+    var policy: DispatchPolicy
+    /// Requests to the hub in flight.
+    var concurrency: Int
+
+    static let defaultPort = 8082
+
+    static let keys: [any ConfigurationKeyDescription] =
+        HTTPConfiguration.keys(defaultPort: defaultPort) + StorageConfiguration.keys + MessagingConfiguration.keys
+        + NotificationHubConfiguration.keys
+        + [
+            ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
+            ConfigurationKeys.dispatchMaxAttempts,
+        ]
+
+    /// - Returns: `nil` where an issue was noted.
+    init?(_ reader: inout ConfigurationReader) {
+        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort)
+        let storage = StorageConfiguration.read(&reader)
+        let prefetch = reader.read(ConfigurationKeys.dispatchPrefetch)
+        let messaging = MessagingConfiguration.read(&reader, prefetch: prefetch ?? 1, connectionName: "dispatcher")
+        let hub = NotificationHubConfiguration.read(&reader)
+        let platforms = reader.readPlatforms()
+        let delays = reader.read(ConfigurationKeys.retryDelays)
+        let maximumAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
+        let concurrency = reader.read(ConfigurationKeys.dispatchConcurrency)
+        guard let http, let storage, prefetch != nil, let messaging, let hub, let platforms, let delays,
+            let maximumAttempts, let concurrency
+        else { return nil }
+        self.http = http
+        self.storage = storage
+        self.messaging = messaging
+        self.hub = hub
+        self.concurrency = concurrency
+        policy = DispatchPolicy(
+            platforms: platforms, maximumAttempts: maximumAttempts, retryDelays: RetryDelays(delays))
+    }
+}

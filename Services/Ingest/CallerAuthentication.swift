@@ -1,0 +1,33 @@
+import Authentication
+import SecurePushCore
+
+/// Who calls the ingest API: an application server with its key, or a user with the tutorial's "Send push".
+struct CallerAuthentication: Sendable {
+    enum Caller: Sendable {
+        case sender(String)
+        case user(UserName)
+
+        /// What the store keeps as the sender.
+        var name: String {
+            switch self {
+            case .sender(let name): name
+            // No API key is called so: its name has no colon.
+            case .user(let name): "user:\(name)"
+            }
+        }
+    }
+
+    let senders: APIKeyRing
+    /// `nil` where no credentials of users are configured.
+    let users: UserAuthenticator?
+
+    /// - Throws: ``AuthenticationError``.
+    func authenticate(_ authorization: String?) async throws -> Caller {
+        do {
+            return .sender(try senders.sender(authorization: authorization))
+        } catch {
+            guard let users, authorization != nil else { throw error }
+            return .user(try await users.authenticate(authorization: authorization))
+        }
+    }
+}

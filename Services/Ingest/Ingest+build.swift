@@ -1,0 +1,42 @@
+import Authentication
+import Hummingbird
+import Messaging
+import SecurePushCore
+import ServiceLifecycle
+import ServiceRuntime
+import Storage
+
+/// The parts of an ingest service, in the order in which they start; they stop in the reverse order.
+struct BuiltIngest {
+    var services: [any Service]
+    var store: any Store
+    var router: Router<BasicRequestContext>
+}
+
+/// The composition root: reads no settings, makes every part and joins them. Tests call it too.
+func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
+    let opened = try await openStore(configuration.storage, logger: context.logger)
+    let publisher = RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
+    let relay = OutboxRelay(outbox: opened.store, publisher: publisher, logger: context.logger)
+    let senders = try APIKeyRing(path: configuration.apiKeysFile, logger: context.logger)
+    let users =
+        configuration.users.isUsable
+        ? try UserAuthenticator(configuration: configuration.users, logger: context.logger) : nil
+    let sealer = try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
+
+    let router = makeRouter(of: BasicRequestContext.self, context: context)
+    router.addOperations(
+        readiness: [
+            ReadinessCheck(name: "database") { await opened.readiness() },
+            // Without the broker the outbox fills and nothing is refused.
+            ReadinessCheck(name: "amqp", isRequired: false) {
+                publisher.isConnected ? nil : "not connected to the broker"
+            },
+        ], context: context)
+    NotificationsController(
+        caller: CallerAuthentication(senders: senders, users: users), writer: opened.store, sealer: sealer,
+        relay: relay, platforms: configuration.platforms, retention: configuration.retention
+    ).addRoutes(to: router)
+    let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
+    return BuiltIngest(services: [opened.service, publisher, relay, http], store: opened.store, router: router)
+}

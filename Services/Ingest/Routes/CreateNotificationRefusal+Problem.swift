@@ -1,0 +1,21 @@
+import HTTPTypes
+import SecurePushCore
+import ServiceRuntime
+
+extension CreateNotificationRefusal {
+    /// The answer to a refused body.
+    var problem: Problem {
+        switch self {
+        case .malformed(let error):
+            .badRequest("The body is not JSON: \(error).")
+        case .invalid(let issues):
+            .unprocessable(
+                "Some members are not as they must be.",
+                errors: issues.map { Problem.Member(pointer: $0.pointer, detail: $0.detail) })
+        case .payloadTooLarge(let bytes):
+            Problem(
+                .contentTooLarge, "The payload may be at most 256 KiB, not \(bytes) bytes.",
+                errors: [Problem.Member(pointer: "/Payload", detail: "The payload is too large.")])
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import HTTPTypes
+import Hummingbird
+import Metrics
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+
+/// `GET /api/notifications/{id}`: gives a secret to its owner's device.
+struct NotificationsController: Sendable {
+    let caller: CallerAuthentication
+    let reader: any PayloadReader
+    let sealer: PayloadSealer
+    let metrics = RetrievalMetrics()
+
+    func addRoutes(to router: some RouterMethods<some RequestContext>) {
+        router.get("/api/notifications/:id", use: read)
+    }
+
+    /// Opens the payload and marks it read. What is not there and what is another's is the same 404.
+    @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
+        let user = try await caller.authenticate(request.headers[.authorization])
+        guard let id = context.parameters.get("id").flatMap({ NotificationID($0) }),
+            let stored = try await reader.find(id, recipient: user)
+        else {
+            metrics.notFound.increment()
+            throw Problem.notFound("There is no such notification.")
+        }
+        let now = Timestamp.now
+        guard !stored.isRevoked, stored.expiresAt > now, let payload = stored.payload else {
+            metrics.gone.increment()
+            throw Problem.gone(stored.isRevoked ? "The notification was revoked." : "The notification has expired.")
+        }
+        // Opened before it is marked: a payload whose key is missing has not been read.
+        let text = try sealer.open(payload, id: id, recipient: user)
+        if stored.readAt == nil { try await reader.markRead(id, at: now) }
+        metrics.ok.increment()
+        return response(id: id, payload: text, isRead: stored.readAt != nil)
+    }
+
+    /// The payload's own JSON text stands in the answer as it came.
+    private func response(id: NotificationID, payload: [UInt8], isRead: Bool) -> Response {
+        var body = ByteBuffer()
+        body.reserveCapacity(payload.count + 96)
+        body.writeStaticString(#"{"Id":""#)
+        body.writeString(id.description)
+        body.writeStaticString(#"","Payload":"#)
+        body.writeBytes(payload)
+        body.writeStaticString(#","Read":"#)
+        body.writeString(isRead ? "true}" : "false}")
+        let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
+}

@@ -1,0 +1,70 @@
+public import Logging
+public import ServiceLifecycle
+
+/// Consumes one queue with explicit acknowledgements, on one connection of its own.
+///
+/// ``run()`` keeps the connection, declares the topology each time it connects, and subscribes again when the broker
+/// cancels the consumer. The broker's prefetch is the only buffer: what was handed out and not settled bounds what is.
+public final class AMQPConsumer: Service {
+    private let connection: ConsumerConnection
+    private let configuration: AMQPConfiguration
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - topology: what is declared on each connect.
+    ///   - prefetch: deliveries that the broker hands out before it waits for settlements (`basic.qos`), at most 65535.
+    ///   - drainTimeout: how long a graceful shutdown waits for what was handed out.
+    public init(
+        configuration: AMQPConfiguration, topology: AMQPTopology = AMQPTopology(), queue: String, prefetch: Int,
+        drainTimeout: Duration = .seconds(7), logger: Logger
+    ) {
+        self.configuration = configuration
+        self.logger = logger
+        connection = ConsumerConnection(
+            configuration: configuration, topology: topology, queue: queue, prefetch: prefetch,
+            drainTimeout: drainTimeout)
+    }
+
+    /// Consumes until graceful shutdown or cancellation. Then it cancels the consumer, gives back what nobody took,
+    /// ends every ``next(limit:)``, and waits for the settlement of what was taken.
+    public func run() async {
+        await ReconnectLoop(session: connection, configuration: configuration, logger: logger).run()
+    }
+
+    /// Whether deliveries can arrive now.
+    public var isConnected: Bool { connection.connected.isSet }
+
+    /// All that has arrived, at most `limit`; waits when nothing has. `nil` once the consumer is shut down, or the task
+    /// is cancelled.
+    public func next(limit: Int) async -> [AMQPDelivery]? { await connection.next(limit: limit) }
+
+    /// Acknowledges deliveries. Returns at once; those of a lost connection are ignored.
+    public func acknowledge(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
+        settle(deliveries, as: .acknowledge)
+    }
+
+    /// Gives deliveries back to the queue (`basic.nack` with requeue). Returns at once.
+    public func giveBack(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
+        settle(deliveries, as: .giveBack)
+    }
+
+    public func acknowledge(_ deliveries: [AMQPDelivery]) {
+        acknowledge(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
+    }
+
+    public func giveBack(_ deliveries: [AMQPDelivery]) {
+        giveBack(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
+    }
+
+    /// Publishes a message in place of a delivery, on the consumer's own channel, and acknowledges the delivery once
+    /// the broker has confirmed it; gives it back where no queue takes the message. Returns at once.
+    public func move(tag: UInt64, epoch: UInt64, as message: AMQPMessage) {
+        connection.move(SettlementMailbox.Move(message: message, tag: tag, epoch: epoch))
+    }
+
+    private func settle(
+        _ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>, as kind: SettlementMailbox.Letter.Kind
+    ) {
+        connection.settle(deliveries.map { SettlementMailbox.Letter(kind: kind, tag: $0.tag, epoch: $0.epoch) })
+    }
+}

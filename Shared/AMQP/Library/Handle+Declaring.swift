@@ -1,0 +1,91 @@
+import CRabbitMQ
+
+/// Calls that wait for the broker's reply. They block, `replyTimeout` at most; past it the connection is unusable.
+extension Handle {
+    func declare(_ topology: AMQPTopology) throws(AMQPError) {
+        for exchange in topology.exchanges { try declare(exchange) }
+        for queue in topology.queues { try declare(queue) }
+        for binding in topology.bindings { try bind(binding) }
+    }
+
+    private func declare(_ exchange: AMQPTopology.Exchange) throws(AMQPError) {
+        defer { arena.reset() }
+        _ = amqp_exchange_declare(
+            state, Handle.channel, arena.bytes(exchange.name), arena.bytes(exchange.kind.rawValue), 0, 1, 0, 0,
+            amqp_empty_table)
+        try check("declaring exchange \(exchange.name)")
+    }
+
+    private func declare(_ queue: AMQPTopology.Queue) throws(AMQPError) {
+        defer { arena.reset() }
+        let arguments = arena.table(queue.arguments)
+        _ = amqp_queue_declare(state, Handle.channel, arena.bytes(queue.name), 0, 1, 0, 0, arguments)
+        try checkQueue("declaring queue \(queue.name)")
+    }
+
+    private func bind(_ binding: AMQPTopology.Binding) throws(AMQPError) {
+        defer { arena.reset() }
+        let (queue, exchange) = (arena.bytes(binding.queue), arena.bytes(binding.exchange))
+        _ = amqp_queue_bind(state, Handle.channel, queue, exchange, arena.bytes(binding.key), amqp_empty_table)
+        try checkQueue("binding queue \(binding.queue) to \(binding.exchange)")
+    }
+
+    /// Asks without changing anything (`queue.declare` with passive).
+    func inspect(queue: String) throws(AMQPError) -> AMQPQueueStatus {
+        defer { arena.reset() }
+        let answer = amqp_queue_declare(state, Handle.channel, arena.bytes(queue), 1, 0, 0, 0, amqp_empty_table)
+        try checkQueue("asking for queue \(queue)")
+        return AMQPQueueStatus(
+            messages: Int(answer?.pointee.message_count ?? 0), consumers: Int(answer?.pointee.consumer_count ?? 0))
+    }
+
+    func delete(queue: String) throws(AMQPError) {
+        defer { arena.reset() }
+        _ = amqp_queue_delete(state, Handle.channel, arena.bytes(queue), 0, 0)
+        try checkQueue("deleting queue \(queue)")
+    }
+
+    func delete(exchange: String) throws(AMQPError) {
+        defer { arena.reset() }
+        _ = amqp_exchange_delete(state, Handle.channel, arena.bytes(exchange), 0)
+        try check("deleting exchange \(exchange)")
+    }
+
+    /// - Returns: how many messages were dropped.
+    func purge(queue: String) throws(AMQPError) -> Int {
+        defer { arena.reset() }
+        let answer = amqp_queue_purge(state, Handle.channel, arena.bytes(queue))
+        try checkQueue("purging queue \(queue)")
+        return Int(answer?.pointee.message_count ?? 0)
+    }
+
+    func selectConfirms() throws(AMQPError) {
+        _ = amqp_confirm_select(state, Handle.channel)
+        try check("asking for publisher confirms")
+    }
+
+    func consume(queue: String, prefetch: Int, tag: String) throws(AMQPError) {
+        defer { arena.reset() }
+        _ = amqp_basic_qos(state, Handle.channel, 0, UInt16(clamping: prefetch), 0)
+        try check("setting the prefetch")
+        _ = amqp_basic_consume(
+            state, Handle.channel, arena.bytes(queue), arena.bytes(tag), 0, 0, 0, amqp_empty_table)
+        try checkQueue("consuming queue \(queue)")
+    }
+
+    func cancelConsumer(tag: String) throws(AMQPError) {
+        defer { arena.reset() }
+        _ = amqp_basic_cancel(state, Handle.channel, arena.bytes(tag))
+        try check("cancelling the consumer")
+    }
+
+    /// As ``check(_:)``, for what a queue without a leader leaves without answer.
+    private func checkQueue(_ what: @autoclosure () -> String) throws(AMQPError) {
+        do {
+            try check(what())
+        } catch {
+            guard error.code == .timeout else { throw error }
+            throw AMQPError(.queueUnavailable, "\(error.message); \(AMQPError.leaderlessAdvice)", status: error.status)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import CRabbitMQ
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A message whose content frames are arriving.
+struct IncomingContent {
+    enum Kind {
+        case delivery(tag: UInt64, isRedelivered: Bool)
+        case returned(reason: String)
+    }
+
+    var kind: Kind
+    var message: AMQPMessage
+    /// Bytes of the body still to come; `nil` before the header.
+    var missing: UInt64?
+}
+
+extension Handle {
+    /// The next thing the broker sent, or `nil` when nothing more has arrived. Never blocks; heartbeats are sent and
+    /// checked in here, and nowhere else.
+    func nextEvent() throws(AMQPError) -> BrokerEvent? {
+        var frame = amqp_frame_t()
+        var noTime = timeval()
+        while true {
+            let status = amqp_simple_wait_frame_noblock(state, &frame, &noTime)
+            if status == AMQP_STATUS_TIMEOUT.rawValue {
+                amqp_maybe_release_buffers(state)
+                return nil
+            }
+            try check(status, "reading")
+            let event = event(of: &frame)
+            amqp_maybe_release_buffers(state)
+            if let event { return event }
+        }
+    }
+
+    private func event(of frame: inout amqp_frame_t) -> BrokerEvent? {
+        switch Int32(frame.frame_type) {
+        case AMQP_FRAME_METHOD: return event(of: &frame.payload.method)
+        case AMQP_FRAME_HEADER: return header(frame.payload.properties.decoded, frame.payload.properties.body_size)
+        case AMQP_FRAME_BODY: return body(UnsafeRawBufferPointer(frame.payload.body_fragment))
+        default: return nil
+        }
+    }
+
+    private func event(of method: inout amqp_method_t) -> BrokerEvent? {
+        guard let decoded = method.decoded else { return nil }
+        switch method.id {
+        case CRabbitMQBasicAck:
+            let ack = decoded.assumingMemoryBound(to: amqp_basic_ack_t.self).pointee
+            return .confirmed(tag: ack.delivery_tag, isMultiple: ack.multiple != 0, isRefusal: false)
+        case CRabbitMQBasicNack:
+            let nack = decoded.assumingMemoryBound(to: amqp_basic_nack_t.self).pointee
+            return .confirmed(tag: nack.delivery_tag, isMultiple: nack.multiple != 0, isRefusal: true)
+        case CRabbitMQBasicDeliver: begin(decoded.assumingMemoryBound(to: amqp_basic_deliver_t.self).pointee)
+        case CRabbitMQBasicReturn: begin(decoded.assumingMemoryBound(to: amqp_basic_return_t.self).pointee)
+        case CRabbitMQBasicCancel: return .consumerCancelled
+        case CRabbitMQConnectionBlocked:
+            let blocked = decoded.assumingMemoryBound(to: amqp_connection_blocked_t.self).pointee
+            return .blocked(reason: String(blocked.reason))
+        case CRabbitMQConnectionUnblocked: return .unblocked
+        case CRabbitMQChannelClose, CRabbitMQConnectionClose:
+            return .closed(AMQPError(closing: &method, doing: "the broker closed the connection"))
+        default: break
+        }
+        return nil
+    }
+
+    private func begin(_ deliver: amqp_basic_deliver_t) {
+        let (exchange, key) = (names.string(deliver.exchange), names.string(deliver.routing_key))
+        content = IncomingContent(
+            kind: .delivery(tag: deliver.delivery_tag, isRedelivered: deliver.redelivered != 0),
+            message: AMQPMessage(exchange: exchange, routingKey: key, body: []))
+    }
+
+    private func begin(_ returned: amqp_basic_return_t) {
+        let (exchange, key) = (names.string(returned.exchange), names.string(returned.routing_key))
+        content = IncomingContent(
+            kind: .returned(reason: "\(names.string(returned.reply_text)) (\(returned.reply_code))"),
+            message: AMQPMessage(exchange: exchange, routingKey: key, body: []))
+    }
+
+    private func header(_ decoded: UnsafeMutableRawPointer?, _ size: UInt64) -> BrokerEvent? {
+        guard content != nil, let decoded else { return nil }
+        let properties = decoded.assumingMemoryBound(to: amqp_basic_properties_t.self).pointee
+        content?.message.read(properties, names: &names)
+        content?.message.body.reserveCapacity(Int(min(size, 1 << 20)))
+        content?.missing = size
+        return size == 0 ? finish() : nil
+    }
+
+    private func body(_ bytes: UnsafeRawBufferPointer) -> BrokerEvent? {
+        guard let missing = content?.missing else { return nil }
+        content?.message.body.append(contentsOf: bytes)
+        content?.missing = missing - min(missing, UInt64(bytes.count))
+        return content?.missing == 0 ? finish() : nil
+    }
+
+    private func finish() -> BrokerEvent? {
+        defer { content = nil }
+        switch content?.kind {
+        case .delivery(let tag, let isRedelivered):
+            guard let message = content?.message else { return nil }
+            return .delivered(AMQPDelivery(tag: tag, epoch: 0, isRedelivered: isRedelivered, message: message))
+        case .returned(let reason):
+            guard let message = content?.message else { return nil }
+            return .returned(message, reason: reason)
+        case nil: return nil
+        }
+    }
+}
+
+extension AMQPMessage {
+    mutating func read(_ properties: amqp_basic_properties_t, names: inout RepeatedStrings) {
+        let flags = properties._flags
+        if flags & CRabbitMQContentTypeFlag != 0 { contentType = names.string(properties.content_type) }
+        if flags & CRabbitMQMessageIDFlag != 0 { messageID = String(properties.message_id) }
+        if flags & CRabbitMQHeadersFlag != 0 { headers = AMQPTable(properties.headers) }
+        if flags & CRabbitMQExpirationFlag != 0 { expiration = UInt64(String(properties.expiration)) }
+        isPersistent = flags & CRabbitMQDeliveryModeFlag != 0 && properties.delivery_mode == 2
+    }
+}

@@ -1,0 +1,61 @@
+/// What went wrong between this process and the broker. Never holds a credential.
+public struct AMQPError: Error, Sendable, Hashable {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case notConnected, connectFailed, tls, accessRefused, notFound, preconditionFailed, queueUnavailable
+            case blocked, nacked, returned, timeout, connectionLost, full, closed
+        }
+        private var value: Value
+        private init(_ value: Value) { self.value = value }
+
+        /// There is no connection now; ``AMQPPublisher/run()`` is making one, or is not running.
+        public static let notConnected = Code(.notConnected)
+        /// No node could be reached, or what answered does not speak AMQP 0-9-1.
+        public static let connectFailed = Code(.connectFailed)
+        /// The TLS handshake failed: the certificate is not trusted, or is another host's.
+        public static let tls = Code(.tls)
+        /// Wrong credentials, an unknown virtual host, or no permission (403, 530).
+        public static let accessRefused = Code(.accessRefused)
+        /// No such queue or exchange (404).
+        public static let notFound = Code(.notFound)
+        /// A queue or exchange exists with other settings (406).
+        public static let preconditionFailed = Code(.preconditionFailed)
+        /// A queue exists and does not answer: a quorum queue without a leader.
+        public static let queueUnavailable = Code(.queueUnavailable)
+        /// The broker takes no messages (`connection.blocked`: a memory or disk alarm).
+        public static let blocked = Code(.blocked)
+        /// The broker refused the message (`basic.nack`).
+        public static let nacked = Code(.nacked)
+        /// No queue would have the message (`basic.return`).
+        public static let returned = Code(.returned)
+        /// No answer in time. What was asked may have been done.
+        public static let timeout = Code(.timeout)
+        /// The connection broke. What was under way may have been done.
+        public static let connectionLost = Code(.connectionLost)
+        /// More is waiting than allowed. Nothing was sent.
+        public static let full = Code(.full)
+        /// The broker closed the channel or the connection for another reason; see ``AMQPError/replyCode``.
+        public static let closed = Code(.closed)
+
+        public var description: String { value.rawValue }
+    }
+
+    public var code: Code
+    /// What happened, for an operator.
+    public var message: String
+    /// The broker's reply code (AMQP 0-9-1, section 1.1), or 0.
+    public var replyCode: UInt16
+    /// librabbitmq's status, or 0.
+    public var status: Int32
+
+    public init(_ code: Code, _ message: String, replyCode: UInt16 = 0, status: Int32 = 0) {
+        self.code = code
+        self.message = message
+        self.replyCode = replyCode
+        self.status = status
+    }
+}
+
+extension AMQPError: CustomStringConvertible {
+    public var description: String { "amqp \(code): \(message)" }
+}

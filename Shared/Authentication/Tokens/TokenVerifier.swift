@@ -1,0 +1,111 @@
+internal import Logging
+internal import SecurePushCore
+internal import Synchronization
+
+/// Checks tokens against every key that is trusted: the key set's file, the key set's URL, and the signing key's own.
+///
+/// A device presents one token many times, so that what has been verified is remembered, without the token's text. A
+/// remembered token is as good as its key set: when that changes, the token is verified again; its times are looked at
+/// on every use.
+final class TokenVerifier: Sendable {
+    /// How far the clocks of issuers may be off.
+    static let leeway = Duration.seconds(30)
+
+    private struct Accepted {
+        let claims: TokenClaims
+        let keySet: VerificationKeySet
+        let source: Int
+    }
+
+    private let sources: [VerificationKeySource]
+    private let remote: RemoteKeySet?
+    private let issuer: String?
+    private let audience: String?
+    private let now: @Sendable () -> Timestamp
+    private let cache = Mutex(GenerationalCache<CacheKey, Accepted>(capacity: 4096))
+
+    init(
+        sources: [VerificationKeySource], remote: RemoteKeySet?, issuer: String?, audience: String?,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        let remoteSource = remote.map { remote in
+            VerificationKeySource(current: { remote.current }, refreshed: { remote.current })
+        }
+        self.sources = sources + (remoteSource.map { [$0] } ?? [])
+        self.remote = remote
+        self.issuer = issuer
+        self.audience = audience
+        self.now = now
+    }
+
+    /// The user of a token that is remembered as verified and is still good.
+    func remembered(_ key: CacheKey) -> UserName? {
+        guard let accepted = cache.withLock({ $0.value(for: key) }) else { return nil }
+        guard sources[accepted.source].current() === accepted.keySet, timeProblem(accepted.claims) == nil else {
+            cache.withLock { $0.remove(key) }
+            return nil
+        }
+        return accepted.claims.subject
+    }
+
+    /// Verifies a token and remembers it.
+    func verify(_ text: Substring, _ key: CacheKey) async throws(AuthenticationError) -> UserName {
+        let token: JSONWebToken
+        do { token = try JSONWebToken(text) } catch {
+            throw Self.refusal(.malformed, error.message)
+        }
+        try check(token.claims)
+        var accepted = verifySignature(token)
+        if accepted == nil, let remote, needsFetch(token, remote) {
+            let isFresh = await remote.refresh()
+            accepted = verifySignature(token)
+            if accepted == nil, !isFresh {
+                throw AuthenticationError(.unavailable, "The keys that tokens are checked with cannot be reached.")
+            }
+        }
+        guard let accepted else { throw Self.refusal(.invalid, "The token's signature is not valid") }
+        cache.withLock { $0.insert(accepted, for: key) }
+        return accepted.claims.subject
+    }
+
+    private func verifySignature(_ token: JSONWebToken) -> Accepted? {
+        for (index, source) in sources.enumerated() {
+            guard let keySet = source.refreshed() else { continue }
+            for key in keySet.candidates(token.header)
+            where key.isValid(token.signature, of: token.signedBytes, with: token.header.algorithm) {
+                return Accepted(claims: token.claims, keySet: keySet, source: index)
+            }
+        }
+        return nil
+    }
+
+    private func needsFetch(_ token: JSONWebToken, _ remote: RemoteKeySet) -> Bool {
+        guard remote.current != nil else { return true }
+        guard let keyID = token.header.keyID else { return false }
+        return !sources.contains { source in source.current()?.holds(keyID) ?? false }
+    }
+
+    private func check(_ claims: TokenClaims) throws(AuthenticationError) {
+        if let problem = timeProblem(claims) { throw problem }
+        if let issuer, claims.issuer.map({ $0.utf8.elementsEqual(issuer.utf8) }) != true {
+            throw Self.refusal(.invalid, "The token is of another issuer")
+        }
+        if let audience, !claims.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) {
+            throw Self.refusal(.invalid, "The token is for another audience")
+        }
+    }
+
+    /// RFC 7519, 4.1.4 and 4.1.5.
+    private func timeProblem(_ claims: TokenClaims) -> AuthenticationError? {
+        let now = now()
+        if now >= claims.expiresAt + Self.leeway { return Self.refusal(.expired, "The token has expired") }
+        if let notBefore = claims.notBefore, now < notBefore - Self.leeway {
+            return Self.refusal(.invalid, "The token is not valid yet")
+        }
+        return nil
+    }
+
+    private static func refusal(_ code: AuthenticationError.Code, _ message: String) -> AuthenticationError {
+        AuthenticationError(code, message + ".", challenges: [Challenge.invalidToken(message)])
+    }
+}

@@ -1,0 +1,102 @@
+internal import Crypto
+internal import CryptoExtras
+
+/// A password's scrypt hash (RFC 7914) in PHC string form: `$scrypt$ln=14,r=8,p=1$SALT$HASH`, both base64 unpadded.
+struct ScryptHash: Sendable, Equatable {
+    struct Parameters: Sendable, Equatable {
+        /// The logarithm to base 2 of the cost N.
+        var logCost = 14
+        /// The block size r. Memory is 128 * r * N bytes: 16 MiB by default.
+        var blockSize = 8
+        /// The parallelism p.
+        var parallelism = 1
+
+        /// What a hash in a file may ask for: 128 MiB, and some seconds.
+        var isAcceptable: Bool {
+            (1...17).contains(logCost) && (1...32).contains(blockSize) && (1...16).contains(parallelism)
+                && blockSize << logCost <= 1 << 20 && (blockSize * parallelism) << logCost <= 1 << 22
+        }
+    }
+
+    let parameters: Parameters
+    let salt: [UInt8]
+    let hash: [UInt8]
+
+    /// Hashes a password with a new salt.
+    init(password: [UInt8], parameters: Parameters = Parameters()) throws {
+        let salt = SystemRandomNumberGenerator.bytes(16)
+        let key = try Self.derive(password, salt: salt, parameters: parameters, byteCount: 32)
+        self.parameters = parameters
+        self.salt = salt
+        self.hash = key.withUnsafeBytes { Array($0) }
+    }
+
+    /// A hash that no password has, to spend on an unknown user the time that a known one costs.
+    init(unmatchable parameters: Parameters) {
+        self.parameters = parameters
+        salt = SystemRandomNumberGenerator.bytes(16)
+        hash = SystemRandomNumberGenerator.bytes(32)
+    }
+
+    /// - Throws: ``AuthenticationSetupError`` `malformed`, saying what is wrong with the text.
+    init(_ text: String) throws {
+        let fields = text.split(separator: "$", omittingEmptySubsequences: false)
+        guard fields.count == 5, fields[0].isEmpty, fields[1] == "scrypt" else {
+            throw Self.malformed("the hash is not of the form $scrypt$ln=14,r=8,p=1$salt$hash")
+        }
+        parameters = try Self.parameters(fields[2])
+        guard let salt = Base64.decode(fields[3], .unpadded), (8...64).contains(salt.count) else {
+            throw Self.malformed("the salt is not 8 to 64 bytes in base64 without padding")
+        }
+        guard let hash = Base64.decode(fields[4], .unpadded), (16...64).contains(hash.count) else {
+            throw Self.malformed("the hash is not 16 to 64 bytes in base64 without padding")
+        }
+        self.salt = salt
+        self.hash = hash
+    }
+
+    /// The PHC string.
+    var text: String {
+        let (ln, r, p) = (parameters.logCost, parameters.blockSize, parameters.parallelism)
+        return "$scrypt$ln=\(ln),r=\(r),p=\(p)$\(Base64.encode(salt, .unpadded))$\(Base64.encode(hash, .unpadded))"
+    }
+
+    /// Whether the password is the one that was hashed. Takes tens of milliseconds and the memory of the parameters.
+    func matches(_ password: [UInt8]) -> Bool {
+        guard let key = try? Self.derive(password, salt: salt, parameters: parameters, byteCount: hash.count) else {
+            return false
+        }
+        // Keys are compared in constant time.
+        return key == SymmetricKey(data: hash)
+    }
+
+    static func derive(
+        _ password: [UInt8], salt: [UInt8], parameters: Parameters, byteCount: Int
+    ) throws -> SymmetricKey {
+        try KDF.Scrypt.deriveKey(
+            from: password, salt: salt, outputByteCount: byteCount, rounds: 1 << parameters.logCost,
+            blockSize: parameters.blockSize, parallelism: parameters.parallelism)
+    }
+
+    private static func parameters(_ text: Substring) throws -> Parameters {
+        let fields = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard fields.count == 3, let ln = number("ln=", fields[0]), let r = number("r=", fields[1]),
+            let p = number("p=", fields[2])
+        else { throw malformed("the parameters are not of the form ln=14,r=8,p=1") }
+        let parameters = Parameters(logCost: ln, blockSize: r, parallelism: p)
+        guard parameters.isAcceptable else { throw malformed("the parameters ask for too much, or are 0") }
+        return parameters
+    }
+
+    private static func number(_ prefix: String, _ field: Substring) -> Int? {
+        let digits = field.utf8.dropFirst(prefix.utf8.count)
+        guard field.hasPrefix(prefix), (1...3).contains(digits.count), digits.first != UInt8(ascii: "0"),
+            digits.allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return Int(Substring(digits))
+    }
+
+    private static func malformed(_ message: String) -> AuthenticationSetupError {
+        AuthenticationSetupError(.malformed, message)
+    }
+}

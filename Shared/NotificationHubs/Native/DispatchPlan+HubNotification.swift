@@ -1,0 +1,121 @@
+public import SecurePushCore
+
+extension DispatchPlan {
+    /// The native notification for one platform: the ID, how to wake the device, and nothing of the payload.
+    ///
+    /// - Parameter now: the time from which a time to live counts.
+    /// - Returns: `nil` for a platform that has no native form here (see ``Platform/known``).
+    public func notification(for platform: Platform, now: Timestamp) -> HubNotification? {
+        switch platform {
+        case .apple: native(platform, json, headers: appleHeaders, body: appleBody)
+        case .fcmv1: native(platform, json, headers: [], body: firebaseBody(now: now))
+        case .gcm: native(platform, json, headers: [], body: "{\"data\":{\"secureId\":\"\(id)\"}}")
+        case .windows: native(platform, "application/octet-stream", headers: windowsHeaders(now: now), body: "\(id)")
+        default: nil
+        }
+    }
+
+    private var json: String { "application/json;charset=utf-8" }
+
+    private func native(
+        _ platform: Platform, _ contentType: String, headers: [HubNotification.Header], body: String
+    ) -> HubNotification {
+        HubNotification(
+            platform: platform, tag: recipient.tag, contentType: contentType, headers: headers, body: body)
+    }
+
+    // MARK: APNs ("Sending notification requests to APNs")
+
+    private static let backgroundHeaders = [
+        HubNotification.Header("apns-push-type", "background"), HubNotification.Header("apns-priority", "5"),
+    ]
+    private static let alertHeaders = [
+        HubNotification.Header("apns-push-type", "alert"), HubNotification.Header("apns-priority", "10"),
+    ]
+
+    /// The priority is what the push type needs; the sender's `Priority` is for Android.
+    private var appleHeaders: [HubNotification.Header] {
+        var headers = presentation == .silent ? Self.backgroundHeaders : Self.alertHeaders
+        if let pushExpiresAt {
+            headers.append(HubNotification.Header("apns-expiration", String(max(0, pushExpiresAt.seconds))))
+        }
+        if let collapseKey {
+            headers.append(HubNotification.Header("apns-collapse-id", CollapseKey.headerValue(collapseKey)))
+        }
+        return headers
+    }
+
+    private var appleBody: String {
+        var body = "{\"aps\":{"
+        switch presentation {
+        case .silent: body.append("\"content-available\":1")
+        case .alert:
+            body.append("\"alert\":")
+            (alert ?? .generic).appendJSON(to: &body)
+            body.append(",\"mutable-content\":1")
+        }
+        body.append("},\"secureId\":\"")
+        body.append(id.description)
+        body.append("\"}")
+        return body
+    }
+
+    // MARK: FCM HTTP v1 (AndroidConfig)
+
+    /// FCM keeps a message for 28 days at most.
+    private static let longestFirebaseTTL: Int64 = 28 * 86_400
+
+    private func firebaseBody(now: Timestamp) -> String {
+        var body = "{\"message\":{\"data\":{\"secureId\":\""
+        body.append(id.description)
+        body.append("\"},\"android\":{\"priority\":\"")
+        body.append((priority ?? .high).rawValue)
+        body.append("\"")
+        if let collapseKey {
+            body.append(",\"collapse_key\":")
+            JSONText.append(collapseKey, to: &body)
+        }
+        if let seconds = secondsToLive(now: now) {
+            body.append(",\"ttl\":\"\(min(seconds, Self.longestFirebaseTTL))s\"")
+        }
+        body.append("}}}")
+        return body
+    }
+
+    // MARK: WNS ("Push notification service request and response headers")
+
+    private static let rawHeaders = [HubNotification.Header("X-WNS-Type", "wns/raw")]
+
+    private func windowsHeaders(now: Timestamp) -> [HubNotification.Header] {
+        var headers = Self.rawHeaders
+        if let seconds = secondsToLive(now: now) {
+            headers.append(HubNotification.Header("X-WNS-TTL", String(seconds)))
+        }
+        if let collapseKey {
+            headers.append(HubNotification.Header("X-WNS-Tag", CollapseKey.headerValue(collapseKey)))
+        }
+        return headers
+    }
+
+    /// Whole seconds, rounded down so that no push outlives its payload.
+    private func secondsToLive(now: Timestamp) -> Int64? {
+        pushExpiresAt.map { max(0, ($0 - now).milliseconds / 1000) }
+    }
+}
+
+extension AlertText {
+    /// Appends `{"title":…,"body":…}` without absent members; a text that has neither is the generic one.
+    fileprivate func appendJSON(to json: inout String) {
+        let text = title == nil && body == nil ? AlertText.generic : self
+        json.append("{")
+        if let title = text.title {
+            json.append("\"title\":")
+            JSONText.append(title, to: &json)
+        }
+        if let body = text.body {
+            json.append(text.title == nil ? "\"body\":" : ",\"body\":")
+            JSONText.append(body, to: &json)
+        }
+        json.append("}")
+    }
+}

@@ -1,0 +1,60 @@
+public import Logging
+import NIOCore
+import NIOPosix
+public import SecurePushCore
+public import ServiceLifecycle
+import Synchronization
+
+/// Sends native notifications through the hub (`POST /HUB/messages/`), over a small pool of HTTP/1.1 connections.
+///
+/// The hottest path of the product, so it has no task, no promise and no timer a request: sends are queued under a
+/// lock and fetched by the event loop in groups, each becomes one buffer and one write, and one timer looks after all
+/// deadlines. Each send is called back exactly once, on the event loop or, when shutting down, on the caller's thread.
+/// Nothing is ever sent twice here: a request on a kept-alive connection that the hub had closed is
+/// ``SendOutcome/unavailable(reason:retryAfter:)``, and the dispatcher decides.
+///
+/// Sends work from the start; ``run()`` waits for shutdown and then lets those under way end, up to five seconds.
+public final class HubSender: PushGateway, Service {
+    private let lanes: [HubLane]
+    private let turn = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - concurrency: the most requests under way, which is the most connections; at least 1.
+    public convenience init(configuration: NotificationHubConfiguration, concurrency: Int, logger: Logger) {
+        self.init(configuration: configuration, concurrency: concurrency, logger: logger, options: HubSenderOptions())
+    }
+
+    init(
+        configuration: NotificationHubConfiguration, concurrency: Int, logger: Logger, options: HubSenderOptions,
+        tokens: SharedAccessTokens? = nil
+    ) {
+        let concurrency = max(1, concurrency)
+        let count = min(options.eventLoops, concurrency)
+        let tokens = tokens ?? SharedAccessTokens(configuration: configuration)
+        let connector = HubConnector(endpoint: configuration.endpoint, options: options)
+        lanes = (0..<count).map { index in
+            HubLane(
+                eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+                limit: concurrency / count + (index < concurrency % count ? 1 : 0), configuration: configuration,
+                tokens: tokens, connector: connector, options: options, logger: logger)
+        }
+    }
+
+    public func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+        lane.submit(notification, completion: completion)
+    }
+
+    private var lane: HubLane {
+        if lanes.count == 1 { return lanes[0] }
+        let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+        return lanes[Int(UInt(bitPattern: turn) % UInt(lanes.count))]
+    }
+
+    /// Idles until shutdown, then ends: no new sends, those under way are waited for, connections are closed.
+    public func run() async throws {
+        // Throws when the task is cancelled, which here is shutdown as well.
+        try? await gracefulShutdown()
+        let ends = lanes.map { $0.drain() }
+        for end in ends { try await end.get() }
+    }
+}

@@ -1,0 +1,81 @@
+public import Logging
+import Metrics
+public import ServiceLifecycle
+import Synchronization
+
+/// A few connections to one database, kept up while ``run()`` runs.
+public final class PostgresClient: Service {
+    private let connections: [PostgresConnection]
+    private let logger: Logger
+    private let connectedGauge = Gauge(label: "securepush_postgres_connections")
+    private let lossCounter = Counter(label: "securepush_postgres_connection_losses_total")
+
+    /// - Parameter connections: how many; each has a thread, and a process at the server.
+    public init(configuration: PostgresConfiguration, connections: Int = 4, logger: Logger) {
+        self.connections = (0..<max(1, connections)).map { _ in PostgresConnection(configuration: configuration) }
+        self.logger = logger
+    }
+
+    /// Whether a query can be expected to succeed now.
+    public var isConnected: Bool { connections.contains { $0.isConnected } }
+
+    /// Runs a statement as a transaction of its own, on the connection with the fewest queries under way.
+    ///
+    /// - Throws: ``PostgresError``, with code `unavailable` at once while no connection is up; `CancellationError`.
+    public func query(
+        _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
+    ) async throws -> PostgresResult {
+        guard let connection = leastBusy() else {
+            throw PostgresError(.unavailable, "There is no connection to the database.")
+        }
+        connection.status.underWay.add(1, ordering: .relaxed)
+        defer { connection.status.underWay.subtract(1, ordering: .relaxed) }
+        return try await connection.query(statement, parameters)
+    }
+
+    /// Connects all, and connects again what breaks, until the service is stopped; then closes all.
+    public func run() async {
+        await cancelWhenGracefulShutdown { await self.runUntilCancelled() }
+    }
+
+    /// The same, but deaf to graceful shutdown: for an owner that still has queries to finish then.
+    public func runUntilCancelled() async {
+        await withDiscardingTaskGroup { group in
+            for connection in connections { group.addTask { await self.keepUp(connection) } }
+        }
+    }
+
+    private func leastBusy() -> PostgresConnection? {
+        connections.lazy.filter(\.isConnected).min {
+            $0.status.underWay.load(ordering: .relaxed) < $1.status.underWay.load(ordering: .relaxed)
+        }
+    }
+
+    private func keepUp(_ connection: PostgresConnection) async {
+        var backoff = Backoff()
+        var failures = 0
+        while !Task.isCancelled {
+            do {
+                try await connection.connect()
+                logger.debug("Connected to the database.")
+                reportConnections()
+                (backoff, failures) = (Backoff(), 0)
+                let error = try await connection.lost()
+                lossCounter.increment()
+                logger.warning("Lost a connection to the database.", metadata: ["error": "\(error)"])
+            } catch is CancellationError {
+                break
+            } catch {
+                failures += 1
+                let level: Logger.Level = failures == 1 ? .warning : .debug
+                logger.log(level: level, "Cannot connect to the database.", metadata: ["error": "\(error)"])
+            }
+            reportConnections()
+            try? await Task.sleep(for: backoff.next())
+        }
+        await connection.close()
+        reportConnections()
+    }
+
+    private func reportConnections() { connectedGauge.record(connections.count { $0.isConnected }) }
+}

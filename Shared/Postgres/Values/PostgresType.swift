@@ -1,0 +1,39 @@
+/// A type of a parameter or a column, by its OID (PostgreSQL's `pg_type.dat`; these never change).
+public struct PostgresType: Hashable, Sendable, RawRepresentable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let bool = PostgresType(rawValue: 16)
+    public static let bytea = PostgresType(rawValue: 17)
+    public static let int8 = PostgresType(rawValue: 20)
+    public static let int2 = PostgresType(rawValue: 21)
+    public static let int4 = PostgresType(rawValue: 23)
+    public static let text = PostgresType(rawValue: 25)
+    public static let varchar = PostgresType(rawValue: 1043)
+    public static let uuid = PostgresType(rawValue: 2950)
+
+    public static let boolArray = PostgresType(rawValue: 1000)
+    public static let byteaArray = PostgresType(rawValue: 1001)
+    public static let int2Array = PostgresType(rawValue: 1005)
+    public static let int4Array = PostgresType(rawValue: 1007)
+    public static let textArray = PostgresType(rawValue: 1009)
+    public static let int8Array = PostgresType(rawValue: 1016)
+    public static let uuidArray = PostgresType(rawValue: 2951)
+}
+
+extension PostgresType: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .bool: "bool"
+        case .bytea: "bytea"
+        case .int8: "int8"
+        case .int2: "int2"
+        case .int4: "int4"
+        case .text: "text"
+        case .varchar: "varchar"
+        case .uuid: "uuid"
+        default: "type \(rawValue)"
+        }
+    }
+}

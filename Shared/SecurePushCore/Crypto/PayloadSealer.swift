@@ -1,0 +1,43 @@
+public import Logging
+
+/// Seals and opens payloads with the keys of a file, which is read again when it changes.
+public final class PayloadSealer: Sendable {
+    private let file: ReloadingFile<PayloadKeyRing>
+
+    /// Reads the key ring; see ``PayloadKeyRing``.
+    ///
+    /// - Parameters:
+    ///   - path: the key ring file (`PAYLOAD_KEYS_FILE`).
+    ///   - logger: told when a changed file cannot be used; the keys read before stay in use.
+    /// - Throws: ``FileError`` when the file is missing, unreadable or malformed.
+    public init(path: String, logger: Logger) throws(FileError) {
+        file = try ReloadingFile(
+            path: path,
+            report: { problem in
+                logger.error(
+                    "The changed key ring cannot be used; the keys read before stay in use.",
+                    metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
+            },
+            parse: { try PayloadKeyRing($0) })
+    }
+
+    /// The keys as they are now.
+    public var keyRing: PayloadKeyRing { file.current }
+
+    /// Seals a payload with the first key; see ``PayloadKeyRing/seal(_:id:recipient:)``.
+    public func seal(
+        _ payload: [UInt8], id: NotificationID, recipient: UserName
+    ) throws(PayloadError) -> SealedPayload {
+        try file.current.seal(payload, id: id, recipient: recipient)
+    }
+
+    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:)``. A key that is not known yet has the file looked at
+    /// once more, for another service may have begun to seal with a new key a moment ago.
+    public func open(_ sealed: SealedPayload, id: NotificationID, recipient: UserName) throws(PayloadError) -> [UInt8] {
+        do throws(PayloadError) {
+            return try file.current.open(sealed, id: id, recipient: recipient)
+        } catch where error.code == .unknownKey {
+            return try file.refreshed().open(sealed, id: id, recipient: recipient)
+        }
+    }
+}

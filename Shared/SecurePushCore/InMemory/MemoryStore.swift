@@ -1,0 +1,58 @@
+/// A store in this process's memory: the reference semantics that the other stores are held to by one suite of tests,
+/// and a store for tests and trials. Nothing outlives the process.
+public actor MemoryStore {
+    /// A notification with all that is kept beside it.
+    struct Row {
+        var notification: Notification
+        var payload: SealedPayload?
+        var status = DispatchStatus.accepted
+        var attempt = 0
+        var deliveries: [Delivery] = []
+        var readAt: Timestamp?
+        var revokedAt: Timestamp?
+    }
+
+    /// An outbox entry and when it falls due.
+    struct Waiting {
+        var entry: OutboxEntry
+        var due: Timestamp
+    }
+
+    var rows: [NotificationID: Row] = [:]
+    var outbox: [NotificationID: Waiting] = [:]
+    /// By the bytes of the ID: a `String` as key would hold canonically equivalent texts equal.
+    var registrations: [[UInt8]: Registration] = [:]
+
+    public init() {}
+
+    /// How far dispatching of a notification has come; `nil` for an unknown ID.
+    public func status(of id: NotificationID) -> DispatchStatus? { rows[id]?.status }
+}
+
+extension MemoryStore: Store {
+    public func ping(timeout: Duration) async throws {}
+}
+
+extension MemoryStore: NotificationWriter {
+    public func append(_ notifications: [SealedNotification]) async throws {
+        for sealed in notifications where rows[sealed.notification.id] == nil {
+            let notification = sealed.notification
+            let entry = OutboxEntry(id: notification.id, traceparent: notification.traceparent)
+            rows[notification.id] = Row(notification: notification, payload: sealed.payload)
+            outbox[notification.id] = Waiting(entry: entry, due: OutboxPolicy.due(of: notification))
+        }
+    }
+}
+
+extension MemoryStore: PayloadReader {
+    public func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
+        guard let row = rows[id], row.notification.recipient == recipient else { return nil }
+        return StoredNotification(
+            id: id, createdAt: row.notification.createdAt, expiresAt: row.notification.expiresAt, readAt: row.readAt,
+            isRevoked: row.revokedAt != nil, payload: row.payload)
+    }
+
+    public func markRead(_ id: NotificationID, at time: Timestamp) async throws {
+        if rows[id]?.readAt == nil { rows[id]?.readAt = time }
+    }
+}

@@ -1,0 +1,65 @@
+/// What a dispatcher needs to wake a recipient's devices, claimed from the store.
+///
+/// The claim puts an attempt on record before the hub is called; ``attempt`` is its number and fences the outcome, so
+/// that a worker that was stopped and woke up late cannot overwrite a later attempt's record.
+public struct DispatchPlan: Sendable, Hashable {
+    public var id: NotificationID
+    public var recipient: UserName
+    public var presentation: Presentation
+    public var alert: AlertText?
+    /// The platforms asked for; `nil` for all that the dispatcher is set up for.
+    public var platforms: [Platform]?
+    public var expiresAt: Timestamp
+    /// Whether the expiry bounds the push too; see ``Notification/boundsPush``.
+    public var boundsPush: Bool
+    public var collapseKey: String?
+    public var priority: Priority?
+    public var traceparent: String?
+    public var isRevoked: Bool
+    /// The number of this claim, from 1.
+    public var attempt: Int
+    /// What earlier attempts recorded; empty at the first.
+    public var deliveries: [Delivery]
+
+    public init(
+        id: NotificationID, recipient: UserName, presentation: Presentation = .silent, alert: AlertText? = nil,
+        platforms: [Platform]? = nil, expiresAt: Timestamp, boundsPush: Bool = false, collapseKey: String? = nil,
+        priority: Priority? = nil, traceparent: String? = nil, isRevoked: Bool = false, attempt: Int = 1,
+        deliveries: [Delivery] = []
+    ) {
+        self.id = id
+        self.recipient = recipient
+        self.presentation = presentation
+        self.alert = alert
+        self.platforms = platforms
+        self.expiresAt = expiresAt
+        self.boundsPush = boundsPush
+        self.collapseKey = collapseKey
+        self.priority = priority
+        self.traceparent = traceparent
+        self.isRevoked = isRevoked
+        self.attempt = attempt
+        self.deliveries = deliveries
+    }
+}
+
+extension DispatchPlan {
+    /// Until when the vendors' networks may keep the push; `nil` leaves it to them.
+    public var pushExpiresAt: Timestamp? { boundsPush ? expiresAt : nil }
+}
+
+/// What became of one claimed attempt: the whole record of deliveries, earlier ones included.
+public struct DispatchOutcome: Sendable, Hashable {
+    public var id: NotificationID
+    /// The claim's number; the store ignores the outcome where a later claim was made.
+    public var attempt: Int
+    public var deliveries: [Delivery]
+
+    public init(id: NotificationID, attempt: Int, deliveries: [Delivery]) {
+        self.id = id
+        self.attempt = attempt
+        self.deliveries = deliveries
+    }
+
+    public var status: DispatchStatus { DispatchStatus(deliveries) }
+}

@@ -1,0 +1,42 @@
+/// One native notification for the hub: a format, the tag of the recipient, and the body that carries only the ID.
+public struct HubNotification: Sendable, Hashable {
+    public var platform: Platform
+    /// A tag, already encoded; see ``UserName/tag``.
+    public var tag: String
+    public var contentType: String
+    /// Further headers (`apns-push-type`, `X-WNS-Type`, …), name and value.
+    public var headers: [Header]
+    public var body: String
+
+    public struct Header: Sendable, Hashable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public init(platform: Platform, tag: String, contentType: String, headers: [Header], body: String) {
+        self.platform = platform
+        self.tag = tag
+        self.contentType = contentType
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// The hub's answer to one send, classified by what to do next.
+public enum SendOutcome: Sendable, Hashable {
+    /// 201 or 200: queued by the hub. The ID comes with the Standard tier only.
+    case sent(hubMessageID: String?)
+    /// 429, or 403 with `Retry-After`: too fast; nothing is wrong with the notification.
+    case throttled(retryAfter: Duration?)
+    /// 408, 5xx, a timeout or a broken connection: may or may not have been queued; try again.
+    case unavailable(reason: String, retryAfter: Duration?)
+    /// 400, 404, 413 and the like: the same request would fail again.
+    case rejected(reason: String)
+    /// 401, or 403 without `Retry-After`: the hub does not take our credentials.
+    case unauthorized(reason: String)
+}

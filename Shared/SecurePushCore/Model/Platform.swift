@@ -1,0 +1,19 @@
+/// A platform as the hub names its formats: `apple`, `fcmv1`, `windows`, the legacy `gcm`, and what else the hub takes.
+public struct Platform: Hashable, Sendable, RawRepresentable {
+    public let rawValue: String
+
+    /// Any format name; whether the hub knows it is the hub's answer, see ``known``.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let apple = Platform(rawValue: "apple")
+    public static let fcmv1 = Platform(rawValue: "fcmv1")
+    public static let gcm = Platform(rawValue: "gcm")
+    public static let windows = Platform(rawValue: "windows")
+
+    /// The platforms for which a native form exists here.
+    public static let known: [Platform] = [.apple, .fcmv1, .gcm, .windows]
+}
+
+extension Platform: CustomStringConvertible {
+    public var description: String { rawValue }
+}

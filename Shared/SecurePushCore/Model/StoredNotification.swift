@@ -1,0 +1,23 @@
+/// A notification as its recipient's device reads it.
+public struct StoredNotification: Sendable, Hashable {
+    public var id: NotificationID
+    public var createdAt: Timestamp
+    public var expiresAt: Timestamp
+    /// When a device first read it.
+    public var readAt: Timestamp?
+    public var isRevoked: Bool
+    /// `nil` once revoked or purged.
+    public var payload: SealedPayload?
+
+    public init(
+        id: NotificationID, createdAt: Timestamp, expiresAt: Timestamp, readAt: Timestamp?, isRevoked: Bool,
+        payload: SealedPayload?
+    ) {
+        self.id = id
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.readAt = readAt
+        self.isRevoked = isRevoked
+        self.payload = payload
+    }
+}

@@ -1,0 +1,16 @@
+/// Registers devices with the hub.
+public protocol RegistrationGateway: Sendable {
+    /// Asks the hub for a new registration ID.
+    func createRegistrationID() async throws -> String
+
+    /// Creates or overwrites a registration with exactly these tags.
+    ///
+    /// - Throws: ``PushGatewayError``; with code `gone` when the hub has given up that ID.
+    func putRegistration(_ id: String, platform: RegistrationPlatform, handle: String, tags: [String]) async throws
+
+    /// The IDs of all registrations of a handle.
+    func registrationIDs(handle: String) async throws -> [String]
+
+    /// Deletes a registration; one that is not there is deleted already.
+    func deleteRegistration(_ id: String) async throws
+}

@@ -1,0 +1,180 @@
+public import Logging
+public import SecurePushCore
+
+/// Every setting of SecurePush, defined once; a service lists those that it uses.
+public enum ConfigurationKeys {
+    /// The key `HTTP_HOST`.
+    public static let httpHost = ConfigurationKey(
+        "HTTP_HOST", .string(hint: "HOST"), default: "127.0.0.1",
+        meaning: "Address to listen on; 0.0.0.0 or :: for every interface")
+
+    /// The default is each service's own: use ``httpPort(default:)``.
+    public static let httpPort = ConfigurationKey(
+        "HTTP_PORT", .port, defaultText: "ingest 8080, retrieval 8081, dispatcher 8082, hub-emulator 8090",
+        meaning: "Port to listen on; 0 takes any free port and logs which")
+
+    /// ``httpPort`` with the default of one service.
+    public static func httpPort(default port: Int) -> ConfigurationKey<Int> { httpPort.withDefault("\(port)") }
+
+    /// The key `TLS_CERTIFICATE_FILE`.
+    public static let tlsCertificateFile = ConfigurationKey(
+        "TLS_CERTIFICATE_FILE", .existingFile,
+        meaning:
+            "Certificate chain in PEM, leaf first: serve HTTPS with HTTP/1.1 and HTTP/2; needs TLS_PRIVATE_KEY_FILE")
+
+    /// The key `TLS_PRIVATE_KEY_FILE`.
+    public static let tlsPrivateKeyFile = ConfigurationKey(
+        "TLS_PRIVATE_KEY_FILE", .existingFile, meaning: "Private key of the certificate, in PEM")
+
+    /// The key `LOG_LEVEL`.
+    public static let logLevel = ConfigurationKey(
+        "LOG_LEVEL", .logLevel, default: "info", meaning: "trace, debug, info, notice, warning, error or critical")
+
+    /// The key `LOG_FORMAT`.
+    public static let logFormat = ConfigurationKey(
+        "LOG_FORMAT", .oneOf(LogFormat.self, hint: "FORMAT"), defaultText: "text on a terminal, else json",
+        meaning: "text or json (one object a line, OpenTelemetry names); logs go to standard error")
+}
+
+extension ConfigurationKeys {
+    /// The key `DATABASE_URL`.
+    public static let databaseURL = ConfigurationKey(
+        "DATABASE_URL", .string(hint: "URL"), default: "sqlite:./.securepush/securepush.sqlite", isSecret: true,
+        meaning:
+            "sqlite:PATH (embedded, one machine) or postgres://USER:PASSWORD@HOST/NAME (libpq, sslmode honoured)")
+
+    /// The key `DATABASE_MIGRATE`.
+    public static let databaseMigrate = ConfigurationKey(
+        "DATABASE_MIGRATE", .oneOf(DatabaseMigrate.self, hint: "MODE"), default: "auto",
+        meaning: "auto runs pending migrations at start, under a lock; check refuses to start instead")
+
+    /// The key `PAYLOAD_KEYS_FILE`.
+    public static let payloadKeysFile = ConfigurationKey(
+        "PAYLOAD_KEYS_FILE", .existingFile,
+        meaning: "Key ring for payloads, KEYID base64(32 bytes) a line: the first seals, all open; "
+            + "ingest and retrieval refuse to start without it")
+
+    /// The key `RETENTION`.
+    public static let retention = ConfigurationKey(
+        "RETENTION", .duration(.seconds(1) ... .seconds(3650 * 86_400)), default: "30d",
+        meaning: "Lifetime of a payload whose sender gave no ExpiresAt")
+}
+
+extension ConfigurationKeys {
+    /// The key `AMQP_URL`.
+    public static let amqpURL = ConfigurationKey(
+        "AMQP_URL", .string(hint: "URL"), default: "amqp://guest:guest@127.0.0.1:5672/%2F", isSecret: true,
+        meaning: "amqp:// or amqps:// URL of RabbitMQ; a comma-separated list is the nodes of one cluster")
+
+    /// The key `RETRY_DELAYS`.
+    public static let retryDelays = ConfigurationKey(
+        "RETRY_DELAYS", .durations(.seconds(1) ... .seconds(86_400)), default: "1s,5s,30s,2m,10m",
+        meaning: "Delays before the second, third, ... try of a send, a delay queue each; later tries repeat the last")
+
+    /// The key `DISPATCH_PREFETCH`.
+    public static let dispatchPrefetch = ConfigurationKey(
+        "DISPATCH_PREFETCH", .integer(1...65_535), default: "256", meaning: "Deliveries held by one dispatcher")
+
+    /// The key `DISPATCH_CONCURRENCY`.
+    public static let dispatchConcurrency = ConfigurationKey(
+        "DISPATCH_CONCURRENCY", .integer(1...4096), default: "64", meaning: "Hub requests in flight at once")
+
+    /// The key `DISPATCH_MAX_ATTEMPTS`.
+    public static let dispatchMaxAttempts = ConfigurationKey(
+        "DISPATCH_MAX_ATTEMPTS", .integer(1...1000), default: "10",
+        meaning: "Tries of a send before the dead-letter queue")
+}
+
+extension ConfigurationKeys {
+    /// The key `HUB_CONNECTION_STRING`.
+    public static let hubConnectionString = ConfigurationKey(
+        "HUB_CONNECTION_STRING", .string(hint: "TEXT"), isSecret: true,
+        meaning: "Endpoint=sb://...;SharedAccessKeyName=...;SharedAccessKey=... as copied from the hub's portal page; "
+            + "http:// endpoints for loopback only")
+
+    /// The key `HUB_CONNECTION_STRING_FILE`.
+    public static let hubConnectionStringFile = ConfigurationKey(
+        "HUB_CONNECTION_STRING_FILE", .existingFile, meaning: "File that holds the connection string, instead")
+
+    /// The key `HUB_NAME`.
+    public static let hubName = ConfigurationKey(
+        "HUB_NAME", .string(hint: "NAME"), meaning: "Name of the notification hub")
+
+    /// The key `HUB_PLATFORMS`.
+    public static let hubPlatforms = ConfigurationKey(
+        "HUB_PLATFORMS", .list(of: .platform, hint: "LIST"), default: "apple,fcmv1,windows",
+        meaning: "Platforms fanned out to; also gcm (legacy) and what else the hub takes")
+}
+
+extension ConfigurationKeys {
+    /// The key `INGEST_API_KEYS_FILE`.
+    public static let ingestAPIKeysFile = ConfigurationKey(
+        "INGEST_API_KEYS_FILE", .existingFile,
+        meaning: "Senders, NAME sha256hex a line (securepush api-keys add); ingest refuses to start without it")
+
+    /// The key `AUTH_JWKS_FILE`.
+    public static let authJWKSFile = ConfigurationKey(
+        "AUTH_JWKS_FILE", .existingFile, meaning: "JSON Web Key Set for users' tokens (RSA, EC, Ed25519, oct)"
+    )
+
+    /// The key `AUTH_JWKS_URL`.
+    public static let authJWKSURL = ConfigurationKey(
+        "AUTH_JWKS_URL", .string(hint: "URL"),
+        meaning: "The same from a URL: cached, and read again for an unknown kid; not together with AUTH_JWKS_FILE")
+
+    /// The key `AUTH_ISSUER`.
+    public static let authIssuer = ConfigurationKey(
+        "AUTH_ISSUER", .string, meaning: "Required iss of tokens, and the iss of those issued; unchecked when not set"
+    )
+
+    /// The key `AUTH_AUDIENCE`.
+    public static let authAudience = ConfigurationKey(
+        "AUTH_AUDIENCE", .string,
+        meaning: "Required aud of tokens, and the aud of those issued; unchecked when not set")
+
+    /// The key `AUTH_USERS_FILE`.
+    public static let authUsersFile = ConfigurationKey(
+        "AUTH_USERS_FILE", .existingFile,
+        meaning: "Users of Basic authentication, USERNAME scrypt-hash a line (securepush users add)")
+
+    /// The key `AUTH_TOKEN_SIGNING_KEY_FILE`.
+    public static let authTokenSigningKeyFile = ConfigurationKey(
+        "AUTH_TOKEN_SIGNING_KEY_FILE", .existingFile,
+        meaning: "P-256 key, PKCS#8 PEM: retrieval itself issues ES256 tokens at POST /api/token")
+
+    /// The key `AUTH_TOKEN_TTL`.
+    public static let authTokenTTL = ConfigurationKey(
+        "AUTH_TOKEN_TTL", .duration(.seconds(1) ... .seconds(365 * 86_400)), default: "1h",
+        meaning: "Lifetime of the tokens that retrieval issues")
+}
+
+/// What a service does with pending migrations when it starts.
+public enum DatabaseMigrate: String, CaseIterable, Sendable {
+    /// Runs them under a lock.
+    case auto
+    /// Refuses to start.
+    case check
+}
+
+extension ConfigurationParser where Value == Logger.Level {
+    /// A level of swift-log, in any case; `warn` is `warning`.
+    public static var logLevel: Self {
+        ConfigurationParser(hint: "LEVEL") { text throws(ConfigurationRefusal) in
+            let name = text.lowercased()
+            if let level = Logger.Level(rawValue: name == "warn" ? "warning" : name) { return level }
+            throw ConfigurationRefusal("is none of: " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+}
+
+extension ConfigurationParser where Value == Platform {
+    /// The name of a hub format: lower-case letters and digits.
+    public static var platform: Self {
+        ConfigurationParser(hint: "PLATFORM") { text throws(ConfigurationRefusal) in
+            guard text.utf8.allSatisfy({ (97...122).contains($0) || (48...57).contains($0) }) else {
+                throw ConfigurationRefusal("is no platform name (lower-case letters and digits)")
+            }
+            return Platform(rawValue: text)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Configuration
+
+/// Looks settings up on the command line, in the environment and in the defaults, in this order, and collects what is
+/// wrong with them, so that a person sees all mistakes at once.
+///
+/// An empty text is the same as none. The lookup hierarchy is swift-configuration's: the flags are an in-memory
+/// provider in front of the environment.
+public struct ConfigurationReader: Sendable {
+    /// What was found unusable so far, in the order of reading.
+    public private(set) var issues: [ConfigurationIssue] = []
+
+    private let values: ConfigReader
+    private let flags: [String: String]
+
+    /// - Parameters:
+    ///   - flags: by key name (`HTTP_PORT`), as ``ServiceArguments`` gives them.
+    ///   - environment: the process's environment.
+    public init(flags: [String: String] = [:], environment: [String: String]) {
+        self.flags = flags.filter { !$0.value.isEmpty }
+        var known: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (name, text) in self.flags {
+            known[AbsoluteConfigKey(ConfigurationReader.key(name))] = ConfigValue(.string(text), isSecret: true)
+        }
+        values = ConfigReader(providers: [
+            InMemoryProvider(name: "flags", values: known),
+            EnvironmentVariablesProvider(
+                environmentVariables: environment.filter { !$0.value.isEmpty }, secretsSpecifier: .all),
+        ])
+    }
+
+    /// The value of a key; `nil` if it is absent and has no default, or cannot be used (then an issue is noted).
+    public mutating func read<V>(_ key: ConfigurationKey<V>) -> V? {
+        guard let text = text(key) else { return nil }
+        do {
+            return try key.parser.parse(text)
+        } catch {
+            note(key.name, describe(key, text, error.problem))
+            return nil
+        }
+    }
+
+    /// The value of a key that must be there: absent is an issue too.
+    public mutating func require<V>(_ key: ConfigurationKey<V>) -> V? {
+        if text(key) == nil { note(key.name, "is needed and not set (\(key.flag) or \(key.name))") }
+        return read(key)
+    }
+
+    /// The value of a key, or the contents of the file that another key names (white space at its ends does not count).
+    ///
+    /// Both at once are an issue: nobody can tell which is meant.
+    public mutating func read(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String? {
+        guard text(fileKey) != nil else { return read(key) }
+        guard text(key) == nil else {
+            note(key.name, "is set, and \(fileKey.name) too: set one of them")
+            return nil
+        }
+        guard let path = read(fileKey) else { return nil }
+        guard let contents = SmallFile.contents(of: path), !contents.isEmpty else {
+            note(fileKey.name, "names a file that is empty, not text, or larger than 64 KiB")
+            return nil
+        }
+        return contents
+    }
+
+    /// Like ``read(_:orFile:)``, and neither is an issue.
+    public mutating func require(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String? {
+        if text(key) == nil, text(fileKey) == nil {
+            note(key.name, "is needed and not set (\(key.name) or \(fileKey.name))")
+        }
+        return read(key, orFile: fileKey)
+    }
+
+    /// Notes an issue that only the caller can see, for example two values that do not go together.
+    public mutating func note(_ key: String, _ issue: String) {
+        issues.append(ConfigurationIssue(key: key, problem: issue))
+    }
+
+    /// Whether a value was given by flag or environment, whatever it is.
+    public func isSet(_ key: some ConfigurationKeyDescription) -> Bool {
+        values.string(forKey: ConfigurationReader.key(key.name), isSecret: true) != nil
+    }
+
+    private func text(_ key: some ConfigurationKeyDescription) -> String? {
+        values.string(forKey: ConfigurationReader.key(key.name), isSecret: true) ?? key.defaultValue
+    }
+
+    /// `HTTP_PORT` is the key `http.port`, which swift-configuration's environment spells `HTTP_PORT` again.
+    private static func key(_ name: String) -> ConfigKey {
+        ConfigKey(name.lowercased().split(separator: "_").map(String.init))
+    }
+
+    private func describe(_ key: some ConfigurationKeyDescription, _ text: String, _ problem: String) -> String {
+        guard !key.isSecret else { return problem }
+        let source = flags[key.name] == nil ? "" : " (from \(key.flag))"
+        let shown = text.count > 60 ? text.prefix(57) + "..." : text[...]
+        return "\(shown.debugDescription) \(problem)\(source)"
+    }
+}

@@ -1,0 +1,59 @@
+import CoreMetrics
+import HTTPTypes
+import Synchronization
+
+/// `securepush_http_requests_total` and `securepush_http_request_duration_seconds`, one pair for each route, method and
+/// status that occurred. The routes are templates, so there are few.
+final class HTTPInstruments: Sendable {
+    private struct Key: Hashable {
+        let route: String
+        let method: HTTPRequest.Method
+        let status: Int
+    }
+
+    private struct Pair {
+        let requests: Counter
+        let duration: Timer
+    }
+
+    private let metrics: PrometheusMetrics
+    private let pairs = Mutex<[Key: Pair]>([:])
+
+    init(metrics: PrometheusMetrics) {
+        self.metrics = metrics
+        metrics.describe("securepush_http_requests_total", "HTTP requests answered, by route, method and status.")
+        metrics.describe(
+            "securepush_http_request_duration_seconds", "Time from the head of a request to the head of its answer.")
+    }
+
+    func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {
+        let key = Key(route: route, method: method, status: status)
+        let pair = pairs.withLock { pairs in
+            if let known = pairs[key] { return known }
+            let pair = make(key)
+            pairs[key] = pair
+            return pair
+        }
+        pair.requests.increment(by: 1)
+        pair.duration.recordNanoseconds(nanoseconds)
+    }
+
+    private func make(_ key: Key) -> Pair {
+        let labels = [
+            ("method", HTTPInstruments.methodLabel(key.method)), ("route", key.route), ("status", "\(key.status)"),
+        ]
+        return Pair(
+            requests: Counter(label: "securepush_http_requests_total", dimensions: labels, factory: metrics),
+            duration: Timer(
+                label: "securepush_http_request_duration_seconds", dimensions: labels, preferredDisplayUnit: .seconds,
+                factory: metrics))
+    }
+
+    /// Clients can invent methods; they must not be able to invent series.
+    static func methodLabel(_ method: HTTPRequest.Method) -> String {
+        switch method {
+        case .get, .head, .post, .put, .patch, .delete, .options: method.rawValue
+        default: "other"
+        }
+    }
+}

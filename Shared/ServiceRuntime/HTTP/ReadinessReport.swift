@@ -1,0 +1,70 @@
+import ServiceConfiguration
+
+/// What the readiness checks said.
+///
+/// As JSON: `{"status":"ready","checks":{"database":"up","amqp":"down"},"reasons":{"amqp":"..."},"amqp":"down"}`, where
+/// `status` is `unready` if a required part is down, and each part that is down is named at the top level as well.
+struct ReadinessReport: Sendable {
+    struct Part: Sendable, Hashable {
+        let name: String
+        let isRequired: Bool
+        /// `nil`: up.
+        let reason: String?
+    }
+
+    /// How long one check may take.
+    static let deadline = Duration.seconds(2)
+
+    /// In the order of the checks.
+    let parts: [Part]
+
+    var down: [Part] { parts.filter { $0.reason != nil } }
+    var isReady: Bool { !parts.contains { $0.isRequired && $0.reason != nil } }
+
+    /// Asks all parts at once.
+    static func collect(_ checks: [ReadinessCheck], deadline: Duration = deadline) async -> ReadinessReport {
+        let reasons = await withTaskGroup(of: (Int, String?).self) { group in
+            for (index, check) in checks.enumerated() {
+                group.addTask { (index, await reason(check, deadline)) }
+            }
+            return await group.reduce(into: [Int: String]()) { $0[$1.0] = $1.1 }
+        }
+        return ReadinessReport(
+            parts: checks.enumerated().map { index, check in
+                Part(name: check.name, isRequired: check.isRequired, reason: reasons[index])
+            })
+    }
+
+    /// The first of the check's answer and the deadline; the other is cancelled.
+    private static func reason(_ check: ReadinessCheck, _ deadline: Duration) async -> String? {
+        await withTaskGroup(of: String?.self) { group in
+            group.addTask { await check.check() }
+            group.addTask {
+                try? await Task.sleep(for: deadline)
+                return "no answer within \(deadline.configurationText)"
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+    }
+
+    var json: String {
+        var text = JSONText()
+        text.raw("{")
+        text.member("status", isReady ? "ready" : "unready")
+        text.member("checks")
+        text.raw("{")
+        for part in parts { text.member(part.name, part.reason == nil ? "up" : "down") }
+        text.raw("}")
+        if !down.isEmpty {
+            text.member("reasons")
+            text.raw("{")
+            for part in down { text.member(part.name, part.reason ?? "") }
+            text.raw("}")
+            for part in down { text.member(part.name, "down") }
+        }
+        text.raw("}")
+        return String(decoding: text.bytes, as: UTF8.self)
+    }
+}

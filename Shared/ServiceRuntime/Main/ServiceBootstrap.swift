@@ -1,0 +1,36 @@
+import CoreMetrics
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Sets the process's logging and metrics, and puts its services into a group.
+enum ServiceBootstrap {
+    /// The drain must end within 10 s: 8 s for the services, 1 s after their cancellation, 1 s in reserve.
+    static let maximumDrain = Duration.seconds(8)
+    static let maximumCancellation = Duration.seconds(1)
+
+    /// Once a process: swift-log and swift-metrics allow no second bootstrap.
+    static func bootstrap(name: String, logging: LoggingConfiguration) -> ServiceContext {
+        LoggingSystem.bootstrap { logging.makeHandler(label: $0, service: name) }
+        let metrics = PrometheusMetrics()
+        MetricsSystem.bootstrap(metrics)
+        return ServiceContext(name: name, logger: Logger(label: name), metrics: metrics)
+    }
+
+    /// All services; SIGTERM and SIGINT drain them in reverse order, a second signal quits at once. One that fails
+    /// lets the others drain too.
+    static func group(of services: [any Service], context: ServiceContext) -> ServiceGroup {
+        let signals: [UnixSignal] = [.sigterm, .sigint]
+        let all = [SecondSignalService(signals: signals) as any Service] + services
+        var configuration = ServiceGroupConfiguration(
+            services: all.map {
+                .init(
+                    service: $0, successTerminationBehavior: .cancelGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup, serviceName: String(describing: type(of: $0)))
+            },
+            gracefulShutdownSignals: signals, logger: context.logger)
+        configuration.maximumGracefulShutdownDuration = maximumDrain
+        configuration.maximumCancellationDuration = maximumCancellation
+        return ServiceGroup(configuration: configuration)
+    }
+}

@@ -1,0 +1,96 @@
+import Postgres
+import SecurePushCore
+
+/// Brings a database's schema up to date, on a connection of its own.
+enum PostgresMigrator {
+    private static let newest = PostgresMigration.all.map(\.version).max() ?? 0
+
+    // Any number that nothing else in the database takes for a lock of its own: "securepu" in ASCII.
+    private static let lock = PostgresStatement("SELECT pg_advisory_xact_lock(8315161591572361333)", isPrepared: false)
+
+    private static let findTable = PostgresStatement(
+        "SELECT to_regclass('schema_migrations') IS NOT NULL", isPrepared: false)
+
+    private static let createTable = PostgresStatement(
+        """
+        CREATE TABLE IF NOT EXISTS schema_migrations (
+            version integer PRIMARY KEY,
+            name text NOT NULL,
+            applied_at timestamptz NOT NULL DEFAULT now()
+        )
+        """, isPrepared: false)
+
+    private static let findVersion = PostgresStatement(
+        "SELECT coalesce(max(version), 0) FROM schema_migrations", isPrepared: false)
+
+    private static let note = PostgresStatement(
+        "INSERT INTO schema_migrations (version, name) VALUES ($1, $2)", isPrepared: false)
+
+    /// Applies what is missing, all in one transaction, or with ``MigrationPolicy/check`` finds out whether anything is.
+    ///
+    /// Processes that start together take turns by an advisory lock; the second finds nothing left to do.
+    ///
+    /// - Throws: ``StorageError``; with code `migrationNeeded` when the schema is newer than the program, or older and
+    ///   the policy is to check.
+    static func migrate(_ configuration: PostgresConfiguration, policy: MigrationPolicy) async throws -> MigrationReport
+    {
+        var configuration = configuration
+        // Building an index, or waiting for another process that does, may take its time.
+        configuration.statementTimeout = nil
+        configuration.queryTimeout = .seconds(3600)
+        let connection = PostgresConnection(configuration: configuration)
+        do {
+            try await connection.connect()
+            let report = try await apply(policy, connection)
+            await connection.close()
+            return report
+        } catch {
+            await connection.close()
+            throw StorageError.mapping(error)
+        }
+    }
+
+    private static func apply(_ policy: MigrationPolicy, _ connection: PostgresConnection) async throws -> MigrationReport
+    {
+        // The usual case needs no lock, and no right to make tables.
+        let version = try await version(connection)
+        try check(version, policy)
+        if version == newest { return MigrationReport(applied: [], version: version) }
+        return try await connection.withTransaction {
+            _ = try await connection.query(lock)
+            _ = try await connection.query(createTable)
+            let version = try await Self.version(connection)
+            try check(version, policy)
+            var applied: [String] = []
+            for migration in PostgresMigration.all where migration.version > version {
+                try await connection.execute(migration.statements)
+                try await record(migration, connection)
+                applied.append(migration.name)
+            }
+            return MigrationReport(applied: applied, version: newest)
+        }
+    }
+
+    /// The version of the schema; 0 for an empty database.
+    private static func version(_ connection: PostgresConnection) async throws -> Int {
+        let found = try await connection.query(findTable)
+        guard try found.first?.decode(0, as: Bool.self) == true else { return 0 }
+        return Int(try await connection.query(findVersion).first?.decode(0, as: Int32.self) ?? 0)
+    }
+
+    private static func record(_ migration: PostgresMigration, _ connection: PostgresConnection) async throws {
+        var parameters = PostgresParameters()
+        parameters.append(Int32(migration.version))
+        parameters.append(migration.name)
+        _ = try await connection.query(note, parameters)
+    }
+
+    private static func check(_ version: Int, _ policy: MigrationPolicy) throws(StorageError) {
+        if version > newest {
+            throw StorageError(.migrationNeeded, "The schema has version \(version); this program knows \(newest).")
+        }
+        if version < newest, policy == .check {
+            throw StorageError(.migrationNeeded, "The schema has version \(version); this program needs \(newest).")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Postgres
+import SecurePushCore
+
+extension PostgresStore: DispatchLedger {
+    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> [NotificationID: DispatchPlan] {
+        if ids.isEmpty { return [:] }
+        var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
+        parameters.append(ids.sorted()) { PostgresUUID($0) }
+        let result = try await query(.claim, parameters)
+        return try decoding {
+            var plans: [NotificationID: DispatchPlan] = [:]
+            plans.reserveCapacity(result.count)
+            for row in result {
+                let plan = try DispatchPlan(row)
+                plans[plan.id] = plan
+            }
+            return plans
+        }
+    }
+
+    func record(_ outcomes: [DispatchOutcome]) async throws {
+        if outcomes.isEmpty { return }
+        let outcomes = outcomes.sorted { $0.id < $1.id }
+        var parameters = PostgresParameters(capacity: outcomes.count * 256 + 128)
+        parameters.append(outcomes) { PostgresUUID($0.id) }
+        parameters.append(outcomes) { Int32(clamping: $0.attempt) }
+        parameters.append(outcomes) { Int16($0.status.rawValue) }
+        parameters.append(outcomes) { DeliveriesCoding.encode($0.deliveries) }
+        _ = try await query(.record, parameters)
+    }
+}
+
+extension PostgresStatement {
+    /// An attempt is on record before the hub is called. A status that was reached is not taken back by a redelivery.
+    fileprivate static let claim = PostgresStatement(
+        """
+        UPDATE notifications AS n
+        SET attempt = n.attempt + 1, status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
+        FROM unnest($1::uuid[]) AS claimed (id) WHERE n.id = claimed.id
+        RETURNING n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
+            n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
+            n.bounds_push = 1
+        """)
+
+    /// The attempt fences: where a later claim was made, this outcome is not the newest.
+    fileprivate static let record = PostgresStatement(
+        """
+        UPDATE notifications AS n SET status = outcome.status, deliveries = outcome.deliveries
+        FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[])
+            AS outcome (id, attempt, status, deliveries)
+        WHERE n.id = outcome.id AND n.attempt = outcome.attempt
+        """)
+}
+
+extension DispatchPlan {
+    /// A row of ``PostgresStatement/claim``.
+    fileprivate init(_ row: PostgresRow) throws {
+        guard let presentation = Presentation(code: try row.decode(2)) else { throw unreadable("presentation") }
+        let title = try row.decodeIfPresent(3, as: String.self)
+        let body = try row.decodeIfPresent(4, as: String.self)
+        self.init(
+            id: NotificationID(try row.decode(0, as: PostgresUUID.self)), recipient: try row.userName(1),
+            presentation: presentation,
+            alert: title == nil && body == nil ? nil : AlertText(title: title, body: body),
+            platforms: try row.decodeIfPresent(5, as: String.self).map(Platform.platforms(list:)),
+            expiresAt: try row.timestamp(6), boundsPush: try row.decode(13), collapseKey: try row.decodeIfPresent(7),
+            priority: try row.decodeIfPresent(8, as: Int16.self).flatMap(Priority.init(code:)),
+            traceparent: try row.decodeIfPresent(9), isRevoked: try row.decode(10),
+            attempt: Int(try row.decode(11, as: Int32.self)),
+            deliveries: try row.decodeIfPresent(12, as: String.self).map(DeliveriesCoding.decode) ?? [])
+    }
+}

@@ -1,0 +1,26 @@
+import Logging
+import Postgres
+import SecurePushCore
+
+extension PostgresStore {
+    /// The store of a libpq URI; connects to nothing yet.
+    ///
+    /// - Throws: ``StorageError`` with code `invalid`; its message does not repeat the URI.
+    convenience init(uri: String, migrations: MigrationPolicy, logger: Logger) throws(StorageError) {
+        self.init(configuration: try PostgresStore.configuration(uri), migrations: migrations, logger: logger)
+    }
+
+    /// Brings the schema up to date, without a store.
+    ///
+    /// - Throws: ``StorageError``.
+    static func migrate(uri: String, logger: Logger) async throws -> MigrationReport {
+        let configuration = try configuration(uri)
+        let report = try await PostgresMigrator.migrate(configuration, policy: .automatic)
+        logger.debug("Migrated the database.", metadata: ["version": "\(report.version)"])
+        return report
+    }
+
+    private static func configuration(_ uri: String) throws(StorageError) -> PostgresConfiguration {
+        do { return try PostgresConfiguration(uri: uri) } catch { throw StorageError(error) }
+    }
+}

@@ -1,0 +1,113 @@
+import Logging
+import Postgres
+import SecurePushCore
+import ServiceLifecycle
+
+/// The store in PostgreSQL, for more than one machine.
+///
+/// Concurrent calls share statements (``GroupCommit``), each of which is one transaction. All but the schema's set-up is
+/// look-ups by key, over arrays of keys.
+final class PostgresStore: Sendable {
+    /// The most rows of one shared statement.
+    private static let groupLimit = 512
+
+    let client: PostgresClient
+    let appends: GroupCommit<SealedNotification, Void>
+    let removals: GroupCommit<NotificationID, Void>
+    let readings: GroupCommit<Reading, StoredNotification?>
+    let readMarks: GroupCommit<ReadMark, Void>
+    private let configuration: PostgresConfiguration
+    private let migrations: MigrationPolicy
+    private let logger: Logger
+
+    /// Connects to nothing yet: ``run()`` does.
+    ///
+    /// - Parameter connections: how many connections each process holds.
+    init(configuration: PostgresConfiguration, migrations: MigrationPolicy, connections: Int = 4, logger: Logger) {
+        self.configuration = configuration
+        self.migrations = migrations
+        self.logger = logger
+        let client = PostgresClient(
+            configuration: PostgresStore.tuned(configuration), connections: connections, logger: logger)
+        self.client = client
+        let limit = PostgresStore.groupLimit
+        appends = GroupCommit(limit: limit) { try await client.append($0) }
+        removals = GroupCommit(limit: limit) { try await client.remove($0) }
+        readings = GroupCommit(limit: limit) { try await client.find($0) }
+        readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }
+    }
+
+    /// Every statement touches few rows by key. A plan that was made while the tables were small must not scan them, or
+    /// hash them whole, once they are large; so such plans are ruled out, and each statement is planned once.
+    private static func tuned(_ configuration: PostgresConfiguration) -> PostgresConfiguration {
+        var configuration = configuration
+        for feature in ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"] {
+            configuration.runtimeParameters["enable_\(feature)"] = "off"
+        }
+        configuration.runtimeParameters["jit"] = "off"
+        configuration.runtimeParameters["plan_cache_mode"] = "force_generic_plan"
+        return configuration
+    }
+
+    /// Refuses at once what could not be done now, instead of letting it wait.
+    ///
+    /// - Throws: ``StorageError`` with code `unavailable`.
+    func requireConnection() throws(StorageError) {
+        guard client.isConnected else { throw StorageError(.unavailable, "There is no connection to the database.") }
+    }
+
+    /// Runs a statement of its own.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError`.
+    func query(_ statement: PostgresStatement, _ parameters: PostgresParameters) async throws -> PostgresResult {
+        do {
+            return try await client.query(statement, parameters)
+        } catch {
+            throw StorageError.mapping(error)
+        }
+    }
+}
+
+extension PostgresStore: Service {
+    /// Brings the schema up to date, then serves until shutdown; requests that are waiting then are still served.
+    ///
+    /// - Throws: ``StorageError`` with code `migrationNeeded`, or `failed` when the schema could not be made. While the
+    ///   database cannot be reached it goes on trying.
+    func run() async throws {
+        try await cancelWhenGracefulShutdown { try await self.migrate() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.client.runUntilCancelled() }
+            await self.serveGroups()
+            group.cancelAll()
+        }
+    }
+
+    private func serveGroups() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.appends.run() }
+            group.addTask { await self.removals.run() }
+            group.addTask { await self.readings.run() }
+            group.addTask { await self.readMarks.run() }
+        }
+    }
+
+    private func migrate() async throws {
+        var failures = 0
+        while !Task.isCancelled {
+            do {
+                let report = try await PostgresMigrator.migrate(configuration, policy: migrations)
+                let metadata: Logger.Metadata = [
+                    "version": "\(report.version)", "applied": "\(report.applied.joined(separator: ", "))",
+                ]
+                return logger.info("The schema is up to date.", metadata: metadata)
+            } catch let error as StorageError where error.isRetriable {
+                failures += 1
+                let level: Logger.Level = failures == 1 ? .warning : .debug
+                logger.log(level: level, "Cannot reach the database.", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: .milliseconds(Int64.random(in: 100...min(5000, 200 << min(failures, 5)))))
+            } catch is CancellationError {
+                return
+            }
+        }
+    }
+}

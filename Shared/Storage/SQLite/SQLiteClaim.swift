@@ -1,0 +1,46 @@
+import Foundation
+import GRDB
+import SecurePushCore
+
+/// A claimed notification: its plan, and its deliveries as they are stored. They are read after the commit, so that one
+/// that cannot be read does not undo the claims of others.
+struct SQLiteClaim: Sendable {
+    private var plan: DispatchPlan
+    private var deliveries: String?
+
+    /// Counts up the attempt of a notification and reads its plan; `nil` for an unknown ID.
+    static func make(_ id: NotificationID, _ db: Database) throws -> SQLiteClaim? {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE notifications SET attempt = attempt + 1, status = \(DispatchStatus.queued.rawValue) WHERE id = ?
+                RETURNING recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key, priority,
+                    traceparent, revoked_at, attempt, deliveries, bounds_push
+                """)
+        guard let row = try Row.fetchOne(statement, arguments: [id.data]) else { return nil }
+        return try SQLiteClaim(id, row)
+    }
+
+    private init(_ id: NotificationID, _ row: Row) throws {
+        let presentation: Int = row[1]
+        let alert = AlertText(title: row[2], body: row[3])
+        let platforms: String? = row[4]
+        let priority: String? = row[7]
+        let revokedAt: Int64? = row[9]
+        plan = DispatchPlan(
+            id: id, recipient: try row.userName(0, column: "recipient"),
+            presentation: presentation == 1 ? .alert : .silent, alert: alert == AlertText() ? nil : alert,
+            platforms: platforms?.split(separator: ",").map { Platform(rawValue: String($0)) },
+            expiresAt: row.timestamp(5) ?? Timestamp(milliseconds: 0), boundsPush: row[12], collapseKey: row[6],
+            priority: priority.flatMap(Priority.init(rawValue:)), traceparent: row[8], isRevoked: revokedAt != nil,
+            attempt: row[10])
+        deliveries = row[11]
+    }
+
+    /// The plan with its deliveries.
+    func dispatchPlan() throws -> DispatchPlan {
+        guard let deliveries else { return plan }
+        var plan = plan
+        plan.deliveries = try DeliveriesCoding.decode(deliveries)
+        return plan
+    }
+}

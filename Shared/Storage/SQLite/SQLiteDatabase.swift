@@ -1,0 +1,110 @@
+import Dispatch
+import Foundation
+import GRDB
+import Logging
+import SecurePushCore
+
+/// An open SQLite file with the schema of this program.
+///
+/// Work on it is never cancelled half-way: each piece is short, runs on GRDB's queues, and is waited for to its end
+/// whatever becomes of the caller's task.
+struct SQLiteDatabase: Sendable {
+    private let pool: DatabasePool
+    /// What opening had to migrate.
+    let report: MigrationReport
+
+    /// How long a statement waits for other processes.
+    private static var busyTimeout: Duration { .seconds(5) }
+
+    /// - Throws: ``StorageError``; see ``openStore(_:logger:)``.
+    static func open(path: String, migrations: MigrationPolicy) async throws -> SQLiteDatabase {
+        try await offPool { try SQLiteDatabase(path: path, migrations: migrations) }
+    }
+
+    private init(path: String, migrations: MigrationPolicy) throws {
+        do {
+            if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SQLiteMigration.needed }
+            try SQLiteFile.prepare(path: path)
+            pool = try SQLiteDatabase.connect(path)
+            report = try SQLiteMigration.run(pool, policy: migrations)
+        } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
+            throw StorageError(.invalid, "\(path) is no SQLite database, or damaged. Name another, or restore a backup.")
+        } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
+            throw StorageError(
+                .invalid, "\(path) cannot be opened for writing. SQLite writes to its folder too; see to the rights.")
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    private static func connect(_ path: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 4
+        configuration.busyMode = .callback { tries in
+            // SQLite's own handler backs off to 100 ms; commits of other processes last one or two.
+            Thread.sleep(forTimeInterval: 0.001)
+            return tries < busyTimeout.milliseconds
+        }
+        configuration.prepareDatabase { db in
+            // Freed content is overwritten with zeros: a payload that is revoked or expires must be gone from the file.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+            // The write-ahead log, which holds pages as they were, is cut back at each checkpoint that empties it.
+            try db.execute(sql: "PRAGMA journal_size_limit = 0")
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        // After opening, for GRDB sets NORMAL there, with which a power cut may take back what was answered as durable.
+        try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
+        return pool
+    }
+
+    /// Runs a short piece of work in one IMMEDIATE transaction, all of it or nothing.
+    func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { caller in
+            write(work) { caller.resume(with: $0) }
+        }
+    }
+
+    /// The same with a callback, on GRDB's queue.
+    func write<Value: Sendable>(
+        _ work: @escaping @Sendable (Database) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+    ) {
+        pool.asyncWriteWithoutTransaction { db in
+            let result = Result {
+                var value: Value?
+                try db.inTransaction(.immediate) {
+                    value = try work(db)
+                    return .commit
+                }
+                guard let value else { throw StorageError(.failed, "A transaction did not run.") }
+                return value
+            }
+            completion(result.mapError { StorageError($0) })
+        }
+    }
+
+    /// Reads one state of the database.
+    func read<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { caller in
+            pool.asyncRead { database in
+                caller.resume(with: Result { try work(database.get()) }.mapError { StorageError($0) })
+            }
+        }
+    }
+
+    /// Waits for what is under way, writes the log back into the file if this is the last process, and closes.
+    func close(logger: Logger) async {
+        do {
+            try await offPool { [pool] in try pool.close() }
+        } catch {
+            logger.warning("The database did not close.", metadata: ["error": "\(StorageError(error))"])
+        }
+    }
+}
+
+/// Runs blocking work on a thread that is not of Swift's cooperative pool.
+private func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { caller in
+        DispatchQueue(label: "securepush.sqlite").async { caller.resume(with: Result { try work() }) }
+    }
+}

@@ -1,0 +1,52 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A pipe that ends a `poll` from another thread.
+final class WakeUp: Sendable {
+    private let readEnd: Int32
+    private let writeEnd: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        precondition(pipe(&ends) == 0, "No file descriptors are left for a thread's wake-up pipe.")
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+
+    /// Ends the wait that is under way, or the next one. A full pipe will end it too.
+    func signal() {
+        var byte: UInt8 = 1
+        _ = write(writeEnd, &byte, 1)
+    }
+
+    /// Waits for a signal, for the descriptor, or for the time to pass; -1 is for ever.
+    func wait(interest: ThreadExecutor.Interest, milliseconds: Int32) -> (readable: Bool, writable: Bool) {
+        var descriptors = [pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)]
+        if let descriptor = interest.descriptor {
+            let events = interest.untilWritable ? POLLIN | POLLOUT : POLLIN
+            descriptors.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
+        }
+        guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) > 0 else { return (false, false) }
+        if descriptors[0].revents != 0 { drain() }
+        guard descriptors.count > 1 else { return (false, false) }
+        let events = Int32(descriptors[1].revents)
+        // An error or a hang-up is found by reading.
+        return (events & (POLLIN | POLLERR | POLLHUP) != 0, events & POLLOUT != 0)
+    }
+
+    private func drain() {
+        var buffer: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        while read(readEnd, &buffer, MemoryLayout.size(ofValue: buffer)) > 0 {}
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import AMQP
+
+@Suite struct AMQPConfigurationTests {
+    private func node(_ url: String) throws -> AMQPConfiguration.Node {
+        try #require(try AMQPConfiguration(url: url, connectionName: "test").nodes.first)
+    }
+
+    @Test func defaults() throws {
+        let node = try node("amqp://localhost")
+        #expect(node == AMQPConfiguration.Node(host: "localhost", port: 5672))
+        #expect(node.description == "amqp://localhost:5672/%2F")
+    }
+
+    @Test func everythingIsPercentDecoded() throws {
+        let node = try node("amqp://us%40er:p%2Fa%2C%3Ass@h:1234/a%2Fb")
+        #expect(node.login == .plain(user: "us@er", password: "p/a,:ss"))
+        #expect(node.host == "h")
+        #expect(node.port == 1234)
+        #expect(node.virtualHost == "a/b")
+    }
+
+    @Test(arguments: ["amqp://h", "amqp://h/", "amqp://h/%2F", "amqp://h/%2f"])
+    func defaultVirtualHost(_ url: String) throws {
+        #expect(try node(url).virtualHost == "/")
+    }
+
+    @Test func ipv6() throws {
+        let node = try node("amqp://u:p@[::1]:5673/v")
+        #expect(node.host == "::1")
+        #expect(node.port == 5673)
+        #expect(node.description == "amqp://[::1]:5673/v")
+    }
+
+    @Test func nodesOfACluster() throws {
+        let url = "amqp://u:a,b@one/v,amqps://u:p@two:99/v?heartbeat=7&connection_timeout=1500"
+        let configuration = try AMQPConfiguration(url: url, connectionName: "test")
+        #expect(configuration.nodes.map(\.host) == ["one", "two"])
+        #expect(configuration.nodes.map(\.port) == [5672, 99])
+        #expect(configuration.nodes.map { $0.tls != nil } == [false, true])
+        #expect(configuration.heartbeat == .seconds(7))
+        #expect(configuration.connectTimeout == .milliseconds(1500))
+    }
+
+    @Test func tls() throws {
+        let node = try node("amqps://h?cacertfile=%2Fca.pem&verify=verify_none&certfile=c&keyfile=k")
+        #expect(node.port == 5671)
+        let tls = AMQPConfiguration.TLS(
+            verifiesPeer: false, authoritiesFile: "/ca.pem", certificateFile: "c", keyFile: "k")
+        #expect(node.tls == tls)
+        #expect(try self.node("amqps://h").tls?.verifiesPeer == true)
+    }
+
+    @Test(arguments: [
+        "", "http://u:hunter2@h", "amqp://", "amqp://u:hunter2@", "amqp://u:hunter2@h:0", "amqp://u:hunter2@h:port",
+        "amqp://u:hunter2@h:70000", "amqp://u:hunter2%@h", "amqp://u:hunter2%zz@h", "amqp://u:hunter2@h?heartbeat=x",
+        "amqp://u:hunter2@h?verify=maybe", "amqp://u:hunter2@h?surprise=1", "amqp://u:hunter2%00@h", "amqp://u:%ff@h",
+        "amqp://u:hunter2@h one",
+    ])
+    func whatCannotBeUsedIsRefusedWithoutShowingThePassword(_ url: String) {
+        do {
+            _ = try AMQPConfiguration(url: url, connectionName: "test")
+            Issue.record("\(url) was taken")
+        } catch {
+            #expect(!error.message.isEmpty)
+            #expect(!"\(error)".contains("hunter2"))
+        }
+    }
+
+    @Test func aDescriptionNeverShowsThePassword() throws {
+        let configuration = try AMQPConfiguration(url: "amqp://u:hunter2@h/v", connectionName: "test")
+        #expect(!"\(configuration)".contains("hunter2"))
+        #expect("\(configuration)".contains("h:5672"))
+    }
+}

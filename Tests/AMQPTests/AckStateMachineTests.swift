@@ -1,0 +1,96 @@
+import Testing
+
+@testable import AMQP
+
+@Suite struct AckStateMachineTests {
+    private func machine(deliveries: UInt64) -> AckStateMachine {
+        var machine = AckStateMachine()
+        for tag in 1...deliveries { machine.delivered(tag) }
+        return machine
+    }
+
+    @Test func aPrefixIsOneFrame() {
+        var machine = machine(deliveries: 5)
+        for tag: UInt64 in [3, 1, 2] { machine.acknowledge(tag) }
+        #expect(machine.frames() == [.acknowledge(3, isMultiple: true)])
+        #expect(machine.outstanding == 2)
+        #expect(machine.frames().isEmpty)
+    }
+
+    @Test func whatIsAheadOfASlowOneGoesByItself() {
+        var machine = machine(deliveries: 4)
+        for tag: UInt64 in [1, 3, 4] { machine.acknowledge(tag) }
+        let frames = machine.frames()
+        #expect(
+            frames == [
+                .acknowledge(1, isMultiple: true), .acknowledge(3, isMultiple: false),
+                .acknowledge(4, isMultiple: false),
+            ])
+        machine.acknowledge(2)
+        #expect(machine.frames() == [.acknowledge(2, isMultiple: true)])
+        #expect(machine.outstanding == 0)
+    }
+
+    @Test func whatIsGivenBackLeavesBeforeARangeThatPassesIt() {
+        var machine = machine(deliveries: 3)
+        machine.acknowledge(1)
+        machine.acknowledge(3)
+        machine.giveBack(2)
+        #expect(machine.frames() == [.giveBack(2), .acknowledge(3, isMultiple: true)])
+    }
+
+    @Test func aRangeNeverEndsAtWhatWasGivenBack() {
+        var machine = machine(deliveries: 2)
+        machine.acknowledge(1)
+        machine.giveBack(2)
+        #expect(machine.frames() == [.giveBack(2), .acknowledge(1, isMultiple: true)])
+    }
+
+    @Test func settlingTwiceOrTheUnknownIsIgnored() {
+        var machine = machine(deliveries: 1)
+        machine.acknowledge(1)
+        machine.acknowledge(1)
+        machine.giveBack(1)
+        machine.acknowledge(0)
+        machine.acknowledge(2)
+        #expect(machine.frames() == [.acknowledge(1, isMultiple: true)])
+        machine.acknowledge(1)
+        #expect(machine.frames().isEmpty)
+    }
+
+    @Test func anyOrderSettlesEachTagOnce() {
+        for _ in 0..<300 {
+            var machine = AckStateMachine()
+            var (delivered, open): (UInt64, Set<UInt64>) = (0, [])
+            var settledAtBroker: Set<UInt64> = []
+            var givenBack: Set<UInt64> = []
+            for _ in 0..<60 {
+                if Bool.random() {
+                    delivered += 1
+                    machine.delivered(delivered)
+                    open.insert(delivered)
+                }
+                if let tag = open.randomElement(), Bool.random() {
+                    open.remove(tag)
+                    if Int.random(in: 0..<4) == 0 { machine.giveBack(tag) } else { machine.acknowledge(tag) }
+                }
+                guard Bool.random() else { continue }
+                for frame in machine.frames() {
+                    switch frame {
+                    case .giveBack(let tag):
+                        #expect(settledAtBroker.insert(tag).inserted)
+                        givenBack.insert(tag)
+                    case .acknowledge(let tag, let isMultiple):
+                        #expect(!settledAtBroker.contains(tag))
+                        for covered in (isMultiple ? 1 : tag)...tag {
+                            #expect(!open.contains(covered))
+                            settledAtBroker.insert(covered)
+                        }
+                    }
+                }
+            }
+            _ = machine.frames().map { _ in }
+            #expect(machine.outstanding == open.count)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import AMQP
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectionFailureTests {
+    private func failure(_ url: String) async throws -> AMQPError? {
+        do {
+            try await AMQPConnection.open(try brokerConfiguration(url)).close()
+            return nil
+        } catch let error as AMQPError { return error }
+    }
+
+    @Test func wrongCredentials() async throws {
+        let error = try await failure("amqp://guest:hunter2@127.0.0.1:\(try brokerPort())")
+        #expect(error?.code == .accessRefused)
+        #expect(error?.replyCode == 403)
+        #expect(error.map { !"\($0)".contains("hunter2") } == true)
+    }
+
+    @Test func unknownVirtualHost() async throws {
+        let error = try await failure("amqp://127.0.0.1:\(try brokerPort())/nobody")
+        #expect(error?.code == .accessRefused)
+        #expect(error?.message.contains("nobody") == true)
+    }
+
+    @Test func nobodyListens() async throws {
+        #expect(try await failure("amqp://127.0.0.1:1")?.code == .connectFailed)
+    }
+
+    @Test func unknownHost() async throws {
+        #expect(try await failure("amqp://nobody.invalid")?.code == .connectFailed)
+    }
+
+    @Test(arguments: ["192.0.2.1:5672", "proxy"]) func aSilentHostEndsAtTheDeadline(_ address: String) async throws {
+        let proxy = try TCPProxy(to: try brokerPort())
+        defer { proxy.close() }
+        proxy.stall()
+        let host = address == "proxy" ? "127.0.0.1:\(proxy.port)" : address
+        let start = ContinuousClock.now
+        #expect(try await failure("amqp://\(host)?connection_timeout=300") != nil)
+        #expect(ContinuousClock.now - start < .seconds(5))
+    }
+
+    @Test func otherArgumentsOfAQueueNameTheQueueAndTheReason() async throws {
+        try await withQueue(arguments: ["x-max-length": 1]) { queue, topology in
+            let other = AMQPTopology(queues: [.init(queue, arguments: ["x-max-length": 2])])
+            try await AMQPConnection.with(try brokerConfiguration()) { connection in
+                try await connection.declare(topology)
+                let error = await #expect(throws: AMQPError.self) { try await connection.declare(other) }
+                #expect(error?.code == .preconditionFailed)
+                #expect(error?.message.contains(queue) == true)
+                #expect(error?.message.contains("x-max-length") == true)
+                // The connection is usable after it.
+                #expect(try await connection.inspect(queue: queue).messages == 0)
+            }
+        }
+    }
+
+    @Test func anUnknownQueueIsNotFound() async throws {
+        try await AMQPConnection.with(try brokerConfiguration()) { connection in
+            let error = await #expect(throws: AMQPError.self) { try await connection.inspect(queue: "nobody") }
+            #expect(error?.code == .notFound)
+            #expect(await connection.isOpen)
+        }
+    }
+
+    @Test func anIdleConnectionStaysOpenByHeartbeats() async throws {
+        let url = "amqp://127.0.0.1:\(try brokerPort())?heartbeat=1"
+        try await withQueue { _, topology in
+            try await withPublisher(try brokerConfiguration(url), topology) { publisher in
+                // The broker hangs up after two heartbeats of silence.
+                let wasLost = try await eventually(within: .seconds(4)) { !publisher.isConnected }
+                #expect(!wasLost)
+            }
+        }
+    }
+
+    @Test func aStalledPeerIsNoticedWithinTwoHeartbeats() async throws {
+        let proxy = try TCPProxy(to: try brokerPort())
+        defer { proxy.close() }
+        let configuration = try brokerConfiguration("amqp://127.0.0.1:\(proxy.port)?heartbeat=1")
+        try await withQueue { queue, topology in
+            try await withPublisher(configuration, topology, timeout: .seconds(20)) { publisher in
+                proxy.stall()
+                let start = ContinuousClock.now
+                #expect(failures(await publisher.publish(messages(0..<1, to: queue))).map(\.code) == [.connectionLost])
+                #expect(ContinuousClock.now - start < .seconds(3))
+                proxy.cut()
+                #expect(try await eventually { publisher.isConnected })
+                #expect(failures(await publisher.publish(messages(0..<1, to: queue))).isEmpty)
+            }
+        }
+    }
+
+    @Test func aPublishThatIsNotConfirmedInTimeFails() async throws {
+        let proxy = try TCPProxy(to: try brokerPort())
+        defer { proxy.close() }
+        try await withQueue { queue, topology in
+            let configuration = try brokerConfiguration("amqp://127.0.0.1:\(proxy.port)")
+            try await withPublisher(configuration, topology, timeout: .milliseconds(200)) { publisher in
+                proxy.stall()
+                #expect(failures(await publisher.publish(messages(0..<2, to: queue))).map(\.code) == [.timeout, .timeout])
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import AMQP
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ConsumerTests {
+    private func filled(
+        _ count: Int, _ body: (AMQPConfiguration, String, AMQPTopology) async throws -> Void
+    ) async throws {
+        let configuration = try brokerConfiguration()
+        try await withQueue { queue, topology in
+            try await withPublisher(configuration, topology) { publisher in
+                #expect(failures(await publisher.publish(messages(0..<count, to: queue))).isEmpty)
+            }
+            try await body(configuration, queue, topology)
+        }
+    }
+
+    @Test func thePrefetchBoundsWhatIsHandedOut() async throws {
+        try await filled(20) { configuration, queue, topology in
+            try await withConsumer(configuration, topology, queue: queue, prefetch: 5) { consumer in
+                let held = try await take(5, from: consumer, acknowledging: false)
+                #expect(try await TestSupport.eventually { try await AMQPConnection.with(configuration) {
+                    try await $0.inspect(queue: queue).messages } == 15 })
+                consumer.acknowledge(Array(held.prefix(2)))
+                _ = try await take(2, from: consumer, acknowledging: false)
+            }
+        }
+    }
+
+    @Test func acknowledgementsInAnyOrderSettleAll() async throws {
+        try await filled(500) { configuration, queue, topology in
+            try await withConsumer(configuration, topology, queue: queue, prefetch: 500) { consumer in
+                let held = try await take(500, from: consumer, acknowledging: false).shuffled()
+                for delivery in held.dropLast(10) { consumer.acknowledge([delivery]) }
+                consumer.acknowledge(Array(held.suffix(10)))
+            }
+            #expect(try await AMQPTests.queue(queue, comesToHold: 0))
+        }
+    }
+
+    @Test func whatIsGivenBackComesAgain() async throws {
+        try await filled(1) { configuration, queue, topology in
+            try await withConsumer(configuration, topology, queue: queue) { consumer in
+                consumer.giveBack(try await take(1, from: consumer, acknowledging: false))
+                let again = try await take(1, from: consumer)
+                #expect(again.first?.isRedelivered == true)
+            }
+        }
+    }
+
+    @Test func whatWasNotAcknowledgedComesAgainAfterTheConnectionBreaks() async throws {
+        try await filled(3) { configuration, queue, topology in
+            let proxy = try TCPProxy(to: try brokerPort())
+            defer { proxy.close() }
+            let throughProxy = try brokerConfiguration("amqp://127.0.0.1:\(proxy.port)")
+            try await withConsumer(throughProxy, topology, queue: queue) { consumer in
+                let held = try await take(3, from: consumer, acknowledging: false)
+                proxy.cut()
+                let again = try await take(3, from: consumer, acknowledging: false)
+                #expect(again.allSatisfy { $0.isRedelivered })
+                #expect(again[0].epoch > held[0].epoch)
+                // Void: it belongs to the connection that broke.
+                consumer.acknowledge(held)
+                consumer.giveBack(again)
+                _ = try await take(3, from: consumer)
+            }
+        }
+    }
+
+    @Test func aDeletedQueueIsDeclaredAndConsumedAgain() async throws {
+        try await filled(1) { configuration, queue, topology in
+            try await withConsumer(configuration, topology, queue: queue) { consumer in
+                _ = try await take(1, from: consumer)
+                try await AMQPConnection.with(configuration) { try await $0.delete(queue: queue) }
+                try await withPublisher(configuration, topology) { publisher in
+                    #expect(failures(await publisher.publish(messages(7..<8, to: queue))).isEmpty)
+                }
+                #expect(try await take(1, from: consumer).map(text) == ["7"])
+            }
+        }
+    }
+
+    @Test func aMoveAcknowledgesOnceTheCopyIsSafe() async throws {
+        try await filled(2) { configuration, queue, topology in
+            try await withQueue { other, otherTopology in
+                try await AMQPConnection.with(configuration) { try await $0.declare(otherTopology) }
+                try await withConsumer(configuration, topology, queue: queue) { consumer in
+                    for delivery in try await take(2, from: consumer, acknowledging: false) {
+                        var message = delivery.message
+                        message.routingKey = text(delivery) == "0" ? other : "nowhere"
+                        consumer.move(tag: delivery.tag, epoch: delivery.epoch, as: message)
+                    }
+                    // The one that no queue took is given back.
+                    #expect(try await take(1, from: consumer).map(text) == ["1"])
+                }
+                #expect(try await AMQPTests.queue(other, comesToHold: 1))
+                #expect(try await AMQPTests.queue(queue, comesToHold: 0))
+            }
+        }
+    }
+
+    @Test func aCancelledNextEnds() async throws {
+        try await filled(0) { configuration, queue, topology in
+            try await withConsumer(configuration, topology, queue: queue) { consumer in
+                let waiting = Task { await consumer.next(limit: 1) }
+                waiting.cancel()
+                #expect(await waiting.value == nil)
+            }
+        }
+    }
+
+    @Test func aGracefulShutdownGivesBackWhatNobodyTook() async throws {
+        try await filled(10) { configuration, queue, topology in
+            let consumer = AMQPConsumer(
+                configuration: configuration, topology: topology, queue: queue, prefetch: 10, logger: quiet)
+            try await testGracefulShutdown { trigger in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { await consumer.run() }
+                    let held = try await take(4, from: consumer, acknowledging: false)
+                    trigger.triggerGracefulShutdown()
+                    #expect(await consumer.next(limit: 10).map(\.count).map { $0 < 7 } ?? true)
+                    consumer.acknowledge(held)
+                    try await group.waitForAll()
+                }
+            }
+            #expect(try await AMQPTests.queue(queue, comesToHold: 6))
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Testing
+
+@testable import AMQP
+
+@Suite struct PublisherStateMachineTests {
+    private typealias Machine = PublisherStateMachine<Int>
+    private let soon = ContinuousClock.now + .seconds(5)
+    private let lost = AMQPError(.connectionLost, "gone")
+
+    private func machine(limit: Int = 8, batches sizes: [Int]) -> Machine {
+        var machine = Machine(limit: limit)
+        for (waiter, size) in sizes.enumerated() {
+            #expect(machine.submit(messages(0..<size, to: "q\(waiter)"), waiter: waiter, deadline: soon) == nil)
+        }
+        return machine
+    }
+
+    private func writeAll(_ machine: inout Machine) -> Int {
+        var count = 0
+        while machine.nextToWrite() != nil { count += 1 }
+        return count
+    }
+
+    @Test func multipleConfirmsARange() {
+        var machine = machine(batches: [2, 1, 3])
+        #expect(writeAll(&machine) == 6)
+        let first = machine.confirmed(tag: 4, isMultiple: true, isRefusal: false)
+        #expect(first.map(\.waiter) == [0, 1])
+        #expect(first.allSatisfy { failures($0.results).isEmpty })
+        let second = machine.confirmed(tag: 0, isMultiple: true, isRefusal: false)
+        #expect(second.map(\.waiter) == [2])
+        #expect(second.first?.results.count == 3)
+        #expect(machine.isIdle)
+    }
+
+    @Test func confirmsOutOfOrder() {
+        var machine = machine(batches: [1, 1, 1])
+        #expect(writeAll(&machine) == 3)
+        #expect(machine.confirmed(tag: 3, isMultiple: false, isRefusal: false).map(\.waiter) == [2])
+        #expect(machine.inFlight == 3)
+        #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: true).map(\.waiter) == [0])
+        #expect(machine.confirmed(tag: 3, isMultiple: false, isRefusal: false).isEmpty)
+        #expect(machine.confirmed(tag: 2, isMultiple: false, isRefusal: false).map(\.waiter) == [1])
+        #expect(machine.isIdle)
+    }
+
+    @Test func refusalIsAFailureOfItsMessageOnly() {
+        var machine = machine(batches: [3])
+        #expect(writeAll(&machine) == 3)
+        #expect(machine.confirmed(tag: 2, isMultiple: false, isRefusal: true).isEmpty)
+        let done = machine.confirmed(tag: 3, isMultiple: true, isRefusal: false)
+        #expect(done.first.map { failures($0.results).map(\.code) } == [.nacked])
+        if case .success? = done.first?.results[1] { Issue.record("the second message was refused") }
+    }
+
+    @Test func anAckDoesNotUndoAReturn() {
+        var machine = machine(batches: [3])
+        #expect(writeAll(&machine) == 3)
+        machine.returned(messages(1..<2, to: "q0")[0], reason: "NO_ROUTE")
+        let done = machine.confirmed(tag: 3, isMultiple: true, isRefusal: false)
+        #expect(done.first.map { failures($0.results).map(\.code) } == [.returned])
+        if case .success? = done.first?.results[1] { Issue.record("the second message was returned") }
+    }
+
+    @Test func twoReturnsOfOneMessageIDAreTwoMessages() {
+        var machine = Machine(limit: 8)
+        let twice = messages(0..<1, to: "q") + messages(0..<1, to: "q")
+        #expect(machine.submit(twice, waiter: 0, deadline: soon) == nil)
+        #expect(writeAll(&machine) == 2)
+        machine.returned(twice[0], reason: "NO_ROUTE")
+        machine.returned(twice[0], reason: "NO_ROUTE")
+        let done = machine.confirmed(tag: 2, isMultiple: true, isRefusal: false)
+        #expect(done.first.map { failures($0.results).count } == 2)
+    }
+
+    @Test func whatDoesNotFitWaitsItsTurnAndThenMoreIsRefused() {
+        var machine = machine(limit: 4, batches: [6, 2])
+        #expect(writeAll(&machine) == 4)
+        #expect(machine.waiting == 4)
+        let refused = machine.submit(messages(0..<1, to: "x"), waiter: 9, deadline: soon)
+        #expect(refused.map { failures($0.results).map(\.code) } == [.full])
+        #expect(machine.confirmed(tag: 2, isMultiple: true, isRefusal: false).isEmpty)
+        #expect(writeAll(&machine) == 2)
+        #expect(machine.confirmed(tag: 6, isMultiple: true, isRefusal: false).map(\.waiter) == [0])
+        #expect(writeAll(&machine) == 2)
+    }
+
+    @Test func disconnectingFailsWhatIsOpenAndBeginsAgain() {
+        var machine = machine(batches: [2, 2])
+        for _ in 0..<3 { #expect(machine.nextToWrite() != nil) }
+        #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).isEmpty)
+        let failed = machine.disconnected(lost)
+        #expect(failed.map { failures($0.results).count } == [1, 2])
+        #expect(machine.isIdle)
+        #expect(machine.submit(messages(0..<1, to: "q"), waiter: 7, deadline: soon) == nil)
+        #expect(writeAll(&machine) == 1)
+        #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).map(\.waiter) == [7])
+    }
+
+    @Test func expiryFailsWhatIsNotConfirmedAndKeepsTheTagsInOrder() {
+        var machine = Machine(limit: 8)
+        let now = ContinuousClock.now
+        #expect(machine.submit(messages(0..<2, to: "a"), waiter: 0, deadline: now + .seconds(1)) == nil)
+        #expect(writeAll(&machine) == 2)
+        #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).isEmpty)
+        #expect(machine.nextDeadline() == now + .seconds(1))
+        #expect(machine.expire(now: now, AMQPError(.timeout, "late")).isEmpty)
+        let late = machine.expire(now: now + .seconds(2), AMQPError(.timeout, "late"))
+        #expect(late.map { failures($0.results).map(\.code) } == [[.timeout]])
+        #expect(machine.submit(messages(0..<1, to: "b"), waiter: 1, deadline: now + .seconds(9)) == nil)
+        #expect(writeAll(&machine) == 1)
+        #expect(machine.confirmed(tag: 3, isMultiple: true, isRefusal: false).map(\.waiter) == [1])
+        #expect(machine.isIdle)
+    }
+
+    @Test func expiryDropsWhatWasNotWritten() {
+        var machine = machine(limit: 2, batches: [5])
+        #expect(writeAll(&machine) == 2)
+        #expect(machine.expire(now: soon + .seconds(1), lost).count == 1)
+        #expect(machine.waiting == 0)
+        #expect(machine.confirmed(tag: 2, isMultiple: true, isRefusal: false).isEmpty)
+        #expect(machine.isIdle)
+    }
+
+    @Test func confirmsOfUnknownTagsAreIgnored() {
+        var machine = machine(batches: [1])
+        #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).isEmpty)
+        #expect(writeAll(&machine) == 1)
+        #expect(machine.confirmed(tag: 99, isMultiple: true, isRefusal: false).isEmpty)
+        #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).count == 1)
+    }
+
+    @Test func anyOrderOfConfirmsCompletesEveryBatchOnce() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            var machine = Machine(limit: 16)
+            var (submitted, completed, sent): (Set<Int>, [Int], [UInt64]) = ([], [], [])
+            var tag: UInt64 = 0
+            for step in 0..<100 {
+                if Bool.random(), machine.waiting < 16 {
+                    let size = Int.random(in: 1...5, using: &generator)
+                    #expect(machine.submit(messages(0..<size, to: "q"), waiter: step, deadline: soon) == nil)
+                    submitted.insert(step)
+                }
+                while Bool.random(), machine.nextToWrite() != nil {
+                    tag += 1
+                    sent.append(tag)
+                }
+                guard let one = sent.randomElement() else { continue }
+                let isMultiple = Bool.random()
+                sent.removeAll { $0 == one || isMultiple && $0 < one }
+                completed += machine.confirmed(tag: one, isMultiple: isMultiple, isRefusal: false).map(\.waiter)
+            }
+            completed += machine.disconnected(lost).map(\.waiter)
+            #expect(completed.count == submitted.count)
+            #expect(Set(completed) == submitted)
+        }
+    }
+}

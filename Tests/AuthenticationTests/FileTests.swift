@@ -1,0 +1,183 @@
+import Foundation
+import Logging
+import SecurePushCore
+import Testing
+
+@testable import Authentication
+
+private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+@Suite struct APIKeyTests {
+    @Test func aMadeKeyIsTakenAtOnceAndStoredAsItsHashOnly() async throws {
+        try await withTemporaryFolder { folder in
+            let file = APIKeysFile(path: folder + "/keys")
+            let first = try file.add("billing")
+            let ring = try APIKeyRing(path: file.path, logger: quiet)
+            let second = try file.add("reports-2.x_")
+            #expect(first.hasPrefix("spk_") && first.utf8.count == 47 && first != second)
+            #expect(try ring.sender(authorization: "Bearer \(first)") == "billing")
+            #expect(try ring.sender(authorization: "bearer  \(second)") == "reports-2.x_")
+            #expect(try file.list() == ["billing", "reports-2.x_"])
+            #expect(try mode(of: file.path) == 0o600)
+            #expect(try !String(contentsOfFile: file.path, encoding: .utf8).contains(first.dropFirst(4)))
+        }
+    }
+
+    @Test func aRemovedKeyIsRefusedAfterAMoment() async throws {
+        try await withTemporaryFolder { folder in
+            let clock = TestClock()
+            let file = APIKeysFile(path: folder + "/keys")
+            let key = try file.add("billing")
+            let ring = try APIKeyRing(path: file.path, logger: quiet, now: { clock.instant })
+            #expect(try ring.sender(authorization: "Bearer \(key)") == "billing")
+            try file.remove("billing")
+            clock.advance(by: .seconds(2))
+            let error = #expect(throws: AuthenticationError.self) { try ring.sender(authorization: "Bearer \(key)") }
+            #expect(error?.code == .invalid)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, .missing), ("", .missing), ("Basic abc", .missing), ("Bearer", .malformed),
+            ("Bearer a b", .malformed),
+            ("Bearer spk_wrong", .invalid), ("Bearer spk_é", .malformed),
+            ("Bearer " + String(repeating: "a", count: 1025), .malformed)
+        ] as [(String?, AuthenticationError.Code)])
+    func refusals(header: String?, code: AuthenticationError.Code) async throws {
+        try await withTemporaryFolder { folder in
+            let file = APIKeysFile(path: folder + "/keys")
+            _ = try file.add("billing")
+            let ring = try APIKeyRing(path: file.path, logger: quiet)
+            let error = #expect(throws: AuthenticationError.self) { try ring.sender(authorization: header) }
+            #expect(error?.code == code)
+            #expect(error?.challenges.count == 1)
+        }
+    }
+
+    private static let hash = String(repeating: "ab", count: 32)
+
+    @Test(arguments: [
+        "billing", "billing abc", "billing \(hash) more", "a/b \(hash)", "a \(hash)\nb \(hash)", "\u{e9} \(hash)",
+        "billing \(hash)0", "billing \(String(repeating: "g", count: 64))"
+    ])
+    func malformedLinesAreNamed(line: String) async throws {
+        try await withTemporaryFolder { folder in
+            try write("# keys\n\n" + line, to: folder + "/keys")
+            let number = line.contains("\n") ? 4 : 3
+            let error = #expect(throws: (any Error).self) { try APIKeyRing(path: folder + "/keys", logger: quiet) }
+            #expect("\(try #require(error))".contains("line \(number)"))
+        }
+    }
+
+    @Test func fileOfTheContract() async throws {
+        try await withTemporaryFolder { folder in
+            let hash = "2BB80D537B1DA3E38BD30361AA855686BDE0EACD7162FEF6A25FE97BF527A25B"
+            try write("\r\n# comment\n\t billing\t \(hash) \r\n", to: folder + "/keys")
+            let ring = try APIKeyRing(path: folder + "/keys", logger: quiet)
+            #expect(try ring.sender(authorization: "Bearer secret") == "billing")
+            #expect(throws: (any Error).self) { try APIKeyRing(path: folder + "/none", logger: quiet) }
+        }
+    }
+
+    @Test(arguments: ["", "a b", "a/b", "é", String(repeating: "a", count: 65)])
+    func names(name: String) async throws {
+        try await withTemporaryFolder { folder in
+            let error = #expect(throws: AuthenticationSetupError.self) {
+                try APIKeysFile(path: folder + "/k").add(name)
+            }
+            #expect(error?.code == .invalidName)
+        }
+    }
+
+    @Test func editsKeepCommentsAndRefuseRepeats() async throws {
+        try await withTemporaryFolder { folder in
+            let file = APIKeysFile(path: folder + "/keys")
+            try write("# mine\n\n", to: file.path)
+            _ = try file.add("a")
+            #expect(throws: AuthenticationSetupError.self) { try file.add("a") }
+            #expect(throws: AuthenticationSetupError.self) { try file.remove("b") }
+            try file.remove("a")
+            #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "# mine\n\n")
+        }
+    }
+}
+
+@Suite struct UsersFileTests {
+    @Test func addListReplaceRemove() async throws {
+        try await withTemporaryFolder { folder in
+            let file = UsersFile(path: folder + "/new/users")
+            let names = try ["alice", "bob smith", "50%", "#x", "\u{e9}", "e\u{301}"].map {
+                try #require(UserName($0))
+            }
+            for name in names { try file.add(name, password: "secret") }
+            #expect(try file.list() == names)
+            #expect(try mode(of: file.path) == 0o600)
+            #expect(try mode(of: folder + "/new") == 0o700)
+            let error = #expect(throws: AuthenticationSetupError.self) { try file.add(names[0], password: "x") }
+            #expect(error?.code == .alreadyExists)
+            try file.add(names[0], password: "other", replacing: true)
+            let lines = try CredentialLines(try #require(try PrivateFile.read(file.path)))
+            #expect(try UsersFile.users(lines)[names[0]]?.matches(Array("other".utf8)) == true)
+            try file.remove(names[5])
+            #expect(throws: AuthenticationSetupError.self) { try file.remove(names[5]) }
+            #expect(try Set(file.list()) == Set(names[..<5]))
+        }
+    }
+
+    @Test(arguments: ["%", "%2", "%zz", "a%00", "%ff", "%+1"])
+    func namesThatCannotBeRead(name: String) throws {
+        let hash = "$scrypt$ln=4,r=1,p=1$c2FsdHNhbHQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+        let error = #expect(throws: AuthenticationSetupError.self) { try UserPasswords("# x\n\(name) \(hash)") }
+        #expect(error?.line == 2)
+    }
+
+    @Test(arguments: ["alice x", "alice", "alice $scrypt$ln=99,r=1,p=1$c2FsdHNhbHQ$AAAA"])
+    func hashesThatCannotBeRead(line: String) throws {
+        let error = #expect(throws: AuthenticationSetupError.self) { try UserPasswords("\n\(line)\n") }
+        #expect(error?.line == 2)
+    }
+}
+
+@Suite struct PrivateFileTests {
+    @Test func aFailedEditChangesNothing() async throws {
+        try await withTemporaryFolder { folder in
+            struct Stop: Error {}
+            try write("old", to: folder + "/f")
+            #expect(throws: Stop.self) { try PrivateFile.edit(folder + "/f") { _ -> (String, Void) in throw Stop() } }
+            #expect(try PrivateFile.read(folder + "/f") == "old")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["f"])
+        }
+    }
+
+    @Test func aLinkStaysOneAndAnOpenModeIsClosed() async throws {
+        try await withTemporaryFolder { folder in
+            try write("old", to: folder + "/f")
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder + "/f")
+            try FileManager.default.createSymbolicLink(atPath: folder + "/l", withDestinationPath: folder + "/f")
+            try PrivateFile.edit(folder + "/l") { text in (text ?? "") + "new" == "oldnew" ? ("new", ()) : ("bad", ())
+            }
+            #expect(try PrivateFile.read(folder + "/f") == "new")
+            #expect(try mode(of: folder + "/f") == 0o600)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder + "/l") == folder + "/f")
+        }
+    }
+
+    @Test func concurrentEditsLoseNothing() async throws {
+        try await withTemporaryFolder { folder in
+            let file = APIKeysFile(path: folder + "/keys")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<30 { group.addTask { _ = try file.add("sender-\(number)") } }
+                try await group.waitForAll()
+            }
+            #expect(try file.list().count == 30)
+        }
+    }
+
+    @Test func foldersThatCannotBeWritten() {
+        let error = #expect(throws: AuthenticationSetupError.self) {
+            try PrivateFile.edit("/proc/none/file") { _ in ("", ()) }
+        }
+        #expect(error?.code == .unwritable)
+    }
+}

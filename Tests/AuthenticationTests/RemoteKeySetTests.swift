@@ -1,0 +1,222 @@
+import Foundation
+import Hummingbird
+import Logging
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Authentication
+
+/// A small issuer on loopback, whose answer the test sets.
+final class KeyServer: Sendable {
+    struct Answer: Sendable {
+        var status = HTTPResponse.Status.ok
+        var body = ""
+        var location: String?
+    }
+
+    let answer: Mutex<Answer>
+    let requests = Mutex(0)
+
+    init(_ body: String) { answer = Mutex(Answer(body: body)) }
+
+    func set(_ body: String, status: HTTPResponse.Status = .ok) {
+        answer.withLock { $0 = Answer(status: status, body: body) }
+    }
+
+    var requestCount: Int { requests.withLock { $0 } }
+
+    /// Runs a body with the URL of the key set.
+    func withURL(_ body: (String) async throws -> Void) async throws {
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        let router = Router()
+        router.get("keys") { _, _ in
+            self.requests.withLock { $0 += 1 }
+            let answer = self.answer.withLock { $0 }
+            let headers: HTTPFields = answer.location.map { [.location: $0] } ?? [:]
+            return Response(
+                status: answer.status, headers: headers, body: .init(byteBuffer: .init(string: answer.body)))
+        }
+        let server = Application(
+            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            let port = try #require(await ports.first { _ in true })
+            try await body("http://127.0.0.1:\(port)/keys")
+            group.cancelAll()
+            try? await group.waitForAll()
+        }
+    }
+}
+
+@Suite struct RemoteKeySetTests {
+    private func withBench(
+        _ server: KeyServer, _ body: (AuthenticatorBench) async throws -> Void
+    ) async throws {
+        try await server.withURL { url in
+            try await withAuthenticator(
+                jwks: nil, configure: { configuration, _ in configuration.jwksURL = url }, body)
+        }
+    }
+
+    private func token(_ key: TestKey, _ keyID: String, _ more: String = "") throws -> String {
+        "Bearer " + (try key.token(header: #"{"alg":"ES256","kid":"\#(keyID)"}"#, claims: claims(more)))
+    }
+
+    @Test func keysAreFetchedOnce() async throws {
+        let key = TestKey.es256()
+        let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
+        try await withBench(server) { bench in
+            for number in 0..<20 { try await bench.expectUser(token(key, "a", #""n":\#(number)"#), "alice") }
+            #expect(server.requestCount == 1)
+        }
+    }
+
+    @Test func manyAtOnceShareOneFetch() async throws {
+        let key = TestKey.es256()
+        let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
+        try await withBench(server) { bench in
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<40 {
+                    let header = try token(key, "a", #""n":\#(number)"#)
+                    group.addTask { try await bench.user(header) }
+                }
+                for try await user in group { #expect(user == "alice") }
+            }
+            #expect(server.requestCount == 1)
+        }
+    }
+
+    @Test func anUnknownKeyIsLookedForButNotTooOften() async throws {
+        let (old, new) = (TestKey.es256(), TestKey.es256())
+        let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))
+        try await withBench(server) { bench in
+            try await bench.expectUser(token(old, "old"), "alice")
+            server.set(jwks(new.jwk(#""kid":"new""#)))
+            try await bench.expectRefusal(token(new, "new"), .invalid)
+            #expect(server.requestCount == 1)
+            bench.clock.advance(by: .seconds(10))
+            try await bench.expectUser(token(new, "new"), "alice")
+            try await bench.expectRefusal(token(old, "old"), .invalid)
+            #expect(server.requestCount == 2)
+        }
+    }
+
+    @Test func tokensThatCannotBeGoodAskForNothing() async throws {
+        let server = KeyServer(jwks(TestKey.es256().jwk()))
+        try await withBench(server) { bench in
+            let key = TestKey.es256()
+            try await bench.expectRefusal("Bearer \(key.token(claims: claims(expiresIn: -60)))", .expired)
+            #expect(await bench.refusal("Bearer a.b.c")?.code == .malformed)
+            #expect(server.requestCount == 0)
+        }
+    }
+
+    @Test func oldKeysAreFetchedAgainAndAWithdrawnOneIsForgotten() async throws {
+        let (old, new) = (TestKey.es256(), TestKey.es256())
+        let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))
+        try await withBench(server) { bench in
+            let header = try token(old, "old")
+            try await bench.expectUser(header, "alice")
+            server.set(jwks(new.jwk(#""kid":"new""#)))
+            bench.clock.advance(by: .seconds(300))
+            #expect(try await eventually { await bench.refusal(header)?.code == .invalid })
+            #expect(server.requestCount == 2)
+        }
+    }
+
+    @Test(arguments: [HTTPResponse.Status.internalServerError, .notFound, .found, .ok])
+    func keysStayWhileTheURLIsDown(status: HTTPResponse.Status) async throws {
+        let key = TestKey.es256()
+        let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
+        try await withBench(server) { bench in
+            try await bench.expectUser(token(key, "a"), "alice")
+            server.set("no key set", status: status)
+            bench.clock.advance(by: .seconds(301))
+            try await bench.expectRefusal(token(key, "b"), .unavailable)
+            try await bench.expectUser(token(key, "a", #""n":1"#), "alice")
+            #expect(server.requestCount == 2)
+        }
+    }
+
+    @Test func noKeysAtAllIsUnavailableUntilTheyCome() async throws {
+        let key = TestKey.es256()
+        let server = KeyServer("")
+        server.set("", status: .serviceUnavailable)
+        try await withBench(server) { bench in
+            let error = await bench.refusal(try token(key, "a"))
+            #expect(error?.code == .unavailable)
+            #expect(error?.challenges == [])
+            try await bench.expectRefusal(token(key, "a"), .unavailable)
+            #expect(server.requestCount == 1)
+            server.set(jwks(key.jwk(#""kid":"a""#)))
+            bench.clock.advance(by: .seconds(1))
+            try await bench.expectUser(token(key, "a"), "alice")
+        }
+    }
+
+    @Test func redirectsAreNotFollowed() async throws {
+        let key = TestKey.es256()
+        let good = KeyServer(jwks(key.jwk()))
+        let server = KeyServer("")
+        try await good.withURL { url in
+            server.answer.withLock { $0 = .init(status: .found, location: url) }
+            try await withBench(server) { bench in
+                try await bench.expectRefusal("Bearer \(key.token(claims: claims()))", .unavailable)
+            }
+        }
+        #expect(good.requestCount == 0)
+    }
+
+    @Test func tooLargeAnAnswer() async throws {
+        let key = TestKey.es256()
+        let server = KeyServer(jwks(key.jwk()) + String(repeating: " ", count: 600_000))
+        try await withBench(server) { bench in
+            try await bench.expectRefusal("Bearer \(key.token(claims: claims()))", .unavailable)
+        }
+    }
+}
+
+@Suite struct KeySetURLTests {
+    @Test(arguments: ["https://id.example/keys", "http://127.0.0.1:80/k", "http://localhost/k", "http://[::1]:1/k"])
+    func good(url: String) throws { _ = try KeySetURL(url) }
+
+    @Test(arguments: [
+        "", "keys.json", "http://id.example/keys", "file:///etc/keys", "ftp://127.0.0.1/", "https://",
+        "http://127.0.0.1.x/",
+        "http://127.evil.0.1/", "http://localhost.evil/k", "http://127.0.0.1@evil.example/k"
+    ])
+    func bad(url: String) {
+        #expect(throws: AuthenticationSetupError.self) { try KeySetURL(url) }
+    }
+}
+
+@Suite struct KeyFetchScheduleTests {
+    @Test func oneFetchAtATime() {
+        var schedule = KeyFetchSchedule()
+        let start = ContinuousClock.now
+        #expect(schedule.next(.missingKey, at: start) == .fetch)
+        #expect(schedule.next(.missingKey, at: start + .seconds(100)) == .join)
+        schedule.ended(successfully: true)
+        #expect(schedule.next(.age, at: start + .seconds(299)) == .keep(hasFailed: false))
+        #expect(schedule.next(.missingKey, at: start + .seconds(9)) == .keep(hasFailed: false))
+        #expect(schedule.next(.missingKey, at: start + .seconds(10)) == .fetch)
+    }
+
+    @Test func failuresAreTriedAgainSooner() {
+        var schedule = KeyFetchSchedule()
+        let start = ContinuousClock.now
+        #expect(schedule.next(.missingKey, at: start) == .fetch)
+        schedule.ended(successfully: false)
+        #expect(schedule.next(.missingKey, at: start + .milliseconds(999)) == .keep(hasFailed: true))
+        #expect(schedule.next(.missingKey, at: start + .seconds(1)) == .fetch)
+        schedule.ended(successfully: true)
+        #expect(schedule.next(.age, at: start + .seconds(301)) == .fetch)
+        schedule.ended(successfully: false)
+        #expect(schedule.next(.age, at: start + .seconds(310)) == .keep(hasFailed: true))
+        #expect(schedule.next(.age, at: start + .seconds(311)) == .fetch)
+    }
+}

@@ -1,0 +1,135 @@
+import Crypto
+import Foundation
+import JWTKit
+import Logging
+import SecurePushCore
+import Testing
+
+@testable import Authentication
+
+@Suite struct TokenIssuerTests {
+    /// What another implementation reads of our tokens.
+    struct Payload: JWTPayload {
+        let sub: String
+        let exp: Int
+        let iat: Int
+        let jti: String
+        let iss: String?
+        let aud: String?
+
+        func verify(using algorithm: some JWTAlgorithm) throws {}
+    }
+
+    private func withIssuer(
+        _ body: (TokenIssuer, TokenSigningKey, AuthenticatorBench) async throws -> Void
+    ) async throws {
+        let kept = KeptConfiguration()
+        try await withAuthenticator(
+            jwks: nil,
+            configure: { configuration, folder in
+                configuration.signingKeyFile = folder + "/key.pem"
+                (configuration.issuer, configuration.audience) = ("https://push", "devices")
+                configuration.tokenTTL = .seconds(120)
+                kept.key = try TokenSigningKey.make(at: folder + "/key.pem")
+                kept.configuration = configuration
+            }
+        ) { bench in
+            let issuer = try #require(try TokenIssuer(configuration: kept.configuration))
+            try await body(issuer, try #require(kept.key), bench)
+        }
+    }
+
+    private final class KeptConfiguration {
+        var configuration = UserAuthenticationConfiguration()
+        var key: TokenSigningKey?
+    }
+
+    @Test func issuedTokensAreAcceptedUntilTheyExpire() async throws {
+        try await withIssuer { issuer, key, bench in
+            let user = try #require(UserName("zoë \"quoted\" \\"))
+            let issued = try issuer.issue(to: user, now: bench.clock.now)
+            #expect(issued.expiresIn == 120)
+            #expect(try await bench.authenticator.authenticate(authorization: "Bearer \(issued.token)") == user)
+            #expect(try issuer.issue(to: user, now: bench.clock.now).token != issued.token)
+            bench.clock.advance(by: .seconds(150))
+            #expect(await bench.refusal("Bearer \(issued.token)")?.code == .expired)
+        }
+    }
+
+    @Test func anotherImplementationAccepts() async throws {
+        try await withIssuer { issuer, key, bench in
+            let issued = try issuer.issue(to: try #require(UserName("alice")), now: bench.clock.now)
+            let keys = try await JWTKeyCollection().add(jwksJSON: key.publicJWKS)
+            let payload = try await keys.verify(issued.token, as: Payload.self)
+            #expect(payload.sub == "alice" && payload.iss == "https://push" && payload.aud == "devices")
+            #expect(payload.exp == Int(Timestamp.claim(120)) && payload.iat == Int(Timestamp.claim(0)))
+            #expect(payload.jti.utf8.count == 22)
+        }
+    }
+
+    @Test func aTokenThatExpiresAtAGivenTime() async throws {
+        try await withIssuer { _, key, bench in
+            let user = try #require(UserName("alice"))
+            let times: [(Duration, Bool)] = [(.seconds(10), true), (.seconds(-31), false)]
+            for (offset, isGood) in times {
+                let token = try key.sign(
+                    TokenClaims(
+                        subject: user, expiresAt: bench.clock.now + offset, issuer: "https://push",
+                        audiences: ["x", "devices"]))
+                #expect(await bench.refusal("Bearer \(token)")?.code == (isGood ? nil : .expired))
+            }
+        }
+    }
+
+    @Test func aReplacedKeyIsUsedAndTheOldOneForgotten() async throws {
+        try await withIssuer { _, key, bench in
+            let user = try #require(UserName("alice"))
+            let claims = TokenClaims(
+                subject: user, expiresAt: bench.clock.now + .seconds(60), issuer: "https://push",
+                audiences: ["devices"])
+            let old = "Bearer \(try key.sign(claims))"
+            try await bench.expectUser(old, "alice")
+            try FileManager.default.removeItem(atPath: bench.folder + "/key.pem")
+            let new = try TokenSigningKey.make(at: bench.folder + "/key.pem")
+            try await bench.expectUser("Bearer \(new.sign(claims))", "alice")
+            bench.clock.advance(by: .seconds(2))
+            #expect(await bench.refusal(old)?.code == .invalid)
+        }
+    }
+
+    @Test func keyFiles() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/key.pem"
+            let key = try TokenSigningKey.make(at: path)
+            #expect(try mode(of: path) == 0o600)
+            #expect(try TokenSigningKey(path: path).keyID == key.keyID)
+            let error = #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey.make(at: path) }
+            #expect(error?.code == .alreadyExists)
+            #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(path: folder + "/none") }
+            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(pem: "no key") }
+            let large = P384.Signing.PrivateKey().pemRepresentation
+            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(pem: large) }
+        }
+    }
+
+    @Test func noKeyNoIssuer() throws {
+        #expect(try TokenIssuer(configuration: UserAuthenticationConfiguration()) == nil)
+    }
+
+    @Test func whatCannotBeUsedIsSaidAtOnce() async throws {
+        try await withTemporaryFolder { folder in
+            try write("x", to: folder + "/x")
+            for configuration in [
+                UserAuthenticationConfiguration(jwksFile: folder + "/none"), .init(jwksFile: folder + "/x"),
+                .init(usersFile: folder + "/none"), .init(usersFile: folder + "/x"),
+                .init(signingKeyFile: folder + "/x"),
+                .init(jwksURL: "http://id.example/keys")
+            ] {
+                #expect(throws: (any Error).self) {
+                    try UserAuthenticator(configuration: configuration, logger: .init(label: "test"))
+                }
+            }
+        }
+    }
+}

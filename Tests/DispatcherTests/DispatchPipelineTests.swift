@@ -1,0 +1,179 @@
+import Logging
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+@Suite struct DispatchPipelineTests {
+    let broker = FakeBroker()
+    let store = MemoryStore()
+    let policy = DispatchPolicy(
+        platforms: [.apple, .fcmv1, .windows], maximumAttempts: 2,
+        retryDelays: RetryDelays([.seconds(1), .seconds(60)]))
+
+    /// Runs a pipeline over the test's broker until `body` has returned and everything is settled.
+    func withPipeline(
+        _ gateway: FakeGateway, ledger: (any DispatchLedger)? = nil, _ body: () async throws -> Void
+    ) async throws {
+        let pipeline = DispatchPipeline(
+            consumer: broker, publisher: broker, ledger: ledger ?? store, gateway: gateway, policy: policy,
+            logger: Logger(label: "test"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline.run() }
+            try await body()
+            broker.drain()
+            try await group.waitForAll()
+        }
+    }
+
+    func stored(_ change: (inout Notification) -> Void = { _ in }) async throws -> NotificationID {
+        let alice = try #require(UserName("alice"))
+        var notification = Notification(sender: "test", recipient: alice, expiresAt: .now + .seconds(600))
+        change(&notification)
+        let payload = SealedPayload(keyID: "k", bytes: [1, 2, 3])
+        try await store.append([SealedNotification(notification: notification, payload: payload)])
+        return notification.id
+    }
+
+    /// The record of a notification, by claiming it once more.
+    func deliveries(_ id: NotificationID) async throws -> [Platform: Delivery] {
+        let plan = try await store.claim([id], now: .now)[id]
+        return Dictionary(uniqueKeysWithValues: (plan?.deliveries ?? []).map { ($0.platform, $0) })
+    }
+
+    @Test func oneSendAPlatformThenTheAcknowledgement() async throws {
+        let gateway = FakeGateway()
+        let id = try await stored()
+        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(gateway.sent.map(\.platform) == [.apple, .fcmv1, .windows])
+        #expect(gateway.sent.allSatisfy { $0.tag == "username:alice" && $0.body.contains(id.description) })
+        #expect(broker.record.acknowledged == [1])
+        #expect(try await deliveries(id).values.allSatisfy { $0.state == .sent && $0.attempts == 1 })
+    }
+
+    @Test func onlyWhatFailedIsTriedAgain() async throws {
+        let gateway = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]])
+        let id = try await stored()
+        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
+        let published = try #require(broker.record.published.first)
+        #expect(published.message == DispatchMessage(id: id, platforms: [.fcmv1], attempt: 1, traceparent: "t"))
+        #expect(published.route == .retry(delay: 0))
+        #expect(broker.record.acknowledged == [1])
+        #expect(try await deliveries(id)[.fcmv1]?.state == .retrying)
+    }
+
+    @Test func theRetrySendsOnlyWhatIsOwed() async throws {
+        let first = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]])
+        let id = try await stored()
+        try await withPipeline(first) { broker.deliver(DispatchMessage(id: id)) }
+        let retry = try #require(broker.record.published.first?.message)
+        let second = FakeGateway()
+        let (later, again) = (FakeBroker(), second)
+        let pipeline = DispatchPipeline(
+            consumer: later, publisher: later, ledger: store, gateway: again, policy: policy,
+            logger: Logger(label: "test"))
+        later.deliver(retry)
+        // A repeated delivery of the first message must send nothing more either.
+        later.deliver(DispatchMessage(id: id))
+        later.drain()
+        try await pipeline.run()
+        #expect(second.sent.filter { $0.platform != .fcmv1 }.isEmpty)
+        #expect(later.record.acknowledged.sorted() == [1, 2])
+    }
+
+    @Test func outOfAttemptsGoesToTheDeadLetters() async throws {
+        let failure = SendOutcome.unavailable(reason: "503", retryAfter: nil)
+        let gateway = FakeGateway([.apple: [failure, failure]])
+        let id = try await stored { $0.platforms = [.apple] }
+        try await withPipeline(gateway) {
+            broker.deliver(DispatchMessage(id: id))
+            #expect(try await eventually { broker.record.acknowledged == [1] })
+            broker.deliver(DispatchMessage(id: id, platforms: [.apple], attempt: 1))
+        }
+        #expect(broker.record.published.map(\.route) == [.retry(delay: 0), .dead(reason: "out of attempts: 503")])
+        #expect(try await deliveries(id)[.apple]?.state == .dead)
+    }
+
+    @Test func aRefusalIsStoredAndNotRetried() async throws {
+        let gateway = FakeGateway([.windows: [.rejected(reason: "400")]])
+        let id = try await stored()
+        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(broker.record.published.isEmpty)
+        #expect(broker.record.acknowledged == [1])
+        #expect(try await deliveries(id)[.windows]?.error == "400")
+    }
+
+    @Test func retryAfterChoosesTheDelay() async throws {
+        let gateway = FakeGateway([.apple: [.throttled(retryAfter: .seconds(30))]])
+        let id = try await stored { $0.platforms = [.apple] }
+        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(broker.record.published.map(\.route) == [.retry(delay: 1)])
+    }
+
+    @Test func anUnknownIDIsAcknowledged() async throws {
+        let gateway = FakeGateway()
+        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: NotificationID())) }
+        #expect(broker.record.acknowledged == [1])
+        #expect(gateway.sent.isEmpty)
+    }
+
+    @Test func poisonIsParkedAtOnce() async throws {
+        let gateway = FakeGateway()
+        let id = try await stored()
+        try await withPipeline(gateway) {
+            broker.deliver(nil)
+            broker.deliver(DispatchMessage(id: id))
+        }
+        #expect(broker.record.parked == [1])
+        #expect(broker.record.acknowledged.sorted() == [1, 2])
+        #expect(gateway.sent.count == 3)
+    }
+
+    @Test func whatHasExpiredIsSkipped() async throws {
+        let gateway = FakeGateway()
+        let id = try await stored { $0.expiresAt = .now - .seconds(1) }
+        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(gateway.sent.isEmpty)
+        #expect(try await deliveries(id).values.map(\.state) == [.skipped, .skipped, .skipped])
+    }
+
+    @Test func anUnconfirmedRetryIsNotAcknowledged() async throws {
+        let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
+        let id = try await stored()
+        broker.refusePublishes()
+        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(broker.record.acknowledged.isEmpty)
+        #expect(broker.record.givenBack == [1])
+    }
+
+    @Test func withoutTheStoreNothingIsSent() async throws {
+        let gateway = FakeGateway()
+        let id = try await stored()
+        let ledger = FlakyLedger(base: store, failures: .init(claims: 1))
+        try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(gateway.sent.isEmpty)
+        #expect(broker.record.givenBack == [1])
+    }
+
+    @Test func storingOutcomesIsTriedAgain() async throws {
+        let gateway = FakeGateway()
+        let id = try await stored()
+        let ledger = FlakyLedger(base: store, failures: .init(records: 2))
+        try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(gateway.sent.count == 3)
+        #expect(broker.record.acknowledged == [1])
+    }
+
+    @Test func aThousandAreSettledOnceEach() async throws {
+        let gateway = FakeGateway()
+        var ids: [NotificationID] = []
+        for _ in 0..<1000 { ids.append(try await stored()) }
+        try await withPipeline(gateway) {
+            for id in ids { broker.deliver(DispatchMessage(id: id)) }
+        }
+        #expect(Set(broker.record.acknowledged).count == 1000)
+        #expect(broker.record.acknowledged.count == 1000)
+        #expect(gateway.sent.count == 3000)
+    }
+}

@@ -1,0 +1,78 @@
+import SecurePushCore
+import Testing
+
+@testable import Dispatcher
+
+@Suite struct DispatchPolicyTests {
+    let now = Timestamp(milliseconds: 1_000_000)
+    let policy = DispatchPolicy(platforms: [.apple, .fcmv1, .windows], maximumAttempts: 3)
+
+    func plan(platforms: [Platform]? = nil, deliveries: [Delivery] = []) throws -> DispatchPlan {
+        let alice = try #require(UserName("alice"))
+        return DispatchPlan(
+            id: NotificationID(), recipient: alice, platforms: platforms, expiresAt: .now + .seconds(60),
+            deliveries: deliveries)
+    }
+
+    func delivery(_ platform: Platform, _ state: DeliveryState) -> Delivery {
+        Delivery(platform: platform, state: state, attempts: 1, updatedAt: now)
+    }
+
+    @Test func allPlatformsAreOwedAtFirst() throws {
+        #expect(try policy.owedPlatforms(plan(), asked: nil) == [.apple, .fcmv1, .windows])
+    }
+
+    @Test func theRequestNarrows() throws {
+        #expect(try policy.owedPlatforms(plan(platforms: [.windows, .gcm]), asked: nil) == [.windows])
+    }
+
+    @Test(arguments: [DeliveryState.sent, .dead, .skipped])
+    func whatIsSettledIsNotOwed(_ state: DeliveryState) throws {
+        let plan = try plan(deliveries: [delivery(.apple, state), delivery(.fcmv1, .retrying)])
+        #expect(policy.owedPlatforms(plan, asked: nil) == [.fcmv1, .windows])
+        // A retry's header cannot bring a settled platform back.
+        #expect(policy.owedPlatforms(plan, asked: [.apple, .fcmv1]) == [.fcmv1])
+    }
+
+    @Test func sendingIsRecorded() {
+        let delivery = policy.delivery(of: .apple, after: .sent(hubMessageID: "m"), previous: nil, now: now)
+        #expect(delivery == Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: now))
+    }
+
+    @Test func failuresUseUpAttempts() {
+        var delivery: Delivery?
+        var states: [DeliveryState] = []
+        for _ in 1...3 {
+            delivery = policy.delivery(
+                of: .apple, after: .unavailable(reason: "503", retryAfter: nil), previous: delivery, now: now)
+            states += delivery.map { [$0.state] } ?? []
+        }
+        #expect(states == [.retrying, .retrying, .dead])
+        #expect(delivery?.attempts == 3)
+        #expect(delivery?.error == "503")
+    }
+
+    @Test func throttlingUsesUpNone() {
+        var delivery: Delivery?
+        for _ in 1...10 {
+            delivery = policy.delivery(
+                of: .apple, after: .throttled(retryAfter: nil), previous: delivery, now: now)
+        }
+        #expect(delivery?.state == .retrying)
+        #expect(delivery?.attempts == 0)
+    }
+
+    @Test func aRefusalIsFinal() {
+        let delivery = policy.delivery(of: .apple, after: .rejected(reason: "413"), previous: nil, now: now)
+        #expect(delivery.state == .dead)
+        #expect(delivery.attempts == 1)
+    }
+
+    @Test(arguments: [
+        (1, nil, 0), (2, nil, 1), (9, nil, 4), (1, Duration.seconds(20), 2), (3, Duration.seconds(1), 2),
+        (1, Duration.seconds(3600), 4),
+    ])
+    func delaysGrowAndHonourTheHub(_ retry: Int, _ atLeast: Duration?, _ index: Int) {
+        #expect(RetryDelays.standard.index(beforeRetry: retry, atLeast: atLeast) == index)
+    }
+}

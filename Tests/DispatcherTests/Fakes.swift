@@ -1,0 +1,115 @@
+import SecurePushCore
+import Synchronization
+
+/// A broker in memory: what a test puts in is delivered, and what becomes of it is on record.
+final class FakeBroker: DispatchConsumer, DispatchPublisher {
+    struct Record: Sendable {
+        var acknowledged: [UInt64] = []
+        var givenBack: [UInt64] = []
+        var published: [(message: DispatchMessage, route: DispatchRoute)] = []
+        var unreadable: Set<UInt64> = []
+        var parked: [UInt64] = []
+        var nextTag: UInt64 = 1
+        /// Whether publishing fails.
+        var refusesPublishes = false
+    }
+
+    private let box = Mailbox<DispatchDelivery>()
+    private let state = Mutex(Record())
+
+    var record: Record { state.withLock { $0 } }
+    let isConnected = true
+
+    func refusePublishes() { state.withLock { $0.refusesPublishes = true } }
+
+    /// Delivers a message, or one that cannot be read.
+    func deliver(_ message: DispatchMessage?) {
+        let tag = state.withLock { state in
+            defer { state.nextTag += 1 }
+            if message == nil { state.unreadable.insert(state.nextTag) }
+            return state.nextTag
+        }
+        box.put(CollectionOfOne(DispatchDelivery(tag: tag, epoch: 1, message: message)))
+    }
+
+    /// As after a graceful shutdown: nothing more is delivered.
+    func drain() { box.close() }
+
+    func next(limit: Int) async -> [DispatchDelivery]? { await box.take(limit: limit) }
+
+    func acknowledge(_ deliveries: [DispatchDelivery]) {
+        state.withLock { state in
+            state.acknowledged += deliveries.map(\.tag)
+            state.parked += deliveries.map(\.tag).filter(state.unreadable.contains)
+        }
+    }
+
+    func giveBack(_ deliveries: [DispatchDelivery]) {
+        state.withLock { $0.givenBack += deliveries.map(\.tag) }
+    }
+
+    func publish(_ messages: [DispatchMessage], to route: DispatchRoute) async -> [Result<Void, MessagingError>] {
+        state.withLock { state in
+            if state.refusesPublishes {
+                return messages.map { _ in .failure(MessagingError(.nacked, "refused by the test")) }
+            }
+            state.published += messages.map { ($0, route) }
+            return messages.map { _ in .success(()) }
+        }
+    }
+}
+
+/// A hub that answers as the test says, for each platform in turn.
+final class FakeGateway: PushGateway {
+    private struct State {
+        var answers: [Platform: [SendOutcome]] = [:]
+        var sent: [HubNotification] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// The answers of a platform, one after another; then, and for the others, `sent`.
+    init(_ answers: [Platform: [SendOutcome]] = [:]) {
+        state.withLock { $0.answers = answers }
+    }
+
+    var sent: [HubNotification] { state.withLock { $0.sent } }
+
+    func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+        let answer = state.withLock { state -> SendOutcome in
+            state.sent.append(notification)
+            guard var answers = state.answers[notification.platform], !answers.isEmpty else {
+                return .sent(hubMessageID: "hub-\(state.sent.count)")
+            }
+            let answer = answers.removeFirst()
+            state.answers[notification.platform] = answers
+            return answer
+        }
+        completion(answer)
+    }
+}
+
+/// A store whose claims and records can be made to fail.
+struct FlakyLedger: DispatchLedger {
+    let base: any DispatchLedger
+    let failures: Failures
+
+    final class Failures: Sendable {
+        private let left: Mutex<(claims: Int, records: Int)>
+
+        init(claims: Int = 0, records: Int = 0) { left = Mutex((claims, records)) }
+
+        func takeClaim() -> Bool { left.withLock { $0.claims -= 1; return $0.claims >= 0 } }
+        func takeRecord() -> Bool { left.withLock { $0.records -= 1; return $0.records >= 0 } }
+    }
+
+    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> [NotificationID: DispatchPlan] {
+        if failures.takeClaim() { throw StorageError(.unavailable, "away for the test") }
+        return try await base.claim(ids, now: now)
+    }
+
+    func record(_ outcomes: [DispatchOutcome]) async throws {
+        if failures.takeRecord() { throw StorageError(.unavailable, "away for the test") }
+        try await base.record(outcomes)
+    }
+}

@@ -1,0 +1,80 @@
+import SecurePushCore
+import Testing
+
+@testable import NotificationHubs
+
+@Suite struct ClassificationTests {
+    static let now = Timestamp(milliseconds: 1_780_000_000_000)
+
+    @Test(arguments: [200, 201])
+    func sent(_ status: Int) {
+        #expect(HubAnswer(status: status, messageID: "m").outcome(now: Self.now) == .sent(hubMessageID: "m"))
+        #expect(HubAnswer(status: status).outcome(now: Self.now) == .sent(hubMessageID: nil))
+    }
+
+    @Test(arguments: [(401, "5"), (401, nil), (403, nil)] as [(Int, String?)])
+    func unauthorized(_ status: Int, _ retryAfter: String?) {
+        let outcome = HubAnswer(status: status, retryAfter: retryAfter).outcome(now: Self.now)
+        #expect(outcome == .unauthorized(reason: "HTTP \(status)"))
+    }
+
+    @Test(arguments: [
+        (403, "5", Duration.seconds(5)), (403, "soon", nil), (429, nil, nil), (429, "0", .zero),
+        (429, "Fri, 29 May 2026 20:41:00 GMT", .seconds(1260)),
+    ] as [(Int, String?, Duration?)])
+    func throttled(_ status: Int, _ retryAfter: String?, _ wait: Duration?) {
+        let now = Timestamp(milliseconds: 1_780_086_000_000)
+        let outcome = HubAnswer(status: status, retryAfter: retryAfter).outcome(now: now)
+        #expect(outcome == .throttled(retryAfter: wait))
+    }
+
+    @Test(arguments: [400, 404, 405, 410, 411, 413, 415, 300, 301, 302, 304, 307, 308])
+    func rejected(_ status: Int) {
+        #expect(HubAnswer(status: status).outcome(now: Self.now) == .rejected(reason: "HTTP \(status)"))
+    }
+
+    @Test(arguments: [408, 500, 502, 503, 504, 599, 204, 409, 412, 418, 999])
+    func unavailable(_ status: Int) {
+        let outcome = HubAnswer(status: status, retryAfter: "7").outcome(now: Self.now)
+        #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7)))
+    }
+
+    @Test(arguments: [
+        (
+            "<Error><Code>400</Code><Detail>Bad &amp; wrong.TrackingId:1</Detail></Error>",
+            "HTTP 400: Bad & wrong.TrackingId:1"
+        ),
+        ("<Error><Code>400</Code><Detail>cut of", "HTTP 400: cut of"), ("<html>secret page</html>", "HTTP 400"),
+        ("<Detail></Detail>", "HTTP 400"),
+        ("<Detail>token SharedAccessSignature sr=x&amp;sig=y</Detail>", "HTTP 400: token …"),
+        ("<Detail>a\u{1}\r\nb</Detail>", "HTTP 400: ab"), ("", "HTTP 400"),
+    ])
+    func reasons(_ body: String, _ reason: String) {
+        #expect(HubAnswer(status: 400, body: Array(body.utf8)).reason == reason)
+    }
+
+    @Test func reasonsAreShort() {
+        let body = Array("<Detail>\(String(repeating: "x", count: 900))</Detail>".utf8)
+        #expect(HubAnswer(status: 400, body: body).reason.count == 300 + "HTTP 400: ".count)
+    }
+
+    @Test(arguments: [
+        ("120", Duration.seconds(120)), ("0", .zero), ("99999999999999999999", .seconds(86_400)),
+        ("Fri, 29 May 2026 20:41:00 GMT", .seconds(460)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("", nil),
+        ("-1", nil), ("1.5", nil), ("+5", nil), ("tomorrow", nil), ("Fri, 29 May 2026 20:41:00 CET", nil),
+        ("Fri, 31 Feb 2026 20:41:00 GMT", nil),
+    ] as [(String, Duration?)])
+    func retryAfter(_ text: String, _ wait: Duration?) {
+        let now = Timestamp(milliseconds: 1_780_086_800_000)
+        #expect(RetryAfter.duration(text, now: now) == wait)
+    }
+
+    @Test(arguments: [
+        ("https://ns.servicebus.windows.net/hub/messages/7362-2018-33-18?api-version=2020-06", "7362-2018-33-18"),
+        ("/hub/messages/ID", "ID"), ("ID", "ID"), ("https://ns/hub/messages/?api-version=2020-06", nil), ("", nil),
+        ("/a/b c", nil), ("/a?x=/y/z", "a"),
+    ] as [(String, String?)])
+    func messageIDs(_ location: String, _ id: String?) {
+        #expect(HubMessageID.inLocation(Array(location.utf8)) == id)
+    }
+}

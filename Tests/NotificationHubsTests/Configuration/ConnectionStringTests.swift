@@ -1,0 +1,85 @@
+import Testing
+
+@testable import NotificationHubs
+
+@Suite struct ConnectionStringTests {
+    static let key = "c2VjcmV0LWtleQ=="
+    static let tail = "SharedAccessKeyName=Rule;SharedAccessKey=\(key)"
+
+    @Test(arguments: [
+        ("sb://ns.servicebus.windows.net/", "https://ns.servicebus.windows.net"),
+        ("sb://NS.servicebus.windows.net", "https://ns.servicebus.windows.net"),
+        ("SB://ns.servicebus.windows.net:443/", "https://ns.servicebus.windows.net"),
+        ("https://ns.example:8443/", "https://ns.example:8443"),
+        ("http://127.0.0.1:9000/", "http://127.0.0.1:9000"),
+        ("http://127.255.0.9", "http://127.255.0.9"),
+        ("http://localhost:80", "http://localhost"),
+        ("http://[::1]:9000/", "http://[::1]:9000"),
+    ])
+    func endpoints(_ endpoint: String, _ url: String) throws {
+        let hub = try NotificationHubConfiguration(
+            connectionString: "Endpoint=\(endpoint);\(Self.tail)", hubName: "Hub")
+        #expect(hub.endpoint.url == url)
+        #expect(hub.resource == url + "/Hub")
+    }
+
+    @Test(arguments: [
+        "http://ns.servicebus.windows.net/", "http://127.evil.example/", "http://127.0.0.1.evil.example/",
+        "http://127.0.0.256/", "http://10.0.0.1/", "http://[::2]/", "http://127.0.0.1@evil.example/",
+        "ftp://127.0.0.1/",
+        "ns.servicebus.windows.net", "sb://", "sb:///", "sb://ns/path", "sb://ns?x=1", "sb://ns:0/", "sb://ns:x/",
+        "sb://n s/", "sb://ns:65536", "http://[::1", "http://[evil.example]/",
+    ])
+    func refusedEndpoints(_ endpoint: String) {
+        let error = #expect(throws: NotificationHubConfigurationError.self) {
+            try NotificationHubConfiguration(connectionString: "Endpoint=\(endpoint);\(Self.tail)", hubName: "hub")
+        }
+        #expect(error?.code == .endpoint)
+    }
+
+    @Test func partsInAnyOrderAndCase() throws {
+        let text = " sharedaccesskey = \(Self.key) ;;ENDPOINT=sb://ns/;SharedAccessKeyName=Rule\n"
+        let hub = try NotificationHubConfiguration(connectionString: text, hubName: "hub")
+        #expect(hub.key == Self.key)
+        #expect(hub.keyName == "Rule")
+    }
+
+    @Test func entityPathNamesTheHubWhereNothingElseDoes() throws {
+        let text = "Endpoint=sb://ns/;\(Self.tail);EntityPath=path"
+        #expect(try NotificationHubConfiguration(connectionString: text, hubName: "").hubName == "path")
+        #expect(try NotificationHubConfiguration(connectionString: text, hubName: "hub").hubName == "hub")
+    }
+
+    @Test(arguments: [
+        ("", NotificationHubConfigurationError.Code.missingPart),
+        ("Endpoint=sb://ns/;SharedAccessKeyName=Rule", .missingPart),
+        ("Endpoint=sb://ns/;SharedAccessKeyName=;SharedAccessKey=\(key)", .missingPart),
+        ("SharedAccessKeyName=Rule;SharedAccessKey=\(key)", .missingPart),
+        ("Endpoint=sb://ns/;\(tail);sharedaccesskey=\(key)", .duplicatePart),
+        ("Endpoint=sb://ns/;\(tail);\(key)", .unknownPart),
+        ("Endpoint=sb://ns/;\(tail);c2VjcmV0LWtleQ", .malformed),
+    ])
+    func faultsAreSaidWithoutTheKey(_ text: String, _ code: NotificationHubConfigurationError.Code) {
+        let error = #expect(throws: NotificationHubConfigurationError.self) {
+            try NotificationHubConfiguration(connectionString: text, hubName: "hub")
+        }
+        #expect(error?.code == code)
+        #expect(error?.message.contains("c2VjcmV0") == false)
+    }
+
+    @Test(arguments: ["", "two words", "line\nfeed", String(repeating: "h", count: 261)])
+    func refusedHubNames(_ name: String) {
+        let error = #expect(throws: NotificationHubConfigurationError.self) {
+            try NotificationHubConfiguration(connectionString: "Endpoint=sb://ns/;\(Self.tail)", hubName: name)
+        }
+        #expect(error?.code == .hubName)
+    }
+
+    @Test func noDescriptionShowsTheKey() throws {
+        let hub = try NotificationHubConfiguration(connectionString: "Endpoint=sb://ns/;\(Self.tail)", hubName: "hub")
+        var dumped = ""
+        dump(hub, to: &dumped)
+        for text in ["\(hub)", String(reflecting: hub), "\([hub])", dumped] { #expect(!text.contains(Self.key)) }
+        #expect("\(hub)" == "https://ns/hub (Rule)")
+    }
+}

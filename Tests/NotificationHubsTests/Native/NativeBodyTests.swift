@@ -1,0 +1,93 @@
+import SecurePushCore
+import Testing
+
+@testable import NotificationHubs
+
+/// The contract's table of native notifications, byte for byte.
+@Suite struct NativeBodyTests {
+    static let id = "01234567-89ab-7def-8123-456789abcdef"
+    static let json = "application/json;charset=utf-8"
+
+    static func plan(_ change: (inout DispatchPlan) -> Void = { _ in }) throws -> DispatchPlan {
+        var plan = DispatchPlan(
+            id: try #require(NotificationID(id)), recipient: try #require(UserName("Alice")),
+            expiresAt: Timestamp(milliseconds: 2_000_000_000_000))
+        change(&plan)
+        return plan
+    }
+
+    static let now = Timestamp(milliseconds: 1_780_000_000_000)
+
+    @Test(arguments: [
+        (Platform.apple, json, #"{"aps":{"content-available":1},"secureId":"\#(id)"}"#),
+        (.fcmv1, json, #"{"message":{"data":{"secureId":"\#(id)"},"android":{"priority":"high"}}}"#),
+        (.gcm, json, #"{"data":{"secureId":"\#(id)"}}"#),
+        (.windows, "application/octet-stream", id),
+    ])
+    func silent(_ platform: Platform, _ contentType: String, _ body: String) throws {
+        let notification = try #require(try Self.plan().notification(for: platform, now: Self.now))
+        #expect(notification.body == body)
+        #expect(notification.contentType == contentType)
+        #expect(notification.platform == platform)
+        #expect(notification.tag == "username:#41lice")
+    }
+
+    @Test(arguments: [
+        (
+            Platform.apple,
+            #"{"aps":{"alert":{"title":"New message","body":"Open the app to read it."},"mutable-content":1},"#
+                + #""secureId":"\#(id)"}"#
+        ),
+        (.fcmv1, #"{"message":{"data":{"secureId":"\#(id)"},"android":{"priority":"high"}}}"#),
+        (.gcm, #"{"data":{"secureId":"\#(id)"}}"#),
+        (.windows, id),
+    ])
+    func alert(_ platform: Platform, _ body: String) throws {
+        let plan = try Self.plan { $0.presentation = .alert }
+        #expect(plan.notification(for: platform, now: Self.now)?.body == body)
+    }
+
+    @Test(arguments: [
+        (AlertText(title: "T", body: "B"), #"{"title":"T","body":"B"}"#),
+        (AlertText(title: "T"), #"{"title":"T"}"#), (AlertText(body: "B"), #"{"body":"B"}"#),
+        (AlertText(), #"{"title":"New message","body":"Open the app to read it."}"#),
+        (AlertText(title: "", body: "a\"b\\c\nd"), #"{"title":"","body":"a\"b\\c\nd"}"#),
+    ])
+    func alertTexts(_ text: AlertText, _ alert: String) throws {
+        let plan = try Self.plan {
+            $0.presentation = .alert
+            $0.alert = text
+        }
+        let body = #"{"aps":{"alert":\#(alert),"mutable-content":1},"secureId":"\#(Self.id)"}"#
+        #expect(plan.notification(for: .apple, now: Self.now)?.body == body)
+    }
+
+    @Test func aSilentPushShowsNoText() throws {
+        let plan = try Self.plan { $0.alert = AlertText(title: "T") }
+        #expect(plan.notification(for: .apple, now: Self.now)?.body.contains("T\"") == false)
+    }
+
+    @Test func otherPlatformsHaveNoNativeForm() throws {
+        #expect(try Self.plan().notification(for: Platform(rawValue: "adm"), now: Self.now) == nil)
+        for platform in Platform.known {
+            #expect(try Self.plan().notification(for: platform, now: Self.now) != nil)
+        }
+    }
+
+    @Test func firebaseOptions() throws {
+        let plan = try Self.plan {
+            $0.priority = .normal
+            $0.collapseKey = "say \"hi\" é"
+            $0.pushExpiresAt = Self.now + .milliseconds(90_999)
+        }
+        let android = #"{"priority":"normal","collapse_key":"say \"hi\" é","ttl":"90s"}"#
+        let body = #"{"message":{"data":{"secureId":"\#(Self.id)"},"android":\#(android)}}"#
+        #expect(plan.notification(for: .fcmv1, now: Self.now)?.body == body)
+    }
+
+    @Test(arguments: [(100, "100s"), (2_419_201, "2419200s"), (-5, "0s")] as [(Int64, String)])
+    func firebaseKeepsAtMost28Days(_ seconds: Int64, _ ttl: String) throws {
+        let plan = try Self.plan { $0.pushExpiresAt = Self.now + .seconds(seconds) }
+        #expect(plan.notification(for: .fcmv1, now: Self.now)?.body.contains("\"ttl\":\"\(ttl)\"") == true)
+    }
+}

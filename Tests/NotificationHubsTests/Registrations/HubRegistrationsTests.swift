@@ -1,0 +1,114 @@
+import Logging
+import NIOCore
+import SecurePushCore
+import Testing
+
+@testable import NotificationHubs
+
+@Suite struct HubRegistrationsTests {
+    private func withRegistrations<Result: Sendable>(
+        _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(10),
+        _ body: @escaping @Sendable (HubRegistrations, FakeHub) async throws -> Result
+    ) async throws -> Result {
+        try await withFakeHub(script) { hub in
+            let registrations = HubRegistrations(
+                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: deadline)
+            return try await withService(registrations) { _ in try await body(registrations, hub) }
+        }
+    }
+
+    @Test(arguments: ["Location", "Content-Location"])
+    func createsAnID(_ header: String) async throws {
+        let location = "\(header): https://ns/hub/registrationids/1-2-3?api-version=2020-06\r\n"
+        try await withRegistrations({ _ in [FakeHub.answer("201 Created", location)] }) { registrations, hub in
+            let id = try await registrations.createRegistrationID()
+            #expect(id == "1-2-3")
+            #expect(hub.requests.first?.headLines.first == "POST /hub/registrationids?api-version=2020-06 HTTP/1.1")
+            #expect(hub.requests.first?.header("Authorization")?.hasPrefix("SharedAccessSignature sr=") == true)
+        }
+    }
+
+    @Test func putsARegistration() async throws {
+        let script: FakeHub.Script = { [FakeHub.answer($0.number == 0 ? "200 OK" : "201 Created", body: "<entry/>")] }
+        try await withRegistrations(script) { registrations, hub in
+            for _ in 0..<2 {
+                try await registrations.putRegistration("1-2/3", platform: .fcmv1, handle: "h&", tags: ["username:a"])
+            }
+            let request = try #require(hub.requests.first)
+            #expect(request.headLines.first == "PUT /hub/registrations/1-2%2F3?api-version=2020-06 HTTP/1.1")
+            #expect(request.header("Content-Type") == "application/atom+xml;type=entry;charset=utf-8")
+            #expect(request.header("If-Match") == nil)
+            #expect(request.body.contains("<FcmV1RegistrationId>h&amp;</FcmV1RegistrationId>"))
+        }
+    }
+
+    @Test func listsAllPages() async throws {
+        let tokens = ["MzEobik7Mg%3D%3D", "a+b==", ""]
+        let script: FakeHub.Script = { request in
+            let token = "X-MS-ContinuationToken: \(tokens[request.number])\r\n"
+            let page = "<feed><RegistrationId>\(request.number)</RegistrationId></feed>"
+            return [FakeHub.answer("200 OK", tokens[request.number].isEmpty ? "" : token, body: page)]
+        }
+        try await withRegistrations(script) { registrations, hub in
+            let ids = try await registrations.registrationIDs(handle: "it's&")
+            #expect(ids == ["0", "1", "2"])
+            let start = "GET /hub/registrations?api-version=2020-06&$filter=ChannelUri%20eq%20%27it%27%27s%26%27"
+            #expect(
+                hub.requests.compactMap(\.headLines.first) == [
+                    "\(start) HTTP/1.1", "\(start)&continuationtoken=MzEobik7Mg%3D%3D HTTP/1.1",
+                    "\(start)&continuationtoken=a%2Bb%3D%3D HTTP/1.1",
+                ])
+        }
+    }
+
+    @Test func anEndlessListIsGivenUp() async throws {
+        let script: FakeHub.Script = { _ in
+            [FakeHub.answer("200 OK", "X-MS-ContinuationToken: again\r\n", body: "<feed></feed>")]
+        }
+        try await withRegistrations(script) { registrations, _ in
+            let error = await #expect(throws: PushGatewayError.self) {
+                try await registrations.registrationIDs(handle: "h")
+            }
+            #expect(error?.code == .unavailable)
+        }
+    }
+
+    @Test(arguments: ["200 OK", "404 Not Found"])
+    func deletes(_ status: String) async throws {
+        try await withRegistrations({ _ in [FakeHub.answer(status)] }) { registrations, hub in
+            try await registrations.deleteRegistration("1-2-3")
+            let line = hub.requests.first?.headLines.first
+            #expect(line == "DELETE /hub/registrations/1-2-3?api-version=2020-06 HTTP/1.1")
+            #expect(hub.requests.first?.header("If-Match") == "*")
+        }
+    }
+
+    @Test(arguments: [
+        ("410 Gone", "", PushGatewayError.Code.gone, nil), ("401 No", "", .unauthorized, nil),
+        ("403 No", "", .unauthorized, nil), ("403 No", "Retry-After: 4\r\n", .throttled, .seconds(4)),
+        ("429 No", "Retry-After: 5\r\n", .throttled, .seconds(5)), ("400 No", "", .rejected, nil),
+        ("307 Elsewhere", "Location: http://127.0.0.1:1/\r\n", .rejected, nil),
+        ("503 No", "Retry-After: 6\r\n", .unavailable, .seconds(6)),
+    ] as [(String, String, PushGatewayError.Code, Duration?)])
+    func errors(_ status: String, _ headers: String, _ code: PushGatewayError.Code, _ wait: Duration?) async throws {
+        try await withRegistrations({ _ in [FakeHub.answer(status, headers)] }) { registrations, _ in
+            let error = await #expect(throws: PushGatewayError.self) {
+                try await registrations.putRegistration("1", platform: .apns, handle: "AB", tags: [])
+            }
+            #expect(error?.code == code)
+            #expect(error?.retryAfter == wait)
+        }
+    }
+
+    @Test(arguments: [[], [FakeHub.Step.close], [.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab")]])
+    func noWholeAnswerIsUnavailableInTime(_ steps: [FakeHub.Step]) async throws {
+        try await withRegistrations({ _ in steps }, deadline: .milliseconds(200)) { registrations, _ in
+            let start = ContinuousClock.now
+            let error = await #expect(throws: PushGatewayError.self) {
+                try await registrations.registrationIDs(handle: "h")
+            }
+            #expect(error?.code == .unavailable)
+            #expect(start.duration(to: .now) < .seconds(5))
+        }
+    }
+}

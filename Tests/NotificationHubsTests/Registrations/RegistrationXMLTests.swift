@@ -1,0 +1,65 @@
+import SecurePushCore
+import Testing
+
+@testable import NotificationHubs
+
+@Suite struct RegistrationXMLTests {
+    @Test(arguments: [
+        (RegistrationPlatform.apns, "AppleRegistrationDescription", "DeviceToken"),
+        (.fcmv1, "FcmV1RegistrationDescription", "FcmV1RegistrationId"),
+        (.gcm, "GcmRegistrationDescription", "GcmRegistrationId"),
+        (.wns, "WindowsRegistrationDescription", "ChannelUri"),
+    ])
+    func entries(_ platform: RegistrationPlatform, _ description: String, _ field: String) throws {
+        let xml = try RegistrationDocument.entry(
+            platform: platform, handle: "https://wns/?a=1&b=<2>", tags: ["username:alice", "team:a"])
+        #expect(
+            xml == """
+                <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><\(description) \
+                xmlns:i="http://www.w3.org/2001/XMLSchema-instance" \
+                xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect">\
+                <Tags>username:alice,team:a</Tags><\(field)>https://wns/?a=1&amp;b=&lt;2&gt;</\(field)>\
+                </\(description)></content></entry>
+                """)
+    }
+
+    @Test func noTagsNoElement() throws {
+        let xml = try RegistrationDocument.entry(platform: .apns, handle: "AB", tags: [])
+        #expect(!xml.contains("Tags"))
+    }
+
+    @Test(arguments: [["a,username:victim"], [""], ["ok", "a\u{0}"]])
+    func tagsThatWouldBecomeOthersAreRefused(_ tags: [String]) {
+        let error = #expect(throws: PushGatewayError.self) {
+            try RegistrationDocument.entry(platform: .apns, handle: "AB", tags: tags)
+        }
+        #expect(error?.code == .rejected)
+    }
+
+    @Test(arguments: [
+        ("<feed></feed>", []),
+        (
+            "<feed><entry><RegistrationId>1-2-3</RegistrationId></entry>"
+                + "<RegistrationId>a&amp;b&#x41;&#66;</RegistrationId></feed>\n", ["1-2-3", "a&bAB"]
+        ),
+        ("<feed><![CDATA[<RegistrationId>evil</RegistrationId>]]><!-- <RegistrationId>x --></feed>", []),
+        ("<feed xmlns=\"http://www.w3.org/2005/Atom\"/>", []),
+        ("<feed><RegistrationId>1</RegistrationId>", nil), ("<feed><RegistrationId>1</feed>", nil),
+        ("<feed><RegistrationId></RegistrationId></feed>", nil),
+        ("<feed><RegistrationId>&x;</RegistrationId></feed>", nil),
+        ("<feed><![CDATA[</feed>", nil), ("", nil), ("<html>", nil),
+    ] as [(String, [String]?)])
+    func feeds(_ xml: String, _ ids: [String]?) { #expect(RegistrationFeed.registrationIDs(xml) == ids) }
+
+    @Test(arguments: [("a&b", "a&amp;b"), ("<>\"'", "&lt;&gt;&quot;&apos;"), ("é\n", "é&#10;")])
+    func textGoesThereAndBack(_ text: String, _ xml: String) {
+        #expect(XMLText.encode(text) == xml)
+        #expect(XMLText.decode(xml) == text)
+    }
+
+    @Test(arguments: [("MzEobik7Mg%3D%3D", true), ("MzEobik7Mg==", false), ("plain", false),
+        ("a%2", false), ("a%zz", false)])
+    func tokensThatAreEncodedAlready(_ token: String, _ isEncoded: Bool) {
+        #expect(PercentEncoding.isEncoded(token) == isEncoded)
+    }
+}

@@ -1,0 +1,135 @@
+import Logging
+import NIOCore
+import SecurePushCore
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import NotificationHubs
+
+@Suite struct HubSenderFailureTests {
+    private static var quick: HubSenderOptions {
+        var options = HubSenderOptions()
+        options.deadline = .milliseconds(200)
+        return options
+    }
+
+    @Test func everyRequestHasADeadline() async throws {
+        let script: FakeHub.Script = { $0.header("ServiceBusNotification-Tags") == "slow" ? [] : [FakeHub.created()] }
+        var notification = HubNotification.sample
+        notification.tag = "slow"
+        let slow = notification
+        try await withFakeHub(script) { hub in
+            try await withHubSender(hub, concurrency: 1, options: Self.quick) { sender, _ in
+                let start = ContinuousClock.now
+                // The second waits for the first one's connection and runs out of time with it.
+                async let first = sender.send(slow)
+                async let second = sender.send(slow)
+                let outcomes = await [first, second]
+                let time = start.duration(to: .now)
+                #expect(outcomes.allSatisfy { $0.isUnavailable }, "\(outcomes)")
+                #expect(time >= .milliseconds(200) && time < .seconds(5))
+                #expect(await sender.send(.sample).isSent)
+            }
+        }
+    }
+
+    @Test func anAnswerThatDripsHasTheSameDeadline() async throws {
+        let drips = [FakeHub.Step](repeating: .wait(.milliseconds(40)), count: 20).flatMap { [$0, .write("H")] }
+        try await withFakeHub({ _ in drips }) { hub in
+            let outcome = try await withHubSender(hub, options: Self.quick) { sender, _ in await sender.send(.sample) }
+            #expect(outcome == .unavailable(reason: "no answer in time", retryAfter: nil))
+        }
+    }
+
+    @Test func aHubThatIsNotThereIsUnavailableAtOnceAndComesBack() async throws {
+        let port = try await withFakeHub({ _ in [] }) { $0.port }
+        let sender = HubSender(
+            configuration: try localHub(port: port), concurrency: 4, logger: Logger(label: "test"))
+        try await withService(sender) { _ in
+            for _ in 0..<3 {
+                #expect(await sender.send(.sample) == .unavailable(reason: "no connection to the hub", retryAfter: nil))
+            }
+        }
+    }
+
+    @Test func aPlainPeerIsNotSpokenToWhereTLSIsAskedFor() async throws {
+        try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
+            let sender = HubSender(
+                configuration: try localHub(port: hub.port, scheme: "https"), concurrency: 1,
+                logger: Logger(label: "test"), options: Self.quick)
+            try await withService(sender) { _ in #expect(await sender.send(.sample).isUnavailable) }
+            #expect(hub.requests.isEmpty)
+        }
+    }
+
+    @Test func idleConnectionsAreClosed() async throws {
+        try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
+            var options = Self.quick
+            options.idleTimeout = .milliseconds(50)
+            try await withHubSender(hub, options: options) { sender, _ in
+                #expect(await sender.send(.sample).isSent)
+                try await expectEventually { hub.openConnections == 0 }
+                #expect(await sender.send(.sample).isSent)
+            }
+            #expect(hub.connections == 2)
+        }
+    }
+
+    @Test func aConnectionThatDiesIdleIsReplaced() async throws {
+        let script: FakeHub.Script = { request in
+            [FakeHub.created()] + (request.number == 0 ? [.wait(.milliseconds(10)), .close] : [])
+        }
+        try await withFakeHub(script) { hub in
+            try await withHubSender(hub) { sender, _ in
+                #expect(await sender.send(.sample).isSent)
+                try await expectEventually { hub.openConnections == 0 }
+                // The sender hears of it a little later than the hub; a request in between is unavailable.
+                try await expectEventually { await sender.send(.sample).isSent }
+            }
+        }
+    }
+}
+
+@Suite struct HubSenderShutdownTests {
+    @Test func drainsWhatIsUnderWayAndWaiting() async throws {
+        try await withFakeHub({ _ in [.wait(.milliseconds(20)), FakeHub.created()] }) { hub in
+            let outcomes = Mutex<[SendOutcome]>([])
+            try await withHubSender(hub, concurrency: 2) { sender, group in
+                for _ in 0..<10 { sender.send(.sample) { outcome in outcomes.withLock { $0.append(outcome) } } }
+                try await expectEventually { !hub.requests.isEmpty }
+                await group.triggerGracefulShutdown()
+                try await expectEventually { await !sender.send(.sample).isSent }
+            }
+            #expect(outcomes.withLock { $0.count } == 10)
+            #expect(outcomes.withLock { $0.allSatisfy { $0.isSent } })
+            try await expectEventually { hub.openConnections == 0 }
+        }
+    }
+
+    @Test func failsWhatDoesNotEndInTime() async throws {
+        try await withFakeHub({ _ in [] }) { hub in
+            var options = HubSenderOptions()
+            options.deadline = .seconds(2)
+            options.drainTimeout = .milliseconds(100)
+            let outcomes = Mutex<[SendOutcome]>([])
+            let start = ContinuousClock.now
+            try await withHubSender(hub, concurrency: 1, options: options) { sender, _ in
+                for _ in 0..<3 { sender.send(.sample) { outcome in outcomes.withLock { $0.append(outcome) } } }
+                try await expectEventually { hub.requests.count == 1 }
+            }
+            let reason = "the sender is shutting down"
+            let failed = SendOutcome.unavailable(reason: reason, retryAfter: nil)
+            #expect(outcomes.withLock { $0 } == [failed, failed, failed])
+            #expect(start.duration(to: .now) < .milliseconds(1800))
+            try await expectEventually { hub.openConnections == 0 }
+        }
+    }
+
+    @Test func anUnusedSenderStopsAtOnce() async throws {
+        let sender = HubSender(configuration: try localHub(port: 1), concurrency: 4, logger: Logger(label: "test"))
+        try await withService(sender) { _ in }
+        #expect(await sender.send(.sample).isUnavailable)
+    }
+}

@@ -1,0 +1,108 @@
+import Logging
+import NIOCore
+import SecurePushCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import NotificationHubs
+
+@Suite struct HubSenderTests {
+    @Test func sendsAndReadsTheMessageID() async throws {
+        try await withFakeHub({ _ in [FakeHub.created("M-7")] }) { hub in
+            let outcome = try await withHubSender(hub) { sender, _ in await sender.send(.sample) }
+            #expect(outcome == .sent(hubMessageID: "M-7"))
+            let request = try #require(hub.requests.first)
+            #expect(request.headLines.first == "POST /hub/messages/?api-version=2020-06 HTTP/1.1")
+            #expect(request.header("Host") == "127.0.0.1:\(hub.port)")
+            #expect(request.header("Authorization")?.hasPrefix("SharedAccessSignature sr=") == true)
+            #expect(request.header("ServiceBusNotification-Tags") == "username:alice")
+            #expect(request.body == HubNotification.sample.body[...])
+        }
+    }
+
+    @Test func aThousandAtOnceAreCalledBackOnceEachWithinTheBound() async throws {
+        let script: FakeHub.Script = { request in [.wait(.milliseconds(1)), FakeHub.created("M-\(request.number)")] }
+        try await withFakeHub(script) { hub in
+            let calls = Mutex([Int](repeating: 0, count: 1000))
+            let ids = Mutex(Set<String>())
+            try await withHubSender(hub, concurrency: 8) { sender, _ in
+                for number in 0..<1000 {
+                    sender.send(.sample) { outcome in
+                        calls.withLock { $0[number] += 1 }
+                        if case .sent(let id?) = outcome { _ = ids.withLock { $0.insert(id) } }
+                    }
+                }
+                try await expectEventually { calls.withLock { $0.allSatisfy { $0 > 0 } } }
+            }
+            #expect(calls.withLock { $0.allSatisfy { $0 == 1 } })
+            #expect(ids.withLock { $0.count } == 1000)
+            #expect(hub.requests.count == 1000)
+            #expect(hub.connections == 8)
+            #expect(hub.mostUnderWay <= 8)
+        }
+    }
+
+    @Test func aConnectionIsUsedAgain() async throws {
+        try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
+            try await withHubSender(hub) { sender, _ in
+                for _ in 0..<20 { #expect(await sender.send(.sample).isSent) }
+            }
+            #expect(hub.connections == 1)
+        }
+    }
+
+    @Test func severalEventLoopsShareTheBound() async throws {
+        try await withFakeHub({ _ in [.wait(.milliseconds(2)), FakeHub.created()] }) { hub in
+            var options = HubSenderOptions()
+            options.eventLoops = 2
+            let sent = Atomic<Int>(0)
+            try await withHubSender(hub, concurrency: 3, options: options) { sender, _ in
+                for _ in 0..<100 { sender.send(.sample) { _ in sent.add(1, ordering: .relaxed) } }
+                try await expectEventually { sent.load(ordering: .relaxed) == 100 }
+            }
+            #expect(hub.connections == 3)
+            #expect(hub.mostUnderWay <= 3)
+        }
+    }
+
+    @Test func aRefusedTokenIsMadeAnewForWhatFollows() async throws {
+        let script: FakeHub.Script = { $0.number == 0 ? [FakeHub.answer("401 Unauthorized")] : [FakeHub.created()] }
+        try await withFakeHub(script) { hub in
+            let clock = Mutex(Timestamp.now)
+            let configuration = try localHub(port: hub.port)
+            let tokens = SharedAccessTokens(configuration: configuration) {
+                clock.withLock { time in
+                    time = time + .seconds(1)
+                    return time
+                }
+            }
+            let sender = HubSender(
+                configuration: configuration, concurrency: 1, logger: .init(label: "test"), options: .init(),
+                tokens: tokens)
+            try await withService(sender) { _ in
+                #expect(await sender.send(.sample) == .unauthorized(reason: "HTTP 401"))
+                #expect(await sender.send(.sample).isSent)
+                #expect(await sender.send(.sample).isSent)
+            }
+            let used = hub.requests.compactMap { $0.header("Authorization") }
+            #expect(used[0] != used[1])
+            #expect(used[1] == used[2])
+        }
+    }
+
+    @Test func aNotificationThatCannotBeWrittenIsRejectedAndHarmsNoOther() async throws {
+        try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
+            var smuggler = HubNotification.sample
+            smuggler.tag = "a\r\nX: y"
+            let notification = smuggler
+            try await withHubSender(hub, concurrency: 1) { sender, _ in
+                async let refused = sender.send(notification)
+                async let sent = sender.send(.sample)
+                #expect(await refused.reason?.contains("control character") == true)
+                #expect(await sent.isSent)
+            }
+            #expect(hub.requests.count == 1)
+        }
+    }
+}

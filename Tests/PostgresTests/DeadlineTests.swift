@@ -1,0 +1,57 @@
+import Postgres
+import TestSupport
+import Testing
+
+struct DeadlineTests {
+    @Test func aQueryWithoutAnswerBreaksItsConnection() async throws {
+        try await withConnection {
+            $0.queryTimeout = .milliseconds(300)
+        } _: { connection in
+            async let first = postgresError { _ = try await connection.query(PostgresStatement("SELECT pg_sleep(5)")) }
+            // The second is sent later, so it stands behind the first.
+            #expect(try await eventually { await connection.underWay == 1 })
+            async let second = postgresError { _ = try await connection.query(PostgresStatement("SELECT 1")) }
+            #expect(await first?.code == .timeout)
+            #expect(await second?.code == .connectionLost)
+            #expect(!connection.isConnected)
+            let third = await postgresError { _ = try await connection.query(PostgresStatement("SELECT 1")) }
+            #expect(third?.code == .unavailable)
+            try await connection.connect()
+            #expect(try await connection.query(PostgresStatement("SELECT 1")).count == 1)
+        }
+    }
+
+    @Test func theServersOwnTimeoutLeavesTheConnection() async throws {
+        try await withConnection {
+            $0.statementTimeout = .milliseconds(100)
+        } _: { connection in
+            let error = await postgresError { _ = try await connection.query(PostgresStatement("SELECT pg_sleep(5)")) }
+            #expect(error?.code == .timeout && error?.sqlState == "57014")
+            #expect(connection.isConnected)
+        }
+    }
+
+    @Test func cancellationIsFeltAtOnceAndTheConnectionGoesOn() async throws {
+        try await withConnection { connection in
+            let start = ContinuousClock.now
+            let task = Task { try await connection.query(PostgresStatement("SELECT pg_sleep(1)")) }
+            #expect(try await eventually { await connection.underWay == 1 })
+            task.cancel()
+            await #expect(throws: CancellationError.self) { _ = try await task.value }
+            #expect(ContinuousClock.now - start < .milliseconds(900))
+            let answer = try await connection.query(PostgresStatement("SELECT 7"))
+            #expect(try answer.first?.decode(0) == Int32(7))
+        }
+    }
+
+    @Test func aCancelledTaskSendsNothing() async throws {
+        try await withConnection { connection in
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                _ = try await connection.query(PostgresStatement("SELECT pg_sleep(1)"))
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(await connection.underWay == 0)
+        }
+    }
+}

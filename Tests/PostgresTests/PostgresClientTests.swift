@@ -1,0 +1,86 @@
+import Logging
+import Postgres
+import TestSupport
+import Testing
+
+struct PostgresClientTests {
+    private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    @Test func withoutAServerQueriesFailWithinASecond() async throws {
+        let configuration = try PostgresConfiguration(uri: "postgres://a@127.0.0.1:1/a")
+        let client = PostgresClient(configuration: configuration, logger: quiet)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await client.run() }
+            let start = ContinuousClock.now
+            let error = await postgresError { _ = try await client.query(PostgresStatement("SELECT 1")) }
+            #expect(error?.code == .unavailable)
+            #expect(ContinuousClock.now - start < .seconds(1))
+            group.cancelAll()
+        }
+    }
+
+    @Test func slowQueriesTakeOneConnectionEach() async throws {
+        try await withClient(connections: 2) { client in
+            let process = PostgresStatement("SELECT pg_backend_pid(), pg_sleep(0.3)")
+            let isSpread = try await eventually {
+                async let first = client.query(process).first?.decode(0, as: Int32.self)
+                async let second = client.query(process).first?.decode(0, as: Int32.self)
+                return try await first != second
+            }
+            #expect(isSpread)
+        }
+    }
+
+    @Test func aKilledServerLosesWhatIsUnderWayAndIsFoundAgain() async throws {
+        try await withPostgresServer { server in
+            try await withClient(of: server.url) { client in
+                async let slow = postgresError { _ = try await client.query(PostgresStatement("SELECT pg_sleep(9)")) }
+                try await server.waitForSleeper(client)
+                try await server.kill()
+                #expect(await slow?.code == .connectionLost)
+                #expect(try await eventually { !client.isConnected })
+                let error = await postgresError { _ = try await client.query(PostgresStatement("SELECT 1")) }
+                #expect(error?.code == .unavailable)
+                try await server.start()
+                #expect(try await eventually { client.isConnected })
+                #expect(try await client.query(PostgresStatement("SELECT 1")).count == 1)
+            }
+        }
+    }
+
+    @Test func aTerminatedSessionIsAConnectionLost() async throws {
+        try await withConnection { connection in
+            let process = try #require(await connection.serverProcess)
+            async let slow = postgresError { _ = try await connection.query(PostgresStatement("SELECT pg_sleep(9)")) }
+            #expect(try await eventually { await connection.underWay == 1 })
+            try await withConnection { other in
+                try await other.execute(["SELECT pg_terminate_backend(\(process))"])
+            }
+            let error = await slow
+            #expect(error?.code == .connectionLost && error?.sqlState == "57P01")
+            #expect(try await connection.lost().code == .unavailable)
+        }
+    }
+
+    @Test func stoppingClosesTheConnections() async throws {
+        try await withClient { client in
+            _ = try await client.query(PostgresStatement("SELECT 1"))
+        }
+        let configuration = try PostgresConfiguration(uri: try TestEnvironment.databaseURL)
+        let client = PostgresClient(configuration: configuration, logger: quiet)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await client.run() }
+            group.cancelAll()
+        }
+        #expect(!client.isConnected)
+    }
+}
+
+extension PostgresServer {
+    /// Waits until the server is running somebody's `pg_sleep`.
+    fileprivate func waitForSleeper(_ client: PostgresClient) async throws {
+        let find = PostgresStatement(
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%pg_sleep(9)%'")
+        _ = try await eventually { try await !client.query(find).isEmpty }
+    }
+}

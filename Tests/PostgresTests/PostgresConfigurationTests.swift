@@ -1,0 +1,24 @@
+import Postgres
+import Testing
+
+struct PostgresConfigurationTests {
+    @Test func descriptionsShowNoPassword() throws {
+        let configuration = try PostgresConfiguration(uri: "postgres://me:s3cret@db.example:5433/push?sslmode=require")
+        #expect(configuration.description == "postgres://db.example:5433/push")
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        #expect(!"\(configuration) \(String(reflecting: configuration)) \(dumped)".contains("s3cret"))
+    }
+
+    @Test(arguments: ["postgres://me:s3cret@[", "nonsense s3cret", "postgres://h/d?s3cret=1"])
+    func anUnusableURIIsRefusedWithoutBeingRepeated(_ uri: String) {
+        #expect { try PostgresConfiguration(uri: uri) } throws: { error in
+            (error as? PostgresError)?.code == .invalid && !"\(error)".contains("s3cret")
+        }
+    }
+
+    @Test func connectTimeoutComesFromTheURI() throws {
+        #expect(try PostgresConfiguration(uri: "postgres://h/d?connect_timeout=2").connectTimeout == .seconds(2))
+        #expect(try PostgresConfiguration(uri: "postgres://h/d").connectTimeout == .seconds(5))
+    }
+}

@@ -1,0 +1,65 @@
+@testable import ServiceConfiguration
+import Logging
+import SecurePushCore
+import ServiceRuntime
+import Testing
+
+@Suite("The table of settings")
+struct ConfigurationKeysTests {
+    /// The keys of the contract's table.
+    private static let contract = [
+        "HTTP_HOST", "HTTP_PORT", "TLS_CERTIFICATE_FILE", "TLS_PRIVATE_KEY_FILE", "LOG_LEVEL", "LOG_FORMAT",
+        "DATABASE_URL", "AMQP_URL", "PAYLOAD_KEYS_FILE", "HUB_CONNECTION_STRING", "HUB_CONNECTION_STRING_FILE",
+        "HUB_NAME", "HUB_PLATFORMS", "DISPATCH_PREFETCH", "DISPATCH_CONCURRENCY", "DISPATCH_MAX_ATTEMPTS",
+        "INGEST_API_KEYS_FILE", "AUTH_JWKS_FILE", "AUTH_JWKS_URL", "AUTH_ISSUER", "AUTH_AUDIENCE", "AUTH_USERS_FILE",
+        "AUTH_TOKEN_SIGNING_KEY_FILE", "AUTH_TOKEN_TTL", "RETENTION", "RETRY_DELAYS", "DATABASE_MIGRATE",
+    ]
+
+    @Test func everyKeyOnce() {
+        #expect(ConfigurationKeys.all.map(\.name).sorted() == Self.contract.sorted())
+    }
+
+    @Test func meaningsAreComplete() {
+        for key in ConfigurationKeys.all {
+            #expect(key.meaning.count > 10 && !key.meaning.hasSuffix("."), "\(key.name)")
+            #expect(!key.meaning.contains("\n"), "\(key.name)")
+        }
+    }
+
+    @Test func secrets() {
+        let secrets = ConfigurationKeys.all.filter(\.isSecret).map(\.name)
+        #expect(secrets.sorted() == ["AMQP_URL", "DATABASE_URL", "HUB_CONNECTION_STRING"])
+    }
+
+    @Test func defaultsCanBeRead() {
+        var reader = ConfigurationReader(environment: [:])
+        #expect(reader.read(ConfigurationKeys.httpHost) == "127.0.0.1")
+        #expect(reader.read(ConfigurationKeys.logLevel) == .info)
+        #expect(reader.read(ConfigurationKeys.databaseMigrate) == .auto)
+        #expect(reader.read(ConfigurationKeys.retention) == .seconds(30 * 86_400))
+        #expect(reader.read(ConfigurationKeys.authTokenTTL) == .seconds(3600))
+        #expect(reader.read(ConfigurationKeys.retryDelays)?.count == 5)
+        #expect(reader.read(ConfigurationKeys.hubPlatforms)?.map(\.rawValue) == ["apple", "fcmv1", "windows"])
+        #expect(reader.read(ConfigurationKeys.dispatchPrefetch) == 256)
+        #expect(reader.read(ConfigurationKeys.amqpURL) == "amqp://guest:guest@127.0.0.1:5672/%2F")
+        #expect(reader.read(ConfigurationKeys.databaseURL) == "sqlite:./.securepush/securepush.sqlite")
+        #expect(reader.issues.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("HTTP_PORT", "--http-port"), ("AUTH_TOKEN_TTL", "--auth-token-ttl"), ("AMQP_URL", "--amqp-url"),
+    ])
+    func flags(name: String, flag: String) {
+        #expect(ConfigurationKeys.all.first { $0.name == name }?.flag == flag)
+    }
+
+    @Test func markdown() {
+        let lines = ConfigurationKeys.markdownTable().split(separator: "\n")
+        #expect(lines.count == ConfigurationKeys.all.count + 2)
+        #expect(lines[0] == "| key | flag | default | meaning |")
+        #expect(
+            lines.contains(
+                "| `RETENTION` | `--retention` | `30d` | Lifetime of a payload whose sender gave no ExpiresAt |"))
+        #expect(lines.allSatisfy { $0.split(separator: "|").count == 4 })
+    }
+}

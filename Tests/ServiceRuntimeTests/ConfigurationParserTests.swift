@@ -1,0 +1,78 @@
+@testable import ServiceConfiguration
+import Logging
+import SecurePushCore
+import ServiceRuntime
+import Testing
+
+@Suite("Parsers of settings")
+struct ConfigurationParserTests {
+    @Test(arguments: [
+        ("true", true), ("YES", true), ("on", true), ("1", true), ("false", false), ("No", false),
+        ("off", false), ("0", false),
+    ])
+    func booleans(text: String, value: Bool) throws {
+        #expect(try ConfigurationParser<Bool>.boolean.parse(text) == value)
+    }
+
+    @Test(arguments: ["maybe", "2", "truee", " true"])
+    func noBooleans(text: String) {
+        #expect(throws: ConfigurationRefusal("is not true or false")) {
+            try ConfigurationParser<Bool>.boolean.parse(text)
+        }
+    }
+
+    @Test(arguments: [("0", 0), ("8080", 8080), ("65535", 65_535)])
+    func ports(text: String, value: Int) throws {
+        #expect(try ConfigurationParser<Int>.port.parse(text) == value)
+    }
+
+    @Test(arguments: ["65536", "-1", "80a", "8 0", "1e3", "99999999999999999999"])
+    func noPorts(text: String) {
+        #expect(throws: ConfigurationRefusal("is not a whole number from 0 to 65535")) {
+            try ConfigurationParser<Int>.port.parse(text)
+        }
+    }
+
+    @Test(arguments: [
+        ("debug", Logger.Level.debug), ("WARN", .warning), ("Warning", .warning), ("critical", .critical),
+    ])
+    func logLevels(text: String, level: Logger.Level) throws {
+        #expect(try ConfigurationParser<Logger.Level>.logLevel.parse(text) == level)
+    }
+
+    @Test func noLogLevel() {
+        let expected = ConfigurationRefusal("is none of: trace, debug, info, notice, warning, error, critical")
+        #expect(throws: expected) { try ConfigurationParser<Logger.Level>.logLevel.parse("loud") }
+    }
+
+    @Test func enumerations() throws {
+        let parser = ConfigurationParser.oneOf(DatabaseMigrate.self, hint: "MODE")
+        #expect(try parser.parse("Check") == .check)
+        #expect(throws: ConfigurationRefusal("is none of: auto, check")) { try parser.parse("never") }
+    }
+
+    @Test(arguments: [("apple", ["apple"]), ("a,b , c", ["a", "b", "c"])])
+    func lists(text: String, items: [String]) throws {
+        #expect(try ConfigurationParser<[String]>.list.parse(text) == items)
+    }
+
+    @Test(arguments: ["a,,b", ",", "a, "])
+    func listsWithEmptyItems(text: String) {
+        #expect(throws: ConfigurationRefusal("has an empty item")) {
+            try ConfigurationParser<[String]>.list.parse(text)
+        }
+    }
+
+    @Test func platforms() throws {
+        let parser = ConfigurationKeys.hubPlatforms.parser
+        #expect(try parser.parse("apple, gcm") == [.apple, .gcm])
+        #expect(throws: ConfigurationRefusal.self) { try parser.parse("apple,Wind ows") }
+    }
+
+    @Test func mapping() throws {
+        let parser = ConfigurationParser<Int>.port.map { "\($0 + 1)" }
+        #expect(try parser.parse("1") == "2")
+        #expect(throws: ConfigurationRefusal.self) { try parser.parse("x") }
+        #expect(parser.hint == "PORT")
+    }
+}

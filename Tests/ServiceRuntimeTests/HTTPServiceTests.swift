@@ -1,0 +1,136 @@
+@testable import ServiceConfiguration
+import Foundation
+import Hummingbird
+import Logging
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("The HTTP service", .serialized)
+struct HTTPServiceTests {
+    private struct NoPort: Error {}
+
+    /// Runs a server on a free port, gives the port to the body, and drains the server afterwards.
+    private func withServer(
+        tls: HTTPConfiguration.TLS? = nil, routes: (Router<BasicRequestContext>) -> Void = { _ in },
+        _ body: (Int, ServiceGroup) async throws -> Void
+    ) async throws {
+        let context = ServiceContext.test()
+        let router = makeRouter(of: BasicRequestContext.self, context: context)
+        router.addOperations(readiness: [], context: context)
+        routes(router)
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        let service = try makeHTTPService(
+            router: router, configuration: HTTPConfiguration(port: 0, tls: tls), context: context
+        ) { continuation.yield($0) }
+        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            guard let port = await ports.first(where: { _ in true }) else { throw NoPort() }
+            try await body(port, group)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    @Test func healthOfALiveServer() async throws {
+        try await withServer { port, _ in
+            #expect(port > 0)
+            #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run() == nil)
+            #expect(await HealthProbe(host: "0.0.0.0", port: port, usesTLS: false).run() == nil)
+        }
+    }
+
+    @Test func healthOverTLS() async throws {
+        try await withCertificate { tls in
+            try await withServer(tls: tls) { port, _ in
+                #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: true).run() == nil)
+                #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run() != nil)
+            }
+        }
+    }
+
+    @Test func healthOfNobody() async throws {
+        let port = try await unusedPort()
+        let problem = await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run()
+        #expect(problem == "no answer from 127.0.0.1:\(port) within 2 s")
+    }
+
+    @Test func drainFinishesTheRequestInFlight() async throws {
+        let (entered, enter) = AsyncStream.makeStream(of: Void.self)
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        try await withServer(routes: { router in
+            router.get("/slow") { _, _ in
+                enter.yield()
+                for await _ in released { break }
+                return "finished"
+            }
+        }) { port, group in
+            let url = try #require(URL(string: "http://127.0.0.1:\(port)/slow"))
+            async let answer = Curl.get(url)
+            for await _ in entered { break }
+            await group.triggerGracefulShutdown()
+            let refused = try await eventually {
+                await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run() != nil
+            }
+            #expect(refused)
+            release.yield()
+            #expect(try await answer.contains("finished"))
+        }
+    }
+
+    @Test func http2OverTLS() async throws {
+        try await withCertificate { tls in
+            try await withServer(tls: tls) { port, _ in
+                let url = try #require(URL(string: "https://127.0.0.1:\(port)/version"))
+                #expect(try await Curl.get(url, "--http2").hasPrefix("HTTP/2 200"))
+                #expect(try await Curl.get(url, "--http1.1").hasPrefix("HTTP/1.1 200"))
+            }
+        }
+    }
+
+    @Test func noServerHeader() async throws {
+        try await withServer { port, _ in
+            let url = try #require(URL(string: "http://127.0.0.1:\(port)/livez"))
+            let answer = try await Curl.get(url).lowercased()
+            #expect(!answer.contains("\nserver:"))
+            #expect(answer.contains("x-request-id:"))
+        }
+    }
+
+    @Test func portInUse() async throws {
+        try await withServer { port, _ in
+            let context = ServiceContext.test()
+            let service = try makeHTTPService(
+                router: makeRouter(of: BasicRequestContext.self, context: context),
+                configuration: HTTPConfiguration(port: port), context: context)
+            let error = await #expect(throws: HTTPListenError.self) { try await service.run() }
+            #expect(error?.description == "cannot listen on 127.0.0.1:\(port): the address is in use")
+        }
+    }
+
+    @Test func unusableCertificate() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder.appending(path: "no.pem").path
+            try "nothing".write(toFile: file, atomically: true, encoding: .utf8)
+            let context = ServiceContext.test()
+            let configuration = HTTPConfiguration(port: 0, tls: .init(certificateFile: file, privateKeyFile: file))
+            let error = #expect(throws: ConfigurationError.self) {
+                _ = try makeHTTPService(
+                    router: makeRouter(of: BasicRequestContext.self, context: context), configuration: configuration,
+                    context: context)
+            }
+            #expect(error?.description == "TLS_CERTIFICATE_FILE: names a file that holds no PEM certificate")
+        }
+    }
+
+    /// A port that was free a moment ago.
+    private func unusedPort() async throws -> Int {
+        let port = Mutex(0)
+        try await withServer { bound, _ in port.withLock { $0 = bound } }
+        return port.withLock { $0 }
+    }
+}

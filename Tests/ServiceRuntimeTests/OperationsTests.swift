@@ -1,0 +1,105 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("What operators ask every service")
+struct OperationsTests {
+    private static let up = ReadinessCheck(name: "database") { nil }
+    private static let databaseDown = ReadinessCheck(name: "database") { "connection \"refused\"" }
+    private static let brokerDown = ReadinessCheck(name: "amqp", isRequired: false) { "away" }
+
+    private func get(_ path: String, _ checks: [ReadinessCheck] = []) async throws -> TestResponse {
+        let context = ServiceContext.test()
+        return try await withApplication(
+            context: context, routes: { $0.addOperations(readiness: checks, context: context) }
+        ) { try await $0.execute(uri: path, method: .get) }
+    }
+
+    @Test func livezTouchesNothing() async throws {
+        let response = try await get(
+            "/livez",
+            [
+                ReadinessCheck(name: "database") {
+                    Issue.record("asked")
+                    return nil
+                }
+            ])
+        #expect(response.status == .ok)
+    }
+
+    @Test(
+        arguments: [
+            ([], 200, #"{"status":"ready","checks":{}}"#),
+            ([up], 200, #"{"status":"ready","checks":{"database":"up"}}"#),
+            (
+                [up, brokerDown], 200,
+                #"{"status":"ready","checks":{"database":"up","amqp":"down"},"reasons":{"amqp":"away"},"amqp":"down"}"#
+            ),
+            (
+                [databaseDown, brokerDown], 503,
+                #"{"status":"unready","checks":{"database":"down","amqp":"down"},"#
+                    + #""reasons":{"database":"connection \"refused\"","amqp":"away"},"database":"down","amqp":"down"}"#
+            ),
+        ] as [([ReadinessCheck], Int, String)])
+    func readyz(checks: [ReadinessCheck], code: Int, body: String) async throws {
+        let response = try await get("/readyz", checks)
+        #expect(response.status.code == code)
+        #expect(response.headers[.contentType] == "application/json")
+        #expect(String(buffer: response.body) == body)
+    }
+
+    @Test func checksHaveADeadline() async {
+        let slow = ReadinessCheck(name: "slow") {
+            try? await Task.sleep(for: .seconds(60))
+            return nil
+        }
+        let start = ContinuousClock.now
+        let report = await ReadinessReport.collect([slow, slow, Self.up], deadline: .milliseconds(50))
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(report.parts.map(\.reason) == ["no answer within 50ms", "no answer within 50ms", nil])
+        #expect(!report.isReady)
+    }
+
+    @Test func checksRunAtTheSameTime() async {
+        // Each waits for the other: one after the other would never end before the deadline.
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let waits = ReadinessCheck(name: "waits") {
+            for await _ in stream { return nil }
+            return "alone"
+        }
+        let signals = ReadinessCheck(name: "signals") {
+            continuation.yield()
+            return nil
+        }
+        let report = await ReadinessReport.collect([waits, signals], deadline: .seconds(20))
+        #expect(report.isReady)
+    }
+
+    @Test func version() async throws {
+        let response = try await get("/version")
+        let document = try JSONDecoder().decode([String: String].self, from: Data(response.body.readableBytesView))
+        #expect(document == ["Name": "test", "Version": "0.1.0", "Swift": SecurePushVersion.swift])
+    }
+
+    @Test func metrics() async throws {
+        let response = try await get("/metrics")
+        #expect(response.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
+        let text = String(buffer: response.body)
+        #expect(
+            text.contains(
+                #"securepush_build_info{service="test",swift="\#(SecurePushVersion.swift)",version="0.1.0"} 1"#))
+        #if os(Linux)
+            #expect(text.contains("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total "))
+            let resident = try #require(ProcessMetrics.residentBytes())
+            #expect(resident > 1_000_000 && resident < 10_000_000_000)
+            let start = try #require(ProcessMetrics.startTime())
+            let age = Date().timeIntervalSince1970 - start
+            #expect(age > -2 && age < 86_400)
+        #endif
+    }
+}

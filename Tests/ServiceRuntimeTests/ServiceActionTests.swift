@@ -1,0 +1,118 @@
+@testable import ServiceConfiguration
+import Logging
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("What a start of a service leads to")
+struct ServiceActionTests {
+    private let usage = ServiceUsage(
+        name: "ingest", summary: "Takes notifications.",
+        keys: HTTPConfiguration.keys(defaultPort: 8080) + [ConfigurationKeys.payloadKeysFile])
+
+    private func decide(_ arguments: [String], _ environment: [String: String] = [:]) -> ServiceAction<
+        HTTPConfiguration
+    > {
+        ServiceAction.decide(usage: usage, arguments: arguments, environment: environment) { reader in
+            HTTPConfiguration.read(&reader, defaultPort: 8080)
+        }
+    }
+
+    @Test func serves() throws {
+        guard case .serve(let http, let logging) = decide(["--http-port", "0"], ["LOG_LEVEL": "debug"]) else {
+            Issue.record("not served")
+            return
+        }
+        #expect(http == HTTPConfiguration(host: "127.0.0.1", port: 0))
+        #expect(logging.level == .debug)
+    }
+
+    @Test func refusesUsage() {
+        guard case .refuse(let lines, let code) = decide(["--http-prot", "1"]) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(code == 64)
+        #expect(lines == ["ingest: unknown option --http-prot; did you mean --http-port?", "See ingest --help."])
+    }
+
+    @Test func refusesConfigurationWithALineForEachIssue() {
+        let environment = ["HTTP_PORT": "x", "LOG_FORMAT": "xml", "TLS_CERTIFICATE_FILE": "/nonexistent"]
+        guard case .refuse(let lines, let code) = decide([], environment) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(code == 78)
+        #expect(
+            lines == [
+                #"ingest: LOG_FORMAT: "xml" is none of: text, json"#,
+                #"ingest: HTTP_PORT: "x" is not a whole number from 0 to 65535"#,
+                "ingest: TLS_PRIVATE_KEY_FILE: is needed, since TLS_CERTIFICATE_FILE is set",
+                #"ingest: TLS_CERTIFICATE_FILE: "/nonexistent" names a file that does not exist"#,
+            ])
+    }
+
+    @Test func refusesWhenReadGivesNothing() {
+        let action: ServiceAction<Int> = ServiceAction.decide(usage: usage, arguments: [], environment: [:]) { _ in nil
+        }
+        guard case .refuse(let lines, 78) = action else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(lines == ["ingest: the configuration is incomplete"])
+    }
+
+    @Test(
+        arguments: [
+            ([:], HealthProbe(host: "127.0.0.1", port: 8080, usesTLS: false)),
+            (["HTTP_HOST": "0.0.0.0", "HTTP_PORT": "9"], HealthProbe(host: "127.0.0.1", port: 9, usesTLS: false)),
+            (["HTTP_HOST": "::"], HealthProbe(host: "::1", port: 8080, usesTLS: false)),
+            (["TLS_CERTIFICATE_FILE": "/x"], HealthProbe(host: "127.0.0.1", port: 8080, usesTLS: true)),
+        ] as [([String: String], HealthProbe)])
+    func health(environment: [String: String], expected: HealthProbe) {
+        guard case .checkHealth(let probe) = decide(["health"], environment) else {
+            Issue.record("no probe")
+            return
+        }
+        #expect(probe == expected)
+    }
+
+    @Test func healthOfAnyPort() {
+        guard case .refuse(_, 78) = decide(["health", "--http-port=0"]) else {
+            Issue.record("not refused")
+            return
+        }
+    }
+
+    @Test func version() {
+        guard case .print(let text) = decide(["--version"]) else {
+            Issue.record("nothing printed")
+            return
+        }
+        #expect(text.hasPrefix("ingest 0.1.0 (Swift 6."))
+    }
+
+    @Test func help() {
+        guard case .print(let text) = decide(["--help", "--http-port", "9"], ["HTTP_PORT": "broken"]) else {
+            Issue.record("nothing printed")
+            return
+        }
+        for key in usage.keys {
+            #expect(text.contains("  \(key.flag) \(key.hint) "), "\(key.name)")
+            #expect(text.contains("\(key.name): "), "\(key.name)")
+        }
+        #expect(text.contains("Default: 8080."))
+        #expect(text.contains("Takes notifications."))
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
+
+    @Test func loggingKeysAreAddedOnce() {
+        let names = ServiceUsage(name: "x", summary: "", keys: [ConfigurationKeys.logLevel]).keys.map(\.name)
+        #expect(names == ["LOG_LEVEL", "LOG_FORMAT"])
+    }
+
+    @Test func helpOfAllKeysFitsTheWidth() {
+        let help = ServiceUsage(name: "x", summary: "Everything.", keys: ConfigurationKeys.all).help
+        #expect(help.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
+}

@@ -1,0 +1,49 @@
+@testable import ServiceConfiguration
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("The command line of a service")
+struct ServiceArgumentsTests {
+    private let keys: [any ConfigurationKeyDescription] = [
+        ConfigurationKeys.httpHost, ConfigurationKeys.httpPort, ConfigurationKeys.hubName,
+    ]
+
+    @Test(arguments: [
+        ["--http-port", "1", "--hub-name=a=b"], ["--hub-name=a=b", "--http-port=1"],
+        ["--http-port", "7", "--hub-name", "a=b", "--http-port", "1"],
+    ])
+    func flags(arguments: [String]) throws {
+        let parsed = try ServiceArguments.parse(arguments, keys: keys)
+        #expect(parsed == ServiceArguments(command: .serve, flags: ["HTTP_PORT": "1", "HUB_NAME": "a=b"]))
+    }
+
+    @Test(
+        arguments: [
+            ([], .serve), (["--help"], .help), (["-h"], .help), (["--version"], .version), (["health"], .health),
+            (["--version", "--help"], .help), (["--http-port", "1", "health"], .health),
+        ] as [([String], ServiceArguments.Command)])
+    func commands(arguments: [String], command: ServiceArguments.Command) throws {
+        #expect(try ServiceArguments.parse(arguments, keys: keys).command == command)
+    }
+
+    @Test(arguments: [
+        (["--htp-port", "1"], "unknown option --htp-port; did you mean --http-port?"),
+        (["--port=1"], "unknown option --port; did you mean --http-port?"),
+        (["--hepl"], "unknown option --hepl; did you mean --help?"),
+        (["--completely-different", "x"], "unknown option --completely-different"),
+        (["heath"], "unknown argument heath; did you mean health?"), (["health", "x"], "unknown argument x"),
+        (["--http-port"], "--http-port needs a value: --http-port PORT"),
+        (["--http-port", "--hub-name", "x"], "--http-port needs a value: --http-port PORT"),
+    ])
+    func mistakes(arguments: [String], message: String) {
+        #expect(throws: ServiceArguments.UsageError(description: message)) {
+            try ServiceArguments.parse(arguments, keys: keys)
+        }
+    }
+
+    @Test(arguments: [("", "", 0), ("abc", "abc", 0), ("abc", "acb", 2), ("kitten", "sitting", 3), ("", "ab", 2)])
+    func editDistance(lhs: String, rhs: String, edits: Int) {
+        #expect(ServiceArguments.editDistance(Array(lhs.utf8), Array(rhs.utf8)) == edits)
+    }
+}

@@ -1,0 +1,91 @@
+import Logging
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Synchronization
+import Testing
+import UnixSignals
+
+@testable import ServiceRuntime
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+@Suite("Life of the services", .serialized)
+struct ServiceGroupTests {
+    /// Writes down when it starts and stops.
+    private struct Part: Service {
+        let name: String
+        let events: AsyncStream<String>.Continuation
+        var failsAfterStart = false
+
+        struct Broken: Error {}
+
+        func run() async throws {
+            events.yield("start \(name)")
+            if failsAfterStart { throw Broken() }
+            try? await gracefulShutdown()
+            events.yield("stop \(name)")
+        }
+    }
+
+    @Test func stopsInReverseOrder() async throws {
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        let services = ["store", "relay", "http"].map { Part(name: $0, events: events) }
+        let group = ServiceBootstrap.group(of: services, context: .test())
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            var iterator = stream.makeAsyncIterator()
+            var started: Set<String?> = []
+            for _ in services { started.insert(await iterator.next()) }
+            #expect(started == ["start store", "start relay", "start http"])
+            await group.triggerGracefulShutdown()
+            #expect(await iterator.next() == "stop http")
+            #expect(await iterator.next() == "stop relay")
+            #expect(await iterator.next() == "stop store")
+            try await tasks.waitForAll()
+        }
+    }
+
+    @Test func aFailureDrainsTheOthers() async throws {
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        let services = [
+            Part(name: "store", events: events), Part(name: "http", events: events, failsAfterStart: true),
+        ]
+        await #expect(throws: Part.Broken.self) {
+            try await ServiceBootstrap.group(of: services, context: .test()).run()
+        }
+        events.finish()
+        let all = await stream.reduce(into: []) { $0.append($1) }
+        #expect(Set(all) == ["start store", "start http", "stop store"])
+    }
+
+    @Test func drainIsBounded() {
+        #expect(ServiceBootstrap.maximumDrain + ServiceBootstrap.maximumCancellation < .seconds(10))
+    }
+
+    @Test func secondSignalQuits() async throws {
+        let (quits, quit) = AsyncStream.makeStream(of: UnixSignal.self)
+        let service = SecondSignalService(signals: [.sigusr2]) { quit.yield($0) }
+        try await testGracefulShutdown { trigger in
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await service.run() }
+                // A signal that comes before the trap is set is lost: send until the second one is seen.
+                tasks.addTask {
+                    signal(SIGUSR2, SIG_IGN)
+                    while !Task.isCancelled {
+                        kill(getpid(), SIGUSR2)
+                        try? await Task.sleep(for: .milliseconds(20))
+                    }
+                }
+                let first = await quits.first { _ in true }
+                #expect(first == .sigusr2)
+                trigger.triggerGracefulShutdown()
+                try await tasks.next()
+                tasks.cancelAll()
+            }
+        }
+    }
+}

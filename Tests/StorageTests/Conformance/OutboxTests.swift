@@ -1,0 +1,111 @@
+import SecurePushCore
+import Storage
+import Testing
+
+@Suite("Every store: the outbox")
+struct OutboxTests {
+    @Test("An entry is leased once its grace time is over, and not before", arguments: conformingStores)
+    func grace(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.sample(traceparent: "00-aa-bb-01")
+            try await store.append([sent])
+            let dueAt = noon + OutboxPolicy.grace
+            #expect(try await store.lease(limit: 10, now: dueAt - .milliseconds(1), until: due).isEmpty)
+            let entries = try await store.lease(limit: 10, now: dueAt, until: due)
+            #expect(entries == [OutboxEntry(id: sent.id, traceparent: "00-aa-bb-01")])
+        }
+    }
+
+    @Test("NotBefore puts an entry off", arguments: conformingStores)
+    func notBefore(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let later = noon + .seconds(600)
+            let sent = SealedNotification.sample(notBefore: later)
+            try await store.append([sent])
+            #expect(try await store.lease(limit: 1, now: later - .milliseconds(1), until: due).isEmpty)
+            #expect(try await store.backlog(now: later - .milliseconds(1)) == OutboxBacklog(count: 1, oldest: nil))
+            #expect(try await store.lease(limit: 1, now: later, until: due).map(\.id) == [sent.id])
+        }
+    }
+
+    @Test("The oldest come first, up to the limit", arguments: conformingStores)
+    func order(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.samples(5)
+            try await store.append(sent.reversed())
+            let until = due + .seconds(60)
+            #expect(try await store.lease(limit: 2, now: due, until: until).map(\.id) == sent[0...1].map(\.id))
+            #expect(try await store.lease(limit: 0, now: due, until: until).isEmpty)
+            #expect(try await store.lease(limit: 9, now: due, until: until).map(\.id) == sent[2...4].map(\.id))
+            #expect(try await store.lease(limit: 9, now: due, until: until).isEmpty)
+        }
+    }
+
+    @Test("A lease that ends unfinished makes its entries due again", arguments: conformingStores)
+    func leaseEnds(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.samples(2)
+            try await store.append(sent)
+            let until = due + .seconds(60)
+            #expect(try await store.lease(limit: 9, now: due, until: until).count == 2)
+            try await store.remove([sent[0].id])
+            #expect(try await store.lease(limit: 9, now: until - .milliseconds(1), until: until).isEmpty)
+            #expect(try await store.lease(limit: 9, now: until, until: until + .seconds(1)).map(\.id) == [sent[1].id])
+        }
+    }
+
+    @Test("Expired notifications are leased too", arguments: conformingStores)
+    func expired(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.sample()
+            try await store.append([sent])
+            let later = sent.notification.expiresAt + .seconds(1)
+            #expect(try await store.lease(limit: 1, now: later, until: later).count == 1)
+        }
+    }
+
+    @Test("Removing forgets, and ignores what is unknown", arguments: conformingStores)
+    func remove(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.samples(3)
+            try await store.append(sent)
+            try await store.remove([sent[1].id, NotificationID(), sent[1].id])
+            #expect(try await store.lease(limit: 9, now: due, until: due).map(\.id) == [sent[0].id, sent[2].id])
+            #expect(try await store.find(sent[1].id, recipient: .alice) != nil)
+        }
+    }
+
+    @Test("The backlog counts all and names the oldest that is due", arguments: conformingStores)
+    func backlog(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            #expect(try await store.backlog(now: due) == OutboxBacklog(count: 0, oldest: nil))
+            try await store.append(SealedNotification.samples(3).reversed())
+            #expect(try await store.backlog(now: noon) == OutboxBacklog(count: 3, oldest: nil))
+            #expect(try await store.backlog(now: due) == OutboxBacklog(count: 3, oldest: noon))
+            _ = try await store.lease(limit: 1, now: due, until: due + .seconds(1))
+            #expect(try await store.backlog(now: due) == OutboxBacklog(count: 3, oldest: noon + .seconds(1)))
+        }
+    }
+
+    @Test("Concurrent leases never overlap and leave nothing out", arguments: conformingStores)
+    func noOverlap(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.samples(300)
+            try await store.append(sent)
+            let leased = try await withThrowingTaskGroup { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        var mine: [NotificationID] = []
+                        while true {
+                            let entries = try await store.lease(limit: 7, now: due, until: due + .seconds(60))
+                            if entries.isEmpty { return mine }
+                            mine += entries.map(\.id)
+                        }
+                    }
+                }
+                return try await group.reduce(into: [NotificationID]()) { $0 += $1 }
+            }
+            #expect(leased.sorted() == sent.map(\.id).sorted())
+        }
+    }
+}

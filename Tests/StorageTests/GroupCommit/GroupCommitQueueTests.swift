@@ -1,0 +1,104 @@
+import Testing
+
+@testable import Storage
+
+@Suite("Group commit as a value")
+struct GroupCommitQueueTests {
+    private typealias Queue = GroupCommitQueue<Int, String>
+
+    private func queue(limit: Int = 10, isStarted: Bool = true) -> Queue {
+        var queue = Queue(limit: limit)
+        if isStarted { queue.start() }
+        return queue
+    }
+
+    /// The waiters of the next group; `nil` when there is none to commit.
+    private func group(_ queue: inout Queue) -> [String]? {
+        guard case .commit(let requests) = queue.next() else { return nil }
+        return requests.map(\.waiter)
+    }
+
+    private func submit(_ queue: inout Queue, _ waiter: String, _ count: Int = 1) -> Queue.SubmitAction {
+        queue.submit(queue.makeTicket(), Array(repeating: 0, count: count), waiter, isCancelled: false)
+    }
+
+    @Test("What waits is one group, in its order")
+    func order() {
+        var queue = queue()
+        for waiter in ["a", "b", "c"] { #expect(submit(&queue, waiter) == .wait) }
+        #expect(group(&queue) == ["a", "b", "c"])
+        #expect(group(&queue) == nil)
+    }
+
+    @Test("The limit counts elements, and a request is never split", arguments: [
+        (10, [4, 4, 4], [2, 1]), (8, [4, 4, 4], [2, 1]), (3, [1, 5, 1, 1], [1, 1, 2]), (1, [1, 1], [1, 1]),
+        (4, [9], [1]), (4, [9, 9], [1, 1]), (5, [2, 3, 1], [2, 1]),
+    ])
+    func limit(_ limit: Int, _ requests: [Int], _ groups: [Int]) {
+        var queue = queue(limit: limit)
+        for count in requests { _ = submit(&queue, "x", count) }
+        var found: [Int] = []
+        while let group = group(&queue) { found.append(group.count) }
+        #expect(found == groups)
+    }
+
+    @Test("An idle loop is woken once")
+    func wake() {
+        var queue = queue()
+        #expect(group(&queue) == nil)
+        #expect(submit(&queue, "a") == .wakeLoop)
+        #expect(submit(&queue, "b") == .wait)
+        #expect(group(&queue) == ["a", "b"])
+        #expect(submit(&queue, "c") == .wait)
+    }
+
+    @Test("Requests before the start wait for it")
+    func beforeStart() {
+        var queue = queue(isStarted: false)
+        #expect(submit(&queue, "a") == .wait)
+        #expect(!queue.isRunning)
+        queue.start()
+        #expect(group(&queue) == ["a"])
+    }
+
+    @Test("Stopping finishes what waits and refuses what comes")
+    func stop() {
+        var queue = queue(limit: 1)
+        _ = submit(&queue, "a")
+        _ = submit(&queue, "b")
+        queue.stop()
+        #expect(submit(&queue, "c") == .refuse)
+        #expect(group(&queue) == ["a"])
+        #expect(group(&queue) == ["b"])
+        guard case .finish = queue.next() else {
+            Issue.record("The loop did not end.")
+            return
+        }
+        #expect(submit(&queue, "d") == .refuse)
+        #expect(!queue.canWait)
+    }
+
+    @Test("A loop that went idle and was stopped does not wait")
+    func stopWhileIdle() {
+        var queue = queue()
+        #expect(group(&queue) == nil)
+        #expect(queue.canWait)
+        queue.stop()
+        #expect(!queue.canWait)
+    }
+
+    @Test("A cancelled request is withdrawn before the start only")
+    func withdraw() {
+        var queue = queue(isStarted: false)
+        let (first, second) = (queue.makeTicket(), queue.makeTicket())
+        #expect(queue.submit(first, [1], "a", isCancelled: false) == .wait)
+        #expect(queue.submit(second, [1], "b", isCancelled: true) == .cancel)
+        #expect(queue.withdraw(first) == "a")
+        #expect(queue.withdraw(first) == nil)
+        let third = queue.makeTicket()
+        queue.start()
+        #expect(queue.submit(third, [1], "c", isCancelled: true) == .wait)
+        #expect(queue.withdraw(third) == nil)
+        #expect(group(&queue) == ["c"])
+    }
+}

@@ -1,0 +1,174 @@
+import Logging
+import SecurePushCore
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// A gate that a commit waits at, so that a test decides what comes meanwhile.
+private final class Gate: Sendable {
+    private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
+    private let isOpen = Mutex(false)
+
+    func pass() async {
+        if isOpen.withLock({ $0 }) { return }
+        await withCheckedContinuation { waiter in waiting.withLock { $0.append(waiter) } }
+    }
+
+    var isReached: Bool { waiting.withLock { !$0.isEmpty } }
+
+    func open() {
+        isOpen.withLock { $0 = true }
+        for waiter in waiting.withLock({ $0 }) { waiter.resume() }
+    }
+}
+
+private struct Refused: Error {}
+
+@Suite("Group commit")
+struct GroupCommitTests {
+    /// Runs the loop as the service of a group around `body`.
+    private func withRunning(
+        _ commits: GroupCommit<Int, Int>, _ body: @Sendable (ServiceGroup) async throws -> Void
+    ) async throws {
+        struct Loop: Service {
+            let commits: GroupCommit<Int, Int>
+            func run() async throws { await commits.run() }
+        }
+        let logger = Logger(label: "GroupCommitTests") { _ in SwiftLogNoOpLogHandler() }
+        let services = ServiceGroup(services: [Loop(commits: commits)], gracefulShutdownSignals: [], logger: logger)
+        try await withThrowingTaskGroup { group in
+            group.addTask { try? await services.run() }
+            _ = try await eventually { commits.isRunning }
+            try await body(services)
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("Each caller gets the outputs of its own elements")
+    func outputs() async throws {
+        let commits = GroupCommit<Int, Int>(limit: 7) { $0.map { $0 * 10 } }
+        try await withRunning(commits) { _ in
+            try await withThrowingTaskGroup { group in
+                for start in 0..<200 {
+                    group.addTask {
+                        let elements = Array(start..<(start + start % 9))
+                        #expect(try await commits.submit(elements) == elements.map { $0 * 10 })
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("What comes during a commit is the next one; a failure is of its group only")
+    func groups() async throws {
+        let gate = Gate()
+        let sizes = Mutex<[Int]>([])
+        let commits = GroupCommit<Int, Int>(limit: 100) { elements in
+            sizes.withLock { $0.append(elements.count) }
+            if elements.contains(0) {
+                await gate.pass()
+                throw Refused()
+            }
+            return elements
+        }
+        try await withRunning(commits) { _ in
+            let first = Task { try await commits.submit([0]) }
+            #expect(try await eventually { gate.isReached })
+            let others = (1...50).map { element in Task { try await commits.submit([element, -element]) } }
+            #expect(try await eventually { commits.waitingCount == 50 })
+            gate.open()
+            await #expect(throws: Refused.self) { try await first.value }
+            for (index, other) in others.enumerated() { #expect(try await other.value == [index + 1, -index - 1]) }
+            #expect(sizes.withLock { $0 } == [1, 100])
+        }
+    }
+
+    @Test("A cancelled caller's elements are committed all the same")
+    func cancellation() async throws {
+        let gate = Gate()
+        let committed = Mutex<Set<Int>>([])
+        let commits = GroupCommit<Int, Int>(limit: 1) { elements in
+            await gate.pass()
+            committed.withLock { $0.formUnion(elements) }
+            return elements
+        }
+        try await withRunning(commits) { _ in
+            let underWay = Task { try await commits.submit([1]) }
+            #expect(try await eventually { gate.isReached })
+            let waiting = Task { try await commits.submit([2]) }
+            #expect(try await eventually { commits.waitingCount == 1 })
+            underWay.cancel()
+            waiting.cancel()
+            gate.open()
+            #expect(try await underWay.value == [1])
+            #expect(try await waiting.value == [2])
+            #expect(committed.withLock { $0 } == [1, 2])
+        }
+    }
+
+    @Test("Before the loop runs a caller waits, and may give up")
+    func beforeRun() async throws {
+        let commits = GroupCommit<Int, Int>(limit: 10) { $0 }
+        let patient = Task { try await commits.submit([1]) }
+        let impatient = Task { try await commits.submit([2]) }
+        #expect(try await eventually { commits.waitingCount == 2 })
+        impatient.cancel()
+        await #expect(throws: CancellationError.self) { try await impatient.value }
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await commits.submit([3])
+        }
+        await #expect(throws: CancellationError.self) { try await late.value }
+        try await withRunning(commits) { _ in #expect(try await patient.value == [1]) }
+    }
+
+    @Test("Graceful shutdown finishes what waits and then refuses")
+    func shutdown() async throws {
+        let gate = Gate()
+        let commits = GroupCommit<Int, Int>(limit: 1) { elements in
+            await gate.pass()
+            return elements
+        }
+        try await withRunning(commits) { services in
+            let calls = [1, 2, 3].map { element in Task { try await commits.submit([element]) } }
+            #expect(try await eventually { gate.isReached && commits.waitingCount == 2 })
+            await services.triggerGracefulShutdown()
+            #expect(try await eventually { !commits.isRunning })
+            let error = await #expect(throws: StorageError.self) { try await commits.submit([4]) }
+            #expect(error?.code == .unavailable)
+            gate.open()
+            for (index, call) in calls.enumerated() { #expect(try await call.value == [index + 1]) }
+        }
+        let error = await #expect(throws: StorageError.self) { try await commits.submit([5]) }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test("Cancelling the loop ends it, and leaves no caller waiting")
+    func cancelledLoop() async throws {
+        let commits = GroupCommit<Int, Int>(limit: 1) { elements in
+            try await Task.sleep(for: .seconds(60))
+            return elements
+        }
+        let loop = Task { await commits.run() }
+        let call = Task { try await commits.submit([1]) }
+        #expect(try await eventually { commits.isRunning && commits.waitingCount == 0 })
+        loop.cancel()
+        let error = await #expect(throws: StorageError.self) { try await call.value }
+        #expect(error.map { $0.code == .connectionLost || $0.code == .unavailable } ?? false)
+        await loop.value
+    }
+
+    @Test("A commit that answers too little fails its group")
+    func wrongCount() async throws {
+        let commits = GroupCommit<Int, Int>(limit: 10) { Array($0.dropLast()) }
+        try await withRunning(commits) { _ in
+            let error = await #expect(throws: StorageError.self) { try await commits.submit([1, 2]) }
+            #expect(error?.code == .failed)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+import Logging
+import SecurePushCore
+import ServiceLifecycle
+import Storage
+import TestSupport
+
+/// The stores that the conformance suite runs against.
+let conformingStores: [StoreKind] = [.memory, .sqlite]
+
+/// Those of them that are databases, which can be changed from outside.
+let conformingDatabases = conformingStores.filter { $0 != .memory }
+
+/// A running store in a place of its own.
+struct TestStore: Sendable {
+    let store: any Store
+    let kind: StoreKind
+    /// The database URL.
+    let url: String
+
+    /// How far the dispatching of a notification has come: not in a port yet, so it is read where it is kept.
+    func status(of id: NotificationID) async throws -> DispatchStatus? {
+        switch kind {
+        case .memory:
+            return await (store as? MemoryStore)?.status(of: id)
+        case .sqlite:
+            let queue = try DatabaseQueue(path: String(url.dropFirst("sqlite:".count)))
+            let status = try await queue.read { db in
+                try Int.fetchOne(db, sql: "SELECT status FROM notifications WHERE id = ?", arguments: [Data(id.bytes)])
+            }
+            return status.flatMap(DispatchStatus.init(rawValue:))
+        case .postgres:
+            let text = try PostgresTestDatabase.psql(url, "SELECT status FROM notifications WHERE id = '\(id)'")
+            return Int(text).flatMap(DispatchStatus.init(rawValue:))
+        }
+    }
+}
+
+extension TestStore {
+    /// Changes the database behind the store's back, for what no port does.
+    func execute(_ statement: String) async throws {
+        if kind == .postgres {
+            _ = try PostgresTestDatabase.psql(url, statement)
+        } else {
+            let queue = try DatabaseQueue(path: String(url.dropFirst("sqlite:".count)))
+            try await queue.write { db in try db.execute(sql: statement) }
+        }
+    }
+}
+
+/// Opens a fresh store, runs its service, and ends and removes it whatever happens.
+func withTestStore<Value: Sendable>(
+    _ kind: StoreKind, _ body: @Sendable (TestStore) async throws -> Value
+) async throws -> Value {
+    switch kind {
+    case .memory:
+        return try await withRunningStore("memory:", body)
+    case .sqlite:
+        return try await withTemporaryFolder { folder in
+            try await withRunningStore("sqlite:\(folder)/data/securepush.sqlite", body)
+        }
+    case .postgres:
+        return try await PostgresTestDatabase.with { url in try await withRunningStore(url, body) }
+    }
+}
+
+/// The same for a test that needs the ports only.
+func withStore<Value: Sendable>(
+    _ kind: StoreKind, _ body: @Sendable (any Store) async throws -> Value
+) async throws -> Value {
+    try await withTestStore(kind) { test in try await body(test.store) }
+}
+
+/// Runs the service of a store for as long as `body` takes.
+func withRunningStore<Value: Sendable>(
+    _ url: String, _ body: @Sendable (TestStore) async throws -> Value
+) async throws -> Value {
+    let logger = Logger(label: "StorageTests") { _ in SwiftLogNoOpLogHandler() }
+    let opened = try await openStore(StorageConfiguration(url: url), logger: logger)
+    let services = ServiceGroup(services: [opened.service], gracefulShutdownSignals: [], logger: logger)
+    return try await withThrowingTaskGroup { group in
+        group.addTask { try await services.run() }
+        let result: Result<Value, any Error>
+        do {
+            let isReady = try await eventually { (try? await opened.store.ping(timeout: .seconds(1))) != nil }
+            guard isReady else { throw StorageError(.unavailable, "The store under test did not start.") }
+            result = .success(try await body(TestStore(store: opened.store, kind: opened.kind, url: url)))
+        } catch {
+            result = .failure(error)
+        }
+        await services.triggerGracefulShutdown()
+        try await group.waitForAll()
+        return try result.get()
+    }
+}
+
+/// An empty folder that is removed afterwards.
+func withTemporaryFolder<Value: Sendable>(_ body: @Sendable (String) async throws -> Value) async throws -> Value {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder.path)
+}

@@ -1,0 +1,22 @@
+import Testing
+
+/// The ruler itself.
+@Suite struct FunctionLengthsTests {
+    @Test func measuresNestedFunctions() {
+        let lines = [
+            "struct A {", "    func outer() {", "        func inner() {", "        }", "    }",
+            "    init(", "        a: Int", "    ) {", "    }", "}",
+        ]
+        let functions = FunctionLengths.of(lines)
+        #expect(functions.map(\.line) == [3, 2, 6])
+        #expect(functions.map(\.length) == [2, 4, 4])
+    }
+
+    @Test func readsImports() {
+        let file = SourceFile(
+            path: "Shared/A/B.swift",
+            lines: ["public import Logging", "import struct Foundation.URL", "@testable import Ingest", "let a = 1"])
+        #expect(file.imports == ["Logging", "Foundation", "Ingest"])
+        #expect(file.module == "Shared/A")
+    }
+}

@@ -1,0 +1,81 @@
+import Testing
+
+/// The direction of imports, as docs/architecture.md draws it.
+@Suite struct ImportTableTests {
+    /// Modules of ours that each module may import; no module may import one that is not here.
+    static let own: [String: Set<String>] = [
+        "Shared/SecurePushCore": [],
+        "Shared/ThreadExecutor": [],
+        "Shared/AMQP": ["CRabbitMQ", "ThreadExecutor"],
+        "Shared/Postgres": ["CLibPQ", "ThreadExecutor"],
+        "Shared/ServiceConfiguration": ["SecurePushCore"],
+        "Shared/Storage": ["SecurePushCore", "ServiceConfiguration", "Postgres"],
+        "Shared/Messaging": ["SecurePushCore", "ServiceConfiguration", "AMQP"],
+        "Shared/NotificationHubs": ["SecurePushCore", "ServiceConfiguration"],
+        "Shared/Authentication": ["SecurePushCore", "ServiceConfiguration"],
+        "Shared/ServiceRuntime": ["SecurePushCore", "ServiceConfiguration"],
+        "Services/Ingest": [
+            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+        ],
+        "Services/Dispatcher": [
+            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
+        ],
+        "Services/Retrieval": [
+            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "NotificationHubs",
+        ],
+        "Services/HubEmulator": ["SecurePushCore", "ServiceConfiguration", "ServiceRuntime"],
+        "Services/SecurePushCLI": [
+            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+            "NotificationHubs",
+        ],
+    ]
+
+    /// Libraries that only some modules may import.
+    static let reserved: [String: Set<String>] = [
+        "CRabbitMQ": ["Shared/AMQP"],
+        "CLibPQ": ["Shared/Postgres"],
+        "GRDB": ["Shared/Storage"],
+        "JWTKit": ["Shared/Authentication"],
+        "CryptoExtras": ["Shared/Authentication"],
+        "AsyncHTTPClient": ["Shared/NotificationHubs", "Shared/Authentication", "Services/SecurePushCLI"],
+        "ArgumentParser": ["Services/SecurePushCLI"],
+        "Hummingbird": [
+            "Shared/ServiceRuntime", "Services/Ingest", "Services/Retrieval", "Services/Dispatcher",
+            "Services/HubEmulator",
+        ],
+        "Configuration": ["Shared/ServiceConfiguration"],
+        "Testing": ["Tests/TestSupport"],
+        "TestSupport": [],
+    ]
+
+    static let ownModules: Set<String> = Set(own.keys.map { String($0.split(separator: "/")[1]) })
+        .union(["CRabbitMQ", "CLibPQ", "TestSupport"])
+
+    @Test func everyModuleHasItsRow() {
+        let modules = Set(SourceFile.production.map(\.module)).subtracting(["Shared/CRabbitMQ", "Shared/CLibPQ"])
+        #expect(modules == Set(Self.own.keys))
+    }
+
+    @Test(arguments: SourceFile.production)
+    func importsGoOneWay(_ file: SourceFile) throws {
+        let allowed = try #require(Self.own[file.module])
+        for name in file.imports where Self.ownModules.contains(name) {
+            #expect(allowed.contains(name), "\(file.path) must not import \(name)")
+        }
+    }
+
+    @Test(arguments: SourceFile.production)
+    func librariesStayWhereTheyBelong(_ file: SourceFile) {
+        for name in file.imports {
+            guard let modules = Self.reserved[name] else { continue }
+            #expect(modules.contains(file.module), "\(file.path) must not import \(name)")
+        }
+    }
+
+    @Test(arguments: SourceFile.production.filter { $0.module == "Shared/SecurePushCore" })
+    func theDomainKnowsNoTransport(_ file: SourceFile) {
+        for name in file.imports {
+            #expect(!name.hasPrefix("NIO") && !name.hasPrefix("HTTP"), "\(file.path) must not import \(name)")
+        }
+    }
+}

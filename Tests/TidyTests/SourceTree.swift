@@ -1,0 +1,47 @@
+import Foundation
+import TestSupport
+
+/// The Swift sources of the checkout, as the house rules see them.
+struct SourceFile: Sendable, CustomStringConvertible {
+    /// From the root of the checkout, with `/`.
+    let path: String
+    let lines: [String]
+
+    var description: String { path }
+
+    /// The folder that makes a module: `Shared/AMQP`, `Services/Ingest`, `Tests/TidyTests`.
+    var module: String { path.split(separator: "/").prefix(2).joined(separator: "/") }
+
+    /// The modules that the file imports.
+    var imports: [String] {
+        lines.compactMap { line in
+            var words = line.split(separator: " ")[...]
+            while let first = words.first, first.hasPrefix("@") || Self.accessLevels.contains(String(first)) {
+                words.removeFirst()
+            }
+            guard words.first == "import", let name = words.dropFirst().last else { return nil }
+            return String(name.prefix { $0 != "." })
+        }
+    }
+
+    private static let accessLevels: Set<String> = ["public", "package", "internal", "fileprivate", "private"]
+
+    static let all: [SourceFile] = ["Shared", "Services", "Tests", "Benchmarks"].flatMap(files(under:))
+
+    static let production = all.filter { $0.path.hasPrefix("Shared/") || $0.path.hasPrefix("Services/") }
+
+    private static func files(under folder: String) -> [SourceFile] {
+        let root = TestEnvironment.packageRoot
+        guard
+            let walker = FileManager.default.enumerator(
+                at: root.appending(path: folder), includingPropertiesForKeys: nil)
+        else { return [] }
+        return walker.compactMap { element in
+            guard let url = element as? URL, url.pathExtension == "swift",
+                let text = try? String(contentsOf: url, encoding: .utf8)
+            else { return nil }
+            let path = String(url.path.dropFirst(root.path.count)).drop { $0 == "/" }
+            return SourceFile(path: String(path), lines: text.components(separatedBy: "\n"))
+        }
+    }
+}
