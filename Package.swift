@@ -153,7 +153,8 @@ let package = Package(
             name: "SecurePushCLI",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-                "NotificationHubs", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
+                "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, logging, nioCore, nioHTTP1,
+                nioPosix, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Prepares measurements; see docs/benchmarks.md.
@@ -229,13 +230,14 @@ let package = Package(
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto, hummingbird,
-                hummingbirdTesting, logging, nioCore, nioPosix, serviceLifecycle,
+                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird,
+                hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
         .testTarget(
             name: "SecurePushCLITests",
-            dependencies: ["SecurePushCLI", "SecurePushCore", "TestSupport", logging],
-            path: "Tests/SecurePushCLITests", swiftSettings: settings),
+            dependencies: [
+                "SecurePushCLI", "SecurePushCore", "Authentication", "TestSupport", argumentParser, logging,
+            ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["SecurePushCore", "TestSupport", asyncHTTPClient, crypto, logging, nioCore],

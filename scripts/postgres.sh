@@ -34,6 +34,17 @@ as_owner() {
     else (cd / && runuser -u postgres -- "$@"); fi
 }
 
+# Closes what a caller left open besides stdin, stdout and stderr: a server that inherits it keeps a caller waiting that
+# watches for its end (Foundation's Process does).
+close_inherited() {
+    local fd
+    for fd in /dev/fd/*; do
+        fd=${fd##*/}
+        # 255 is where bash reads this script.
+        if ((fd > 2 && fd != 255)); then eval "exec $fd>&-" 2>/dev/null || true; fi
+    done
+}
+
 # Lets the user postgres through to DIR: search permission on folders that only root may enter.
 open_path() {
     [[ $(id -u) -eq 0 ]] || return 0
@@ -54,7 +65,7 @@ make_cluster() {
     cat >>"$dir/data/postgresql.conf" <<CONF
 listen_addresses = '127.0.0.1'
 unix_socket_directories = '$socket_dir'
-max_connections = 200
+max_connections = 500
 shared_buffers = 128MB
 min_wal_size = 256MB
 max_wal_size = 2GB
@@ -80,7 +91,10 @@ make_database() {
         psql_as_admin -d postgres -c "CREATE DATABASE securepush OWNER securepush"
 }
 
-is_running() { [[ -s $dir/data/postmaster.pid ]] && kill -0 "$(head -1 "$dir/data/postmaster.pid")" 2>/dev/null; }
+# Whether a process lives; a zombie that its parent has not collected yet does not.
+is_alive() { [[ $(ps -o stat= -p "$1" 2>/dev/null) == [!Z]* ]]; }
+
+is_running() { [[ -s $dir/data/postmaster.pid ]] && is_alive "$(head -1 "$dir/data/postmaster.pid")"; }
 
 start() {
     mkdir -p "$dir"
@@ -89,9 +103,9 @@ start() {
     open_path
     [[ -s $dir/data/PG_VERSION ]] || make_cluster
     if ! is_running; then
-        # After a kill -9 the file of the dead server is still there; postgres removes it itself if the pid is free.
-        as_owner "$programs/pg_ctl" start --pgdata="$dir/data" --log="$dir/postgres.log" --silent --wait \
-            --timeout=60 --options="-p $port" >"$dir/start.log" 2>&1 || { tail -20 "$dir/postgres.log" >&2; die "no start"; }
+        # After a crash the file of the dead server is still there; postgres removes it itself if the pid is free.
+        (close_inherited && as_owner "$programs/pg_ctl" start --pgdata="$dir/data" --log="$dir/postgres.log" --silent \
+            --wait --timeout=60 --options="-p $port") </dev/null >"$dir/start.log" 2>&1 || { tail -20 "$dir/postgres.log" >&2; die "no start"; }
     fi
     head -1 "$dir/data/postmaster.pid" >"$dir/pid"
     make_database
@@ -112,8 +126,9 @@ kill_all() {
     children=$(ps -o pid= --ppid "$server" 2>/dev/null || true)
     # shellcheck disable=SC2086 # a list of numbers
     kill -9 "$server" $children 2>/dev/null || true
-    while kill -0 "$server" 2>/dev/null; do sleep 0.05; done
-    rm -f "$dir/pid"
+    while is_alive "$server"; do sleep 0.05; done
+    # A zombie's number still counts as a running server to the next one.
+    rm -f "$dir/pid" "$dir/data/postmaster.pid" "$dir"/.s.PGSQL.*
 }
 
 [[ $# -ge 2 ]] || usage

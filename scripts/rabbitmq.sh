@@ -31,13 +31,23 @@ tool() {
 
 # Runs a RabbitMQ program in the node's private environment.
 private() {
-    env -i PATH="$PATH" HOME="$dir/home" LANG=C.UTF-8 ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT=$((port + 2)) \
+    ${exec_private:-} env -i PATH="$PATH" HOME="$dir/home" LANG=C.UTF-8 ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT=$((port + 2)) \
         RABBITMQ_NODENAME="securepush$port@localhost" RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 \
         RABBITMQ_NODE_PORT="$port" RABBITMQ_DIST_PORT=$((port + 1)) RABBITMQ_MNESIA_BASE="$dir/mnesia" \
         RABBITMQ_LOG_BASE="$dir/log" RABBITMQ_PID_FILE="$dir/pid" RABBITMQ_CONFIG_FILE="$dir/rabbitmq" \
         RABBITMQ_ENABLED_PLUGINS_FILE="$dir/plugins" RABBITMQ_CONF_ENV_FILE=/dev/null \
         RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}' \
         RABBITMQ_CTL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}' "$@"
+}
+
+# Runs a server in the background without what this script inherited: a caller that waits for the end of a pipe or a
+# socket (Foundation's Process does) would wait for the server's end. `exec` makes $! the server's own process ID.
+detached() {
+    local descriptor
+    for descriptor in $(seq 3 63); do eval "exec $descriptor>&-"; done
+    if command -v setsid >/dev/null; then set -- setsid "$@"; fi
+    exec_private=exec
+    private "$@"
 }
 
 node_pid() { head -n 1 "$dir/pid" 2>/dev/null || true; }
@@ -64,7 +74,7 @@ start_epmd() {
     pid=$(cat "$dir/epmd.pid" 2>/dev/null || true)
     if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then return; fi
     epmd=$(command -v epmd) || epmd=$(find /usr/lib/erlang /opt/homebrew/lib/erlang -name epmd -type f | head -n 1)
-    private "$epmd" -address 127.0.0.1 -port $((port + 2)) >/dev/null 2>&1 </dev/null &
+    detached "$epmd" -address 127.0.0.1 -port $((port + 2)) >/dev/null 2>&1 </dev/null &
     echo $! >"$dir/epmd.pid"
 }
 
@@ -76,10 +86,9 @@ start() {
     write_configuration
     start_epmd
     rm -f "$dir/pid"
-    local server launcher=()
+    local server
     server=$(tool rabbitmq-server)
-    if command -v setsid >/dev/null; then launcher=(setsid); fi
-    private "${launcher[@]}" "$server" >"$dir/log/console.log" 2>&1 </dev/null &
+    detached "$server" >"$dir/log/console.log" 2>&1 </dev/null &
     local launched=$!
     for _ in $(seq 1 600); do
         if [ -s "$dir/pid" ] && is_alive && answers_amqp; then return; fi

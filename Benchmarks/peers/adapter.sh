@@ -10,7 +10,10 @@ root=$(cd "$here/../.." && pwd)
 bin=${SECUREPUSH_BIN:-$root/.build/release}
 
 build() {
-  (cd "$root" && swift build -c release --static-swift-stdlib)
+  local product
+  for product in ingest dispatcher retrieval benchmark-seed; do
+    (cd "$root" && swift build -c release --static-swift-stdlib --product "$product") || return 1
+  done
 }
 
 # Everything below needs the driver's helpers and its settings.

@@ -11,7 +11,8 @@ public struct PostgresError: Error, Sendable, Hashable {
         public static let unavailable = Code(.unavailable)
         /// The connection broke after the query was sent: it may have been done.
         public static let connectionLost = Code(.connectionLost)
-        /// No answer in time: it may have been done, unless ``PostgresError/sqlState`` says that the server cancelled it.
+        /// No answer in time: it may have been done, unless ``PostgresError/sqlState`` says that the server
+        /// cancelled it.
         public static let timeout = Code(.timeout)
         /// The server refused the query, see ``PostgresError/sqlState``. Its transaction was rolled back.
         public static let server = Code(.server)

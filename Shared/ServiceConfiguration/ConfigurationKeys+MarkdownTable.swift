@@ -2,8 +2,8 @@ extension ConfigurationKeys {
     /// Every key, in the order of the documentation.
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, logLevel, logFormat, databaseURL, databaseMigrate,
-        amqpURL, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName, hubPlatforms,
-        dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts, retryDelays, ingestAPIKeysFile, authJWKSFile,
+        amqpURL, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName, hubInsecureHost,
+        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts, retryDelays, ingestAPIKeysFile, authJWKSFile,
         authJWKSURL, authIssuer, authAudience, authUsersFile, authTokenSigningKeyFile, authTokenTTL,
     ]
 

@@ -100,6 +100,11 @@ extension ConfigurationKeys {
     public static let hubName = ConfigurationKey(
         "HUB_NAME", .string(hint: "NAME"), meaning: "Name of the notification hub")
 
+    /// The key `HUB_INSECURE_HOST`.
+    public static let hubInsecureHost = ConfigurationKey(
+        "HUB_INSECURE_HOST", .string(hint: "HOST"),
+        meaning: "The one host, beside loopback, that an http:// endpoint may name: a hub emulator in a private network")
+
     /// The key `HUB_PLATFORMS`.
     public static let hubPlatforms = ConfigurationKey(
         "HUB_PLATFORMS", .list(of: .platform, hint: "LIST"), default: "apple,fcmv1,windows",

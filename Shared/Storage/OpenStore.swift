@@ -6,8 +6,8 @@ import SecurePushCore
 /// For SQLite it makes the folder (mode 0700) and the file (0600), and migrates or checks the schema. For PostgreSQL it
 /// does no network I/O: the service connects, migrates, and comes back after a break.
 ///
-/// - Throws: ``StorageError``: `invalid` when the place cannot be used, `migrationNeeded` for a schema of another version,
-///   `unavailable` when another process holds the file locked.
+/// - Throws: ``StorageError``: `invalid` when the place cannot be used, `migrationNeeded` for a schema of another
+///   version, `unavailable` when another process holds the file locked.
 public func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
     switch configuration.location {
     case .memory:

@@ -21,8 +21,8 @@ import Testing
         let start = ContinuousClock.now
         var pulse = Pulse(heartbeat: .seconds(10), now: start)
         #expect(pulse.deadline == start + .seconds(5))
-        #expect(!pulse.isDue(start + .seconds(4)))
-        #expect(pulse.isDue(start + .seconds(5)))
+        let looks = [4, 5, 6].map { pulse.isDue(start + .seconds($0)) }
+        #expect(looks == [false, true, false])
         #expect(pulse.deadline == start + .seconds(10))
         pulse.heard(start + .seconds(6))
         #expect(!pulse.isDead(start + .seconds(25)))

@@ -84,6 +84,11 @@ func failures(_ results: [Result<Void, AMQPError>]) -> [AMQPError] {
     results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
 }
 
+/// What went wrong with a publish, message by message.
+func codes(_ publisher: AMQPPublisher, _ messages: [AMQPMessage]) async -> [AMQPError.Code] {
+    failures(await publisher.publish(messages)).map(\.code)
+}
+
 func text(_ delivery: AMQPDelivery) -> String { String(decoding: delivery.message.body, as: UTF8.self) }
 
 /// Takes deliveries until there are as many, acknowledging them when asked to.

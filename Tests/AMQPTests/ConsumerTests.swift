@@ -11,7 +11,7 @@ import Testing
         let configuration = try brokerConfiguration()
         try await withQueue { queue, topology in
             try await withPublisher(configuration, topology) { publisher in
-                #expect(failures(await publisher.publish(messages(0..<count, to: queue))).isEmpty)
+                #expect(await codes(publisher, messages(0..<count, to: queue)).isEmpty)
             }
             try await body(configuration, queue, topology)
         }
@@ -21,8 +21,7 @@ import Testing
         try await filled(20) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue, prefetch: 5) { consumer in
                 let held = try await take(5, from: consumer, acknowledging: false)
-                #expect(try await TestSupport.eventually { try await AMQPConnection.with(configuration) {
-                    try await $0.inspect(queue: queue).messages } == 15 })
+                #expect(try await AMQPTests.queue(queue, comesToHold: 15))
                 consumer.acknowledge(Array(held.prefix(2)))
                 _ = try await take(2, from: consumer, acknowledging: false)
             }
@@ -75,7 +74,7 @@ import Testing
                 _ = try await take(1, from: consumer)
                 try await AMQPConnection.with(configuration) { try await $0.delete(queue: queue) }
                 try await withPublisher(configuration, topology) { publisher in
-                    #expect(failures(await publisher.publish(messages(7..<8, to: queue))).isEmpty)
+                    #expect(await codes(publisher, messages(7..<8, to: queue)).isEmpty)
                 }
                 #expect(try await take(1, from: consumer).map(text) == ["7"])
             }

@@ -74,8 +74,9 @@ import Testing
     }
 
     @Test func whatDoesNotFitWaitsItsTurnAndThenMoreIsRefused() {
-        var machine = machine(limit: 4, batches: [6, 2])
+        var machine = machine(limit: 4, batches: [6])
         #expect(writeAll(&machine) == 4)
+        #expect(machine.submit(messages(0..<2, to: "q1"), waiter: 1, deadline: soon) == nil)
         #expect(machine.waiting == 4)
         let refused = machine.submit(messages(0..<1, to: "x"), waiter: 9, deadline: soon)
         #expect(refused.map { failures($0.results).map(\.code) } == [.full])

@@ -1,3 +1,4 @@
+import SecurePushCore
 import Crypto
 import CryptoExtras
 import Logging

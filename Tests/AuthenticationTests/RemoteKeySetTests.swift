@@ -1,3 +1,4 @@
+import SecurePushCore
 import Foundation
 import Hummingbird
 import Logging

@@ -1,3 +1,4 @@
+import SecurePushCore
 import Foundation
 
 /// Runs a body with the path of a new folder, which is removed afterwards.

@@ -88,7 +88,8 @@ import Testing
         let id = try await stored { $0.platforms = [.apple] }
         try await withPipeline(gateway) {
             broker.deliver(DispatchMessage(id: id))
-            #expect(try await eventually { broker.record.acknowledged == [1] })
+            let isSettled = try await eventually { broker.record.acknowledged == [1] }
+            #expect(isSettled)
             broker.deliver(DispatchMessage(id: id, platforms: [.apple], attempt: 1))
         }
         #expect(broker.record.published.map(\.route) == [.retry(delay: 0), .dead(reason: "out of attempts: 503")])

@@ -35,7 +35,7 @@ struct PostgresClientTests {
         try await withPostgresServer { server in
             try await withClient(of: server.url) { client in
                 async let slow = postgresError { _ = try await client.query(PostgresStatement("SELECT pg_sleep(9)")) }
-                try await server.waitForSleeper(client)
+                try await server.waitForSleeper()
                 try await server.kill()
                 #expect(await slow?.code == .connectionLost)
                 #expect(try await eventually { !client.isConnected })
@@ -78,9 +78,12 @@ struct PostgresClientTests {
 
 extension PostgresServer {
     /// Waits until the server is running somebody's `pg_sleep`.
-    fileprivate func waitForSleeper(_ client: PostgresClient) async throws {
+    fileprivate func waitForSleeper() async throws {
         let find = PostgresStatement(
             "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%pg_sleep(9)%'")
-        _ = try await eventually { try await !client.query(find).isEmpty }
+        try await withConnection(to: adminURL) { admin in
+            let isAsleep = try await eventually { try await !admin.query(find).isEmpty }
+            #expect(isAsleep)
+        }
     }
 }

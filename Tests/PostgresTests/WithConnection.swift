@@ -25,8 +25,8 @@ func withClient(
     of url: String? = nil, connections: Int = 4, _ body: @Sendable @escaping (PostgresClient) async throws -> Void
 ) async throws {
     let configuration = try PostgresConfiguration(uri: try url ?? TestEnvironment.databaseURL)
-    let client = PostgresClient(
-        configuration: configuration, connections: connections, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let client = PostgresClient(configuration: configuration, connections: connections, logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await client.run() }
         defer { group.cancelAll() }

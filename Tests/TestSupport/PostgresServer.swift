@@ -27,12 +27,12 @@ public func withPostgresServer(_ body: (PostgresServer) async throws -> Void) as
     try result.get()
 }
 
-/// Runs a test with an empty database of its own on the shared server (``TestEnvironment/databaseURL``), which is dropped
-/// afterwards.
+/// Runs a test with an empty database of its own on the shared server (``TestEnvironment/databaseURL``), which is
+/// dropped afterwards.
 public func withPostgresDatabase(_ body: (_ url: String) async throws -> Void) async throws {
     let server = try TestEnvironment.databaseURL
     let name = "test_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
-    try await Script.postgres("sql", server, "CREATE DATABASE \(name) STRATEGY file_copy")
+    try await Script.postgres("sql", server, "CREATE DATABASE \(name)")
     var components = URLComponents(string: server)
     components?.path = "/\(name)"
     let result = await Result.catching { try await body(components?.string ?? server) }

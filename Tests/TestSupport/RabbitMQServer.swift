@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A RabbitMQ node of one test's own, which it may kill and restart; by `scripts/rabbitmq.sh`.
 public struct RabbitMQServer: Sendable {
@@ -50,7 +50,7 @@ public struct ProgramFailed: Error, CustomStringConvertible {
 @discardableResult
 public func run(_ program: String, _ arguments: [String]) async throws -> String {
     let file = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
-    FileManager.default.createFile(atPath: file.path, contents: nil)
+    _ = FileManager.default.createFile(atPath: file.path, contents: nil)
     defer { try? FileManager.default.removeItem(at: file) }
     let process = Process()
     process.executableURL = URL(filePath: program)

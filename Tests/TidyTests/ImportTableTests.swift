@@ -25,7 +25,7 @@ import Testing
         ],
         "Services/HubEmulator": ["SecurePushCore", "ServiceConfiguration", "ServiceRuntime"],
         "Services/SecurePushCLI": [
-            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging", "AMQP",
             "NotificationHubs",
         ],
     ]

@@ -11,9 +11,9 @@ struct HubConnectionString: Sendable {
     /// Never in what the portal shows for a hub; some tools add it.
     var entityPath: String?
 
-    init(_ text: String) throws(NotificationHubConfigurationError) {
+    init(_ text: String, insecureHost: String? = nil) throws(NotificationHubConfigurationError) {
         let parts = try Self.parts(text)
-        endpoint = try HubEndpoint(try Self.require(.endpoint, in: parts))
+        endpoint = try HubEndpoint(try Self.require(.endpoint, in: parts), insecureHost: insecureHost)
         keyName = try Self.require(.sharedAccessKeyName, in: parts)
         key = try Self.require(.sharedAccessKey, in: parts)
         entityPath = parts[.entityPath]

@@ -24,7 +24,9 @@ public struct HubEndpoint: Sendable, Hashable {
     }
 
     /// Reads `sb://`, `https://` or `http://`, a host, a port if any, and a final slash if any.
-    init(_ text: String) throws(NotificationHubConfigurationError) {
+    ///
+    /// - Parameter insecureHost: the one host, beside this machine, to which plain HTTP is allowed.
+    init(_ text: String, insecureHost: String? = nil) throws(NotificationHubConfigurationError) {
         guard let separator = text.firstRange(of: "://") else { throw .endpoint("has no scheme; it begins with sb://") }
         switch text[..<separator.lowerBound].lowercased() {
         case "sb", "https": usesTLS = true
@@ -38,7 +40,7 @@ public struct HubEndpoint: Sendable, Hashable {
         }
         self.host = host.lowercased()
         self.port = port ?? (usesTLS ? 443 : 80)
-        if !usesTLS && !isLoopback {
+        if !usesTLS && !isLoopback && self.host != insecureHost?.lowercased() {
             throw .endpoint("may be http:// only for this machine (127.0.0.1, ::1, localhost); write https:// or sb://")
         }
     }

@@ -12,9 +12,9 @@ extension ConnectionHandle {
         return parameters.bytes.withUnsafeBytes { buffer in
             // A pointer that is not NULL also where all values are empty.
             let empty = UnsafeRawPointer(bitPattern: 1)
-            let values = fields.map { field in
-                field.length < 0
-                    ? nil : (buffer.baseAddress ?? empty)?.advanced(by: field.offset).assumingMemoryBound(to: CChar.self)
+            let values = fields.map { field -> UnsafePointer<CChar>? in
+                let start = (buffer.baseAddress ?? empty)?.advanced(by: field.offset)
+                return field.length < 0 ? nil : start?.assumingMemoryBound(to: CChar.self)
             }
             let lengths = fields.map { max(0, $0.length) }
             let formats = [Int32](repeating: 1, count: fields.count)

@@ -1,6 +1,7 @@
 import CLibPQ
 
-/// The owner of a `PGconn`; not thread-safe, so it stays with one actor. None of its calls blocks, but for ``start(_:)``.
+/// The owner of a `PGconn`; not thread-safe, so it stays with one actor. None of its calls blocks, but for
+/// ``start(_:)``.
 final class ConnectionHandle {
     /// What establishing the connection needs next.
     enum Progress { case readable, writable, done, failed }

@@ -39,7 +39,7 @@ extension PayloadKeyRing {
         _ sealed: SealedPayload, id: NotificationID, recipient: UserName
     ) throws(PayloadError) -> [UInt8] {
         guard let key = key(sealed.keyID) else {
-            throw PayloadError(.unknownKey, "The key ring holds no key \(sealed.keyID). Put it back to open its payloads.")
+            throw PayloadError(.unknownKey, "The key ring holds no key \(sealed.keyID). Put it back.")
         }
         guard let box = try? AES.GCM.SealedBox(combined: sealed.bytes) else {
             throw PayloadError(.malformed, "The sealed payload is shorter than its nonce and tag.")

@@ -31,8 +31,8 @@ public final class PayloadSealer: Sendable {
         try file.current.seal(payload, id: id, recipient: recipient)
     }
 
-    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:)``. A key that is not known yet has the file looked at
-    /// once more, for another service may have begun to seal with a new key a moment ago.
+    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:)``. A key that is not known yet has the file looked
+    /// at once more, for another service may have begun to seal with a new key a moment ago.
     public func open(_ sealed: SealedPayload, id: NotificationID, recipient: UserName) throws(PayloadError) -> [UInt8] {
         do throws(PayloadError) {
             return try file.current.open(sealed, id: id, recipient: recipient)

@@ -1,3 +1,4 @@
+import ServiceConfiguration
 import HTTPTypes
 public import Hummingbird
 import HummingbirdCore
@@ -5,7 +6,6 @@ import HummingbirdHTTP2
 import HummingbirdTLS
 import NIOCore
 import NIOSSL
-import ServiceConfiguration
 public import ServiceLifecycle
 
 /// The service that listens and answers by a router, HTTP/1.1, or HTTPS with HTTP/1.1 and HTTP/2.

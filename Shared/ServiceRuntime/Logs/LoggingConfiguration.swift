@@ -1,5 +1,5 @@
-import Logging
 import ServiceConfiguration
+import Logging
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,5 @@
-import Logging
 public import ServiceConfiguration
+import Logging
 public import ServiceLifecycle
 
 #if canImport(Glibc)

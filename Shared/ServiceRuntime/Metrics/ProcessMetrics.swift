@@ -1,5 +1,5 @@
-import SecurePushCore
 import ServiceConfiguration
+import SecurePushCore
 
 #if canImport(Glibc)
     import Glibc

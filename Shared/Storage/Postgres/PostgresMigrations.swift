@@ -8,8 +8,8 @@ struct PostgresMigration: Sendable {
 
     // No foreign keys: each would cost the hottest statements a look-up and a row lock in another table, and all three
     // tables are only written together. Statuses change in the narrow table, in place (HOT: room on the page, and no
-    // index on what changes); payloads are in a wide one that dispatching never reads. They are ciphertext, so they
-    // are not tried to be compressed. Outbox rows come and go, so it is vacuumed often. Names are compared byte for byte.
+    // index on what changes); payloads are in a wide one that dispatching never reads. They are ciphertext, so no
+    // compression is tried. Outbox rows come and go, so it is vacuumed often. Names are compared byte for byte.
     private static let initial = PostgresMigration(
         version: 1, name: "0001_initial",
         statements: [
@@ -40,9 +40,10 @@ struct PostgresMigration: Sendable {
             CREATE TABLE payloads (
                 notification_id uuid PRIMARY KEY,
                 key_id text NOT NULL,
-                sealed bytea STORAGE EXTERNAL NOT NULL
+                sealed bytea NOT NULL
             )
             """,
+            "ALTER TABLE payloads ALTER COLUMN sealed SET STORAGE EXTERNAL",
             """
             CREATE TABLE outbox (
                 notification_id uuid PRIMARY KEY,

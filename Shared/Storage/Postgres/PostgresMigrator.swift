@@ -26,14 +26,16 @@ enum PostgresMigrator {
     private static let note = PostgresStatement(
         "INSERT INTO schema_migrations (version, name) VALUES ($1, $2)", isPrepared: false)
 
-    /// Applies what is missing, all in one transaction, or with ``MigrationPolicy/check`` finds out whether anything is.
+    /// Applies what is missing, all in one transaction, or with ``MigrationPolicy/check`` finds out whether
+    /// anything is.
     ///
     /// Processes that start together take turns by an advisory lock; the second finds nothing left to do.
     ///
     /// - Throws: ``StorageError``; with code `migrationNeeded` when the schema is newer than the program, or older and
     ///   the policy is to check.
-    static func migrate(_ configuration: PostgresConfiguration, policy: MigrationPolicy) async throws -> MigrationReport
-    {
+    static func migrate(
+        _ configuration: PostgresConfiguration, policy: MigrationPolicy
+    ) async throws -> MigrationReport {
         var configuration = configuration
         // Building an index, or waiting for another process that does, may take its time.
         configuration.statementTimeout = nil
@@ -50,8 +52,9 @@ enum PostgresMigrator {
         }
     }
 
-    private static func apply(_ policy: MigrationPolicy, _ connection: PostgresConnection) async throws -> MigrationReport
-    {
+    private static func apply(
+        _ policy: MigrationPolicy, _ connection: PostgresConnection
+    ) async throws -> MigrationReport {
         // The usual case needs no lock, and no right to make tables.
         let version = try await version(connection)
         try check(version, policy)

@@ -29,13 +29,17 @@ extension PostgresStatement {
         ), sealed AS (
             INSERT INTO payloads (notification_id, key_id, sealed)
             SELECT id, key_id, sealed
-            FROM (SELECT unnest($1::uuid[]) AS id, unnest($14::text[]) AS key_id, unnest($15::bytea[]) AS sealed) AS input
+            FROM (
+                SELECT unnest($1::uuid[]) AS id, unnest($14::text[]) AS key_id, unnest($15::bytea[]) AS sealed
+            ) AS input
             WHERE (id IN (SELECT id FROM stored)) IS TRUE
             ON CONFLICT (notification_id) DO NOTHING
         )
         INSERT INTO outbox (notification_id, due_at, traceparent)
         SELECT id, due_at, traceparent
-        FROM (SELECT unnest($1::uuid[]) AS id, unnest($16::bigint[]) AS due_at, unnest($13::text[]) AS traceparent) AS input
+        FROM (
+            SELECT unnest($1::uuid[]) AS id, unnest($16::bigint[]) AS due_at, unnest($13::text[]) AS traceparent
+        ) AS input
         WHERE (id IN (SELECT id FROM stored)) IS TRUE
         ON CONFLICT (notification_id) DO NOTHING
         """)

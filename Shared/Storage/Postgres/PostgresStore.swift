@@ -5,8 +5,8 @@ import ServiceLifecycle
 
 /// The store in PostgreSQL, for more than one machine.
 ///
-/// Concurrent calls share statements (``GroupCommit``), each of which is one transaction. All but the schema's set-up is
-/// look-ups by key, over arrays of keys.
+/// Concurrent calls share statements (``GroupCommit``), each of which is one transaction. All but the schema's set-up
+/// is look-ups by key, over arrays of keys.
 final class PostgresStore: Sendable {
     /// The most rows of one shared statement.
     private static let groupLimit = 512

@@ -22,8 +22,9 @@ extension StorageError {
         self.init(code, error.sqlState.map { "\(error.message) (SQLSTATE \($0))" } ?? error.message)
     }
 
-    /// Whether a refusal says more of the server's state than of the statement: read-only (25006), rolled back in favour
-    /// of another (class 40), out of resources (53), lock not available (55P03), operator's intervention (57), I/O (58).
+    /// Whether a refusal says more of the server's state than of the statement: read-only (25006), rolled back in
+    /// favour of another (class 40), out of resources (53), lock not available (55P03), operator's intervention (57),
+    /// I/O (58).
     private static func isPassing(_ sqlState: String) -> Bool {
         sqlState == "25006" || sqlState == "55P03" || ["40", "53", "57", "58"].contains(sqlState.prefix(2))
     }

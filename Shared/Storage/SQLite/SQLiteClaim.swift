@@ -13,8 +13,8 @@ struct SQLiteClaim: Sendable {
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE notifications SET attempt = attempt + 1, status = \(DispatchStatus.queued.rawValue) WHERE id = ?
-                RETURNING recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key, priority,
-                    traceparent, revoked_at, attempt, deliveries, bounds_push
+                RETURNING recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key,
+                    priority, traceparent, revoked_at, attempt, deliveries, bounds_push
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [id.data]) else { return nil }
         return try SQLiteClaim(id, row)

@@ -28,7 +28,7 @@ struct SQLiteDatabase: Sendable {
             pool = try SQLiteDatabase.connect(path)
             report = try SQLiteMigration.run(pool, policy: migrations)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
-            throw StorageError(.invalid, "\(path) is no SQLite database, or damaged. Name another, or restore a backup.")
+            throw StorageError(.invalid, "\(path) is no SQLite database, or is damaged. Name another file.")
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
             throw StorageError(
                 .invalid, "\(path) cannot be opened for writing. SQLite writes to its folder too; see to the rights.")
@@ -92,10 +92,15 @@ struct SQLiteDatabase: Sendable {
         }
     }
 
-    /// Waits for what is under way, writes the log back into the file if this is the last process, and closes.
+    /// Waits for what is under way, writes the log back into the file, and closes.
     func close(logger: Logger) async {
         do {
-            try await offPool { [pool] in try pool.close() }
+            try await offPool { [pool] in
+                // By hand, for GRDB closes a reader last, and a reader cannot. It may fail while other processes read;
+                // the last of them does it, or the next to open the file.
+                try? pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+                try pool.close()
+            }
         } catch {
             logger.warning("The database did not close.", metadata: ["error": "\(StorageError(error))"])
         }

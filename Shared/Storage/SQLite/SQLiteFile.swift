@@ -8,8 +8,8 @@ import SecurePushCore
 
 /// The file of a database, and its folder.
 enum SQLiteFile {
-    /// Makes the folders that are missing with mode 0700 and the file with 0600; SQLite gives its two side files the mode
-    /// of the file. What is there already is left as it is, for its rights are the operator's.
+    /// Makes the folders that are missing with mode 0700 and the file with 0600; SQLite gives its two side files the
+    /// mode of the file. What is there already is left as it is, for its rights are the operator's.
     static func prepare(path: String) throws(StorageError) {
         try makeFolders(of: path)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -14,11 +14,7 @@ extension SQLiteWrite {
         case .claim(let id):
             return .claimed(try SQLiteClaim.make(id, db))
         case .record(let outcome):
-            try db.cachedStatement(sql: "UPDATE notifications SET status = ?, deliveries = ? WHERE id = ? AND attempt = ?")
-                .execute(arguments: [
-                    outcome.status.rawValue, DeliveriesCoding.encode(outcome.deliveries), outcome.id.data,
-                    outcome.attempt,
-                ])
+            try SQLiteWrite.record(outcome, db)
         case .lease(let limit, let now, let until):
             return .leased(try SQLiteWrite.lease(limit: limit, now: now, until: until, db))
         case .remove(let id):
@@ -29,6 +25,14 @@ extension SQLiteWrite {
             try db.cachedStatement(sql: "DELETE FROM registrations WHERE id = ?").execute(arguments: [id])
         }
         return .done
+    }
+
+    private static func record(_ outcome: DispatchOutcome, _ db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: "UPDATE notifications SET status = ?, deliveries = ? WHERE id = ? AND attempt = ?")
+        try statement.execute(arguments: [
+            outcome.status.rawValue, DeliveriesCoding.encode(outcome.deliveries), outcome.id.data, outcome.attempt,
+        ])
     }
 
     /// A notification that is there already stays as it is, and gets no second entry in the outbox.

@@ -2,8 +2,8 @@ import GRDB
 import SecurePushCore
 
 extension StorageError {
-    /// What SQLite's result code means to a caller (sqlite.org/rescode.html). SQLite's own text names tables and columns;
-    /// bound values are not in it, and statements are left out.
+    /// What SQLite's result code means to a caller (sqlite.org/rescode.html). SQLite's own text names tables and
+    /// columns; bound values are not in it, and statements are left out.
     init(_ error: any Error) {
         switch error {
         case let error as StorageError: self = error
@@ -31,7 +31,8 @@ extension StorageError {
         case .SQLITE_NOTADB, .SQLITE_CORRUPT:
             self.init(.failed, "The database file is damaged, or none. Restore it from a backup.")
         default:
-            self.init(.failed, "SQLite refused (\(error.extendedResultCode.rawValue)): \(error.message ?? "no reason").")
+            let number = error.extendedResultCode.rawValue
+            self.init(.failed, "SQLite refused (\(number)): \(error.message ?? "no reason").")
         }
     }
 }

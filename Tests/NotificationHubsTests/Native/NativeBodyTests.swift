@@ -78,7 +78,8 @@ import Testing
         let plan = try Self.plan {
             $0.priority = .normal
             $0.collapseKey = "say \"hi\" é"
-            $0.pushExpiresAt = Self.now + .milliseconds(90_999)
+            $0.expiresAt = Self.now + .milliseconds(90_999)
+            $0.boundsPush = true
         }
         let android = #"{"priority":"normal","collapse_key":"say \"hi\" é","ttl":"90s"}"#
         let body = #"{"message":{"data":{"secureId":"\#(Self.id)"},"android":\#(android)}}"#
@@ -87,7 +88,10 @@ import Testing
 
     @Test(arguments: [(100, "100s"), (2_419_201, "2419200s"), (-5, "0s")] as [(Int64, String)])
     func firebaseKeepsAtMost28Days(_ seconds: Int64, _ ttl: String) throws {
-        let plan = try Self.plan { $0.pushExpiresAt = Self.now + .seconds(seconds) }
+        let plan = try Self.plan {
+            $0.expiresAt = Self.now + .seconds(seconds)
+            $0.boundsPush = true
+        }
         #expect(plan.notification(for: .fcmv1, now: Self.now)?.body.contains("\"ttl\":\"\(ttl)\"") == true)
     }
 }

@@ -25,7 +25,8 @@ import Testing
 
     @Test func expiryAndCollapseKey() throws {
         let change: (inout DispatchPlan) -> Void = {
-            $0.pushExpiresAt = NativeBodyTests.now + .seconds(90)
+            $0.expiresAt = NativeBodyTests.now + .seconds(90)
+            $0.boundsPush = true
             $0.collapseKey = "order-42"
         }
         #expect(

@@ -21,7 +21,8 @@ struct StorageConfigurationTests {
     }
 
     @Test("Anything else is refused without being shown", arguments: [
-        "", "sqlite:", "sqlite://host/path", "sqlite::memory:", "mysql://u:s3cret@h/db", "s3cret", "memory", "/x.sqlite",
+        "", "sqlite:", "sqlite://host/path", "sqlite::memory:",
+        "mysql://u:s3cret@h/db", "s3cret", "memory", "/x.sqlite",
         "POSTGRES://u:s3cret@h/db",
     ])
     func refused(_ url: String) throws {

@@ -72,7 +72,7 @@ struct RecordTests {
         ([.sent, .retrying], .queued), ([.pending], .queued), ([.skipped, .dead], .failed),
     ]
 
-    @Test("The status follows: accepted, queued, and what the deliveries add up to", arguments: conformingStores, progress)
+    @Test("The status is accepted, queued, and what the deliveries add up to", arguments: conformingStores, progress)
     func status(_ kind: StoreKind, _ step: ([DeliveryState], DispatchStatus)) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.sample()

@@ -51,10 +51,10 @@ struct GroupCommitTests {
     @Test("Each caller gets the outputs of its own elements")
     func outputs() async throws {
         let commits = GroupCommit<Int, Int>(limit: 7) { $0.map { $0 * 10 } }
-        try await withRunning(commits) { _ in
+        try await withRunning(commits) { (_: ServiceGroup) async throws in
             try await withThrowingTaskGroup { group in
                 for start in 0..<200 {
-                    group.addTask {
+                    group.addTask { () async throws in
                         let elements = Array(start..<(start + start % 9))
                         #expect(try await commits.submit(elements) == elements.map { $0 * 10 })
                     }
@@ -76,7 +76,7 @@ struct GroupCommitTests {
             }
             return elements
         }
-        try await withRunning(commits) { _ in
+        try await withRunning(commits) { (_: ServiceGroup) async throws in
             let first = Task { try await commits.submit([0]) }
             #expect(try await eventually { gate.isReached })
             let others = (1...50).map { element in Task { try await commits.submit([element, -element]) } }
@@ -97,7 +97,7 @@ struct GroupCommitTests {
             committed.withLock { $0.formUnion(elements) }
             return elements
         }
-        try await withRunning(commits) { _ in
+        try await withRunning(commits) { (_: ServiceGroup) async throws in
             let underWay = Task { try await commits.submit([1]) }
             #expect(try await eventually { gate.isReached })
             let waiting = Task { try await commits.submit([2]) }
@@ -124,7 +124,7 @@ struct GroupCommitTests {
             return try await commits.submit([3])
         }
         await #expect(throws: CancellationError.self) { try await late.value }
-        try await withRunning(commits) { _ in #expect(try await patient.value == [1]) }
+        try await withRunning(commits) { (_: ServiceGroup) async throws in #expect(try await patient.value == [1]) }
     }
 
     @Test("Graceful shutdown finishes what waits and then refuses")
@@ -134,7 +134,7 @@ struct GroupCommitTests {
             await gate.pass()
             return elements
         }
-        try await withRunning(commits) { services in
+        try await withRunning(commits) { (services: ServiceGroup) async throws in
             let calls = [1, 2, 3].map { element in Task { try await commits.submit([element]) } }
             #expect(try await eventually { gate.isReached && commits.waitingCount == 2 })
             await services.triggerGracefulShutdown()
@@ -166,7 +166,7 @@ struct GroupCommitTests {
     @Test("A commit that answers too little fails its group")
     func wrongCount() async throws {
         let commits = GroupCommit<Int, Int>(limit: 10) { Array($0.dropLast()) }
-        try await withRunning(commits) { _ in
+        try await withRunning(commits) { (_: ServiceGroup) async throws in
             let error = await #expect(throws: StorageError.self) { try await commits.submit([1, 2]) }
             #expect(error?.code == .failed)
         }

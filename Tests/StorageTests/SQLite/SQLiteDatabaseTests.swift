@@ -83,7 +83,9 @@ struct SQLiteDatabaseTests {
     func locked() async throws {
         try await withTemporaryFolder { folder in
             try await withRunningStore("sqlite:\(folder)/x.sqlite") { test in
-                let other = try DatabaseQueue(path: "\(folder)/x.sqlite")
+                var configuration = Configuration()
+                configuration.allowsUnsafeTransactions = true
+                let other = try DatabaseQueue(path: "\(folder)/x.sqlite", configuration: configuration)
                 try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
                 let error = await #expect(throws: StorageError.self) {
                     try await test.store.ping(timeout: .milliseconds(100))

@@ -10,7 +10,9 @@ import Testing
 struct SQLiteMigrationTests {
     private let logger = Logger(label: "SQLiteMigrationTests") { _ in SwiftLogNoOpLogHandler() }
 
-    private func configuration(_ folder: String, _ policy: MigrationPolicy = .automatic) throws -> StorageConfiguration {
+    private func configuration(
+        _ folder: String, _ policy: MigrationPolicy = .automatic
+    ) throws -> StorageConfiguration {
         try StorageConfiguration(url: "sqlite:\(folder)/x.sqlite", migrations: policy)
     }
 

@@ -5,7 +5,19 @@ import Testing
 
 /// A database of its own for one test, on the private server of the test run.
 enum PostgresTestDatabase {
+    private static let permits = Permits(6)
+
     static func with<Value: Sendable>(_ body: @Sendable (String) async throws -> Value) async throws -> Value {
+        await permits.take()
+        let result: Result<Value, any Error>
+        do { result = .success(try await withDatabase(body)) } catch { result = .failure(error) }
+        await permits.give()
+        return try result.get()
+    }
+
+    private static func withDatabase<Value: Sendable>(
+        _ body: @Sendable (String) async throws -> Value
+    ) async throws -> Value {
         let server = try TestEnvironment.databaseURL
         let name = "storage_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
         _ = try psql(server, "CREATE DATABASE \(name)")

@@ -7,7 +7,7 @@ import Storage
 import TestSupport
 
 /// The stores that the conformance suite runs against.
-let conformingStores: [StoreKind] = [.memory, .sqlite]
+let conformingStores: [StoreKind] = [.memory, .sqlite, .postgres]
 
 /// Those of them that are databases, which can be changed from outside.
 let conformingDatabases = conformingStores.filter { $0 != .memory }

@@ -1,0 +1,46 @@
+# What people and CI call; the work is in scripts/, so that each step can be read and run by itself.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo up down status build release test format lint clean
+
+ifeq ($(shell uname -s),Darwin)
+export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
+endif
+
+SOURCES := Package.swift Services Shared Tests
+
+help: ## list the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
+
+demo: ## show the whole way of a secret on this machine; installs what is missing
+	@scripts/demo.sh
+
+up: build ## start the local stack in the background (STORE=postgres for PostgreSQL)
+	@scripts/stack.sh up
+
+down: ## stop the local stack; its data stays in .securepush/local
+	@scripts/stack.sh down
+
+status: ## what of the local stack runs
+	@scripts/stack.sh status
+
+build: ## compile for debugging
+	@scripts/install-dependencies.sh demo
+	@swift build
+
+release: ## compile for production, with Swift's libraries inside
+	@scripts/install-dependencies.sh build
+	@swift build -c release --static-swift-stdlib
+
+test: ## run every test, with RabbitMQ and PostgreSQL started beside them
+	@scripts/test.sh
+
+format: ## put the sources into the house's form
+	@swift format --in-place --recursive --parallel $(SOURCES)
+
+lint: ## check the sources' form
+	@swift format lint --strict --recursive --parallel $(SOURCES)
+
+clean: ## remove what was built; keys and data of local stacks stay
+	@swift package clean

@@ -1,0 +1,54 @@
+import DequeModule
+
+/// A simulated device, known by its handle.
+struct Device: Sendable {
+    /// How many pushes and displays are kept for the page.
+    static let keptForPage = 20
+
+    let handle: String
+    var platform: NotificationFormat?
+    var tags: [String] = []
+    var isRegistered = false
+    var streams: [Int: AsyncStream<ServerSentEvent>.Continuation] = [:]
+    /// The newest push that nobody has received: all that a real push service keeps for a device that is off.
+    var pending: DevicePush?
+    var received: Deque<DevicePush> = []
+    var displays: Deque<DeviceDisplay> = []
+
+    /// Whether anything would be lost with it.
+    var isIdle: Bool { streams.isEmpty && !isRegistered && displays.isEmpty }
+}
+
+/// A device as the page and `GET /emulator/devices` see it.
+struct DeviceSummary: Encodable, Sendable {
+    let handle: String
+    let platform: String?
+    let tags: [String]
+    let connected: Bool
+    let registered: Bool
+    let waiting: Bool
+    let received: [DevicePush]
+    let displays: [DeviceDisplay]
+
+    init(_ device: Device) {
+        handle = device.handle
+        platform = device.platform?.rawValue
+        tags = device.tags
+        connected = !device.streams.isEmpty
+        registered = device.isRegistered
+        waiting = device.pending != nil
+        received = Array(device.received)
+        displays = Array(device.displays)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case handle = "Handle"
+        case platform = "Platform"
+        case tags = "Tags"
+        case connected = "Connected"
+        case registered = "Registered"
+        case waiting = "Waiting"
+        case received = "Received"
+        case displays = "Displays"
+    }
+}

@@ -1,0 +1,39 @@
+import ServiceRuntime
+
+/// The emulator's settings.
+struct EmulatorConfiguration: Sendable {
+    var http: HTTPConfiguration
+    var connectionString: HubConnectionString
+    /// The key of the Listen rule.
+    var listenKey: String
+    /// A second key of the full rule, for trying key rotation.
+    var secondaryKey: String?
+    /// Nil: any hub name is taken.
+    var hubNames: Set<String>?
+    /// How many records are kept.
+    var recordCapacity = 10_000
+
+    /// How many devices are kept.
+    static let deviceCapacity = 100_000
+
+    init(http: HTTPConfiguration, connectionString: HubConnectionString) {
+        self.http = http
+        self.connectionString = connectionString
+        listenKey = connectionString.derivedListenKey
+    }
+
+    /// The connection string's text; a port that the system chose stands in it.
+    func connectionString(listeningOn port: Int) -> String {
+        http.port == 0
+            ? connectionString.text.replacing(":0/;", with: ":\(port)/;", maxReplacements: 1) : connectionString.text
+    }
+
+    var rules: [SharedAccessRule] {
+        [
+            SharedAccessRule(
+                name: connectionString.keyName, primaryKey: connectionString.key, secondaryKey: secondaryKey,
+                rights: .full),
+            SharedAccessRule(name: SharedAccessRule.defaultListenName, primaryKey: listenKey, rights: .listen),
+        ]
+    }
+}

@@ -1,0 +1,41 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// An answer of the hub other than success, in the service's XML form.
+struct HubError: Error, Sendable {
+    let status: HTTPResponse.Status
+    /// The text of `Detail`, before tracking ID and time. Nil: an empty body, as the service sometimes answers.
+    let detail: String?
+    /// Whole seconds: official clients read no other form.
+    let retryAfterSeconds: Int?
+
+    init(_ status: HTTPResponse.Status, detail: String?, retryAfterSeconds: Int? = nil) {
+        self.status = status
+        self.detail = detail
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+
+    static func unauthorized(_ fault: TokenFault) -> HubError { HubError(.unauthorized, detail: fault.detail) }
+    static func badRequest(_ detail: String) -> HubError { HubError(.badRequest, detail: detail) }
+
+    /// Recorded: a good token without the right gets 403 and no body.
+    static let missingRight = HubError(.forbidden, detail: nil)
+    static let unknownHub = HubError(.notFound, detail: "No service is hosted at the specified address.")
+    /// Recorded: nothing stands before the tracking ID.
+    static let unknownRegistration = HubError(.notFound, detail: ".")
+    static let entityTagMismatch = HubError(
+        .preconditionFailed, detail: "The ETag of the registration does not match the If-Match header.")
+    static let bodyTooLarge = HubError(.contentTooLarge, detail: "The request is larger than 64 KB.")
+
+    func response(for identity: RequestIdentity) -> Response {
+        var headers = HTTPFields()
+        headers[.contentType] = HubHeaders.xmlContentType
+        if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
+        guard let detail else { return Response(status: status, headers: headers) }
+        let tracking = "TrackingId:\(identity.trackingID)_G0,TimeStamp:\(WireTime.now.american)"
+        let text = XMLWriter.escape(detail + tracking)
+        let body = "<Error><Code>\(status.code)</Code><Detail>\(text)</Detail></Error>"
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: body)))
+    }
+}

@@ -1,0 +1,45 @@
+/// An element of an XML document, with namespaces resolved.
+struct XMLElement: Equatable, Sendable {
+    enum Content: Equatable, Sendable {
+        case text(String)
+        case element(XMLElement)
+    }
+
+    /// An attribute; `namespace` is empty for one without a prefix.
+    struct Attribute: Equatable, Sendable {
+        var namespace: String
+        var name: String
+        var value: String
+    }
+
+    /// The local name.
+    var name: String
+    var namespace: String
+    var attributes: [Attribute] = []
+    var content: [Content] = []
+
+    init(_ name: String, namespace: String = "", attributes: [Attribute] = [], content: [Content] = []) {
+        self.name = name
+        self.namespace = namespace
+        self.attributes = attributes
+        self.content = content
+    }
+
+    init(_ name: String, namespace: String, text: String) {
+        self.init(name, namespace: namespace, content: [.text(text)])
+    }
+
+    var children: [XMLElement] {
+        content.compactMap { if case .element(let element) = $0 { element } else { nil } }
+    }
+
+    /// All text directly inside, joined.
+    var text: String {
+        content.reduce(into: "") { result, part in
+            if case .text(let text) = part { result += text }
+        }
+    }
+
+    /// The first child of this local name.
+    func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foundation
+
+struct DeviceCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "Be a user's device: register, wait for pushes, fetch and show what they announce.",
+        discussion: """
+            Registers with the retrieval service as an app does, listens to the hub emulator in place of Apple's, Google's
+            or Microsoft's push service, and fetches each announced payload with the user's credentials. When these are
+            not taken it shows the generic prompt, as an app would. Runs until Ctrl-C, or until --count were shown.
+
+            EXAMPLES
+              securepush device --user alice --platform apple --password-file alice.password
+              securepush device --user alice --platform windows --token-file alice.token --count 1 --timeout 30s
+            """)
+
+    @Option(help: ArgumentHelp("The user whose device it is.", valueName: "name"))
+    var user: String
+
+    @Option(help: "The kind of device.")
+    var platform: DevicePlatform
+
+    @Option(help: ArgumentHelp("The device's handle; a new one when left out.", valueName: "handle"))
+    var handle: String?
+
+    @Option(help: ArgumentHelp("End after this many notifications were shown.", valueName: "n"))
+    var count: Int?
+
+    @Option(help: ArgumentHelp("Give up (exit code 1) after this time.", valueName: "duration"))
+    var timeout: DurationArgument?
+
+    @Option(help: ArgumentHelp("The hub emulator (HUB_EMULATOR_URL; http://127.0.0.1:8090).", valueName: "url"))
+    var emulatorURL: String?
+
+    @Option(help: ArgumentHelp("A file with the user's password.", valueName: "file"))
+    var passwordFile: String?
+
+    @Option(help: ArgumentHelp("A file with the user's token (else RETRIEVAL_TOKEN).", valueName: "file"))
+    var tokenFile: String?
+
+    @Option(
+        help: ArgumentHelp("A token to fetch with, if not the one to register with: an expired one.", valueName: "file")
+    )
+    var fetchTokenFile: String?
+
+    @OptionGroup(title: "Service") var retrieval: RetrievalOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count is at least 1.") }
+        if passwordFile != nil && tokenFile != nil {
+            throw ValidationError("Give one of --password-file and --token-file, not both.")
+        }
+    }
+
+    func run(on console: Console) async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let credentials = try credentials(environment)
+        let client = try retrieval.client(timeout: .seconds(10))
+        let emulator = try APIClient(
+            service: "hub-emulator",
+            url: emulatorURL ?? environment["HUB_EMULATOR_URL"] ?? "http://127.0.0.1:8090", timeout: .seconds(10))
+        let handle = handle ?? platform.makeHandle()
+        let tell: @Sendable (DeviceEvent) -> Void = { event in
+            if console.isJSON {
+                try? console.show(event, "")
+            } else if event.isData {
+                console.line(event.line)
+            } else {
+                console.message(event.line)
+            }
+        }
+        let registration = DeviceRegistration(
+            platform: platform, handle: handle, authorization: credentials.authorization, retrieval: client)
+        let fetchToken = try fetchTokenFile.map { Credentials.bearer(try SecretFile.read($0)) }
+        let device = SimulatedDevice(
+            platform: platform, handle: handle, authorization: (fetchToken ?? credentials).authorization,
+            retrieval: client, emulator: emulator, tell: tell)
+        let end = try await Deadline.run(timeout?.duration) {
+            let id = try await registration.run()
+            tell(DeviceEvent(event: .registered, platform: platform.rawValue, text: id))
+            try await device.run(until: count)
+        }
+        if end == .timedOut { throw CommandFailure(.failed, "The time is up.") }
+    }
+
+    /// A file given is taken; else the environment's token.
+    func credentials(_ environment: [String: String]) throws -> Credentials {
+        if let passwordFile { return .basic(user: user, password: try SecretFile.read(passwordFile)) }
+        if let tokenFile { return .bearer(try SecretFile.read(tokenFile)) }
+        if let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty { return .bearer(token) }
+        throw CommandFailure(
+            .configuration, "There are no credentials of \(user.printable).",
+            hint: "Name a file by --password-file or --token-file, or set RETRIEVAL_TOKEN (securepush token makes one)."
+        )
+    }
+}

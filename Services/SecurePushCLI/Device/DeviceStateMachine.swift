@@ -1,0 +1,96 @@
+import SecurePushCore
+
+/// What a device does with pushes, as a value: the outside performs the actions and brings back what came of them.
+///
+/// The user sees the payload, or the generic prompt, and never an empty notification or one twice.
+struct DeviceStateMachine: Sendable {
+    /// What the app shows when it cannot show the payload.
+    static let prompt = "You have a new message. Log in to read it."
+
+    enum FetchResult: Sendable, Equatable {
+        /// The payload, as a person reads it.
+        case payload(String)
+        /// 401 or 403.
+        case refused(status: Int)
+        /// 404 or 410: another user's, unknown, expired or revoked.
+        case gone(status: Int)
+        /// No answer, or one that is neither.
+        case failed(String)
+    }
+
+    enum Action: Sendable, Equatable {
+        case fetch(NotificationID)
+        case show(Shown)
+        /// Nothing is shown, and this is why.
+        case ignore(NotificationID?, reason: String)
+    }
+
+    struct Shown: Sendable, Equatable {
+        enum Kind: String, Sendable, Encodable {
+            case payload
+            case prompt
+        }
+        var id: NotificationID
+        var text: String
+        var kind: Kind
+        /// Why a prompt stands in for the payload.
+        var reason: String?
+    }
+
+    private enum Progress: Equatable {
+        case fetching(promptShown: Bool)
+        case prompted
+        case settled
+    }
+
+    private let hasCredentials: Bool
+    private var progress: [NotificationID: Progress] = [:]
+    /// How many times something was shown.
+    private(set) var shown = 0
+
+    init(hasCredentials: Bool) { self.hasCredentials = hasCredentials }
+
+    /// A push has arrived; `nil` is one without an ID.
+    mutating func receive(_ push: NativePush?) -> Action {
+        guard let push else { return .ignore(nil, reason: "the push holds no ID") }
+        switch progress[push.id] {
+        case .fetching, .settled: return .ignore(push.id, reason: "this one is known already")
+        case .prompted where !hasCredentials: return .ignore(push.id, reason: "the prompt was shown already")
+        case .prompted: progress[push.id] = .fetching(promptShown: true)
+        case nil where !hasCredentials: return prompt(push.id, reason: "nobody is logged in")
+        case nil: progress[push.id] = .fetching(promptShown: false)
+        }
+        return .fetch(push.id)
+    }
+
+    /// A fetch has ended.
+    mutating func finish(_ id: NotificationID, _ result: FetchResult) -> Action {
+        guard case .fetching(let promptShown) = progress[id] else {
+            return .ignore(id, reason: "this one was not asked for")
+        }
+        switch result {
+        case .payload(let text):
+            progress[id] = .settled
+            shown += 1
+            return .show(Shown(id: id, text: text, kind: .payload))
+        case .gone(let status):
+            progress[id] = .settled
+            return .ignore(id, reason: "the server has no such message for this user (\(status))")
+        case .refused(let status):
+            return promptShown ? repeated(id) : prompt(id, reason: "the server answered \(status)")
+        case .failed(let reason):
+            return promptShown ? repeated(id) : prompt(id, reason: reason)
+        }
+    }
+
+    private mutating func prompt(_ id: NotificationID, reason: String) -> Action {
+        progress[id] = .prompted
+        shown += 1
+        return .show(Shown(id: id, text: DeviceStateMachine.prompt, kind: .prompt, reason: reason))
+    }
+
+    private mutating func repeated(_ id: NotificationID) -> Action {
+        progress[id] = .prompted
+        return .ignore(id, reason: "the prompt was shown already")
+    }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import ServiceRuntime
+
+/// `securepush`: the operator's and developer's command line.
+@main
+struct SecurePush: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "securepush",
+        abstract: "Send secrets, simulate devices, and look after a SecurePush system.",
+        discussion: """
+            URLs and credentials come from flags or from INGEST_URL, INGEST_API_KEY, RETRIEVAL_URL and RETRIEVAL_TOKEN;
+            stores and brokers from the services' own keys (DATABASE_URL, AMQP_URL, ...). Data goes to standard output,
+            messages to standard error. Exit codes: 0 done, 1 failed, 64 usage, 69 unreachable, 78 configuration.
+
+            EXAMPLES
+              securepush send --to alice --payload "Your results are in."
+              securepush device --user alice --platform apple --password-file alice.password
+              securepush users add alice --users-file users
+              securepush doctor
+            """,
+        version: SecurePushVersion.current,
+        subcommands: [
+            SendCommand.self, DeviceCommand.self, TokenCommand.self, UsersCommand.self, APIKeysCommand.self,
+            KeysCommand.self, MigrateCommand.self, DoctorCommand.self, SetupCommand.self, HubRecordCommand.self,
+        ])
+}

@@ -1,0 +1,5 @@
+public import ArgumentParser
+public import SecurePushCore
+
+extension Presentation: ExpressibleByArgument {}
+extension Priority: ExpressibleByArgument {}

@@ -1,0 +1,36 @@
+import HTTPTypes
+import HummingbirdTesting
+import Testing
+
+@testable import HubEmulator
+
+@Suite struct DisplayTests {
+    @Test(arguments: [
+        (#"{"Id":"7","Text":"hello","Kind":"payload"}"#, 204), (#"{"text":"New message","kind":"Prompt"}"#, 204),
+        (#"{"Id":"7"}"#, 422), (#"{"Text":1}"#, 422), (#"{"Text":"x","Kind":"other"}"#, 422), ("x", 400),
+    ] as [(String, Int)])
+    func displaysAreChecked(_ json: String, _ status: Int) async throws {
+        try await withEmulator { emulator in
+            let response = try await emulator.call(
+                .post, "/emulator/devices/aa/display", body: json, authorization: nil)
+            #expect(response.status.code == status)
+        }
+    }
+
+    @Test func onlyTheNewestAreKept() {
+        let registry = DeviceRegistry(capacity: 10, feed: EventFeed())
+        for number in 0..<(Device.keptForPage + 5) {
+            registry.display(
+                DeviceDisplay(handle: "a", id: nil, text: "\(number)", kind: .prompt, shownAt: ""))
+        }
+        #expect(registry.summaries.first?.displays.count == Device.keptForPage)
+        #expect(registry.summaries.first?.displays.last?.text == "\(Device.keptForPage + 4)")
+    }
+
+    @Test func devicesThatNobodyNeedsMakeRoom() {
+        let registry = DeviceRegistry(capacity: 3, feed: EventFeed())
+        let push = DevicePush(platform: "apple", body: "", headers: [:], messageID: "", receivedAt: "")
+        for number in 0..<100 { registry.deliver(push, format: .apple, to: "h\(number)") }
+        #expect(registry.summaries.count == 3)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Testing
+
+@testable import HubEmulator
+
+@Suite struct PageTests {
+    @Test func thePageAllowsOnlyItself() async throws {
+        try await withEmulator { emulator in
+            let page = try await emulator.call(.get, "/", authorization: nil)
+            #expect(page.status == .ok)
+            #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+            let policy = try #require(page.headers[.contentSecurityPolicy])
+            #expect(policy.contains("default-src 'none'"))
+            #expect(policy.contains("connect-src 'self'"))
+            #expect(!policy.contains("unsafe"))
+            #expect(policy.occurrences(of: "'sha256-") == 2)
+        }
+    }
+
+    @Test func thePageLoadsNothingAndSetsNoMarkup() {
+        let page = String(decoding: PackageResources.index_html, as: UTF8.self)
+        let markup = ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", "onclick="]
+        for forbidden in markup {
+            #expect(!page.contains(forbidden), "\(forbidden)")
+        }
+        #expect(page.matches(of: /(src|href)="https?:/).isEmpty)
+        #expect(page.occurrences(of: "<script>") == 1)
+        #expect(page.occurrences(of: "<style>") == 1)
+    }
+
+    @Test func otherOriginsMayNotUseTheAPI() async throws {
+        try await withEmulator { emulator in
+            let foreign = try await emulator.call(
+                .post, "/emulator/faults", headers: [.origin: "https://evil.test"], body: #"{"Status":500}"#,
+                authorization: nil)
+            #expect(foreign.status == .forbidden)
+            let own = try await emulator.call(
+                .post, "/emulator/faults", headers: [.origin: "http://localhost"], body: #"{"Status":500}"#,
+                authorization: nil)
+            #expect(own.status == .created)
+        }
+    }
+
+    @Test(arguments: ["/livez", "/readyz", "/metrics", "/version"]) func operationsAnswer(_ path: String) async throws {
+        try await withEmulator { emulator in
+            let response = try await emulator.call(.get, path, authorization: nil)
+            #expect(response.status == .ok)
+        }
+    }
+
+    @Test func unknownPathsAre404() async throws {
+        try await withEmulator { emulator in
+            for path in ["/hub/nothing", "/emulator/nothing"] {
+                let response = try await emulator.call(.get, path)
+                #expect(response.status == .notFound)
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import ServiceRuntime
+
+@testable import HubEmulator
+
+/// The rule that the tests sign with.
+let testKey = "c2VjdXJlcHVzaC1odWItZW11bGF0b3ItdGVzdC1rZXk="
+let testConnectionString = HubConnectionString(
+    endpoint: "http://127.0.0.1:8090/", keyName: SharedAccessRule.defaultFullName, key: testKey)
+
+/// Runs a test against an emulator of its own.
+func withEmulator(
+    _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
+    _ test: @escaping @Sendable (Emulator) async throws -> Void
+) async throws {
+    var configuration = EmulatorConfiguration(
+        http: HTTPConfiguration(port: 0), connectionString: testConnectionString)
+    configuration.hubNames = hubNames
+    configuration.recordCapacity = recordCapacity
+    let context = ServiceContext(
+        name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        metrics: PrometheusMetrics())
+    let application = try makeHTTPApplication(
+        router: HubEmulator.makeRouter(configuration, context: context), configuration: configuration.http,
+        context: context)
+    let listenKey = configuration.listenKey
+    try await application.test(kind) { client in
+        try await test(Emulator(client: client, listenKey: listenKey))
+    }
+}

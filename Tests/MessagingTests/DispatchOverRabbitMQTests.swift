@@ -1,0 +1,127 @@
+import AMQP
+import Foundation
+import Logging
+import Messaging
+import SecurePushCore
+import TestSupport
+import Testing
+
+private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+/// Publisher and consumer on queues of the test's own.
+private struct Stack {
+    var publisher: RabbitMQDispatchPublisher
+    var consumer: RabbitMQDispatchConsumer
+    var configuration: MessagingConfiguration
+
+    var topology: DispatchTopology { configuration.topology }
+
+    func publish(_ messages: [DispatchMessage], to route: DispatchRoute = .dispatch) async {
+        for result in await publisher.publish(messages, to: route) {
+            if case .failure(let error) = result { Issue.record("not confirmed: \(error)") }
+        }
+    }
+
+    func next() async throws -> DispatchDelivery { try #require(await consumer.next(limit: 1)?.first) }
+
+    func dead() async throws -> AMQPDelivery? {
+        try await AMQPConnection.with(configuration.amqp) { connection in
+            var delivery: AMQPDelivery?
+            _ = try await eventually {
+                delivery = try await connection.get(queue: topology.deadQueue)
+                return delivery != nil
+            }
+            if let delivery { try await connection.acknowledge(delivery) }
+            return delivery
+        }
+    }
+}
+
+private func withStack(_ body: (Stack) async throws -> Void) async throws {
+    let configuration = try MessagingConfiguration(
+        amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
+        prefix: "test-\(UUID().uuidString)")
+    let publisher = RabbitMQDispatchPublisher(configuration: configuration, logger: quiet)
+    let consumer = RabbitMQDispatchConsumer(configuration: configuration, logger: quiet)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await publisher.run() }
+        group.addTask { await consumer.run() }
+        #expect(try await eventually { publisher.isConnected && consumer.isConnected })
+        try await body(Stack(publisher: publisher, consumer: consumer, configuration: configuration))
+        group.cancelAll()
+    }
+    try await AMQPConnection.with(configuration.amqp) { connection in
+        for queue in configuration.topology.declarations.queues { try await connection.delete(queue: queue.name) }
+        for exchange in configuration.topology.declarations.exchanges {
+            try await connection.delete(exchange: exchange.name)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct DispatchOverRabbitMQTests {
+    @Test func whatIsPublishedIsDelivered() async throws {
+        try await withStack { stack in
+            let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01")
+            await stack.publish([message])
+            let delivery = try await stack.next()
+            #expect(delivery.message == message)
+            #expect(!delivery.isRedelivered)
+            stack.consumer.acknowledge([delivery])
+        }
+    }
+
+    @Test func aRetryComesBackAfterItsDelay() async throws {
+        try await withStack { stack in
+            let message = DispatchMessage(id: NotificationID(), platforms: [.apple], attempt: 1)
+            let start = ContinuousClock.now
+            await stack.publish([message], to: .retry(delay: 0))
+            let delivery = try await stack.next()
+            #expect(ContinuousClock.now - start >= .milliseconds(90))
+            #expect(delivery.message == message)
+            stack.consumer.acknowledge([delivery])
+        }
+    }
+
+    @Test func theDeadKeepTheirReason() async throws {
+        try await withStack { stack in
+            let message = DispatchMessage(id: NotificationID())
+            await stack.publish([message], to: .dead(reason: "out of attempts"))
+            let dead = try await stack.dead()
+            #expect(dead?.message.headers["reason"] == "out of attempts")
+            #expect(dead?.message.messageID == message.id.description)
+        }
+    }
+
+    @Test func whatCannotBeReadIsParkedAndTheRestGoesOn() async throws {
+        try await withStack { stack in
+            let configuration = stack.configuration.amqp
+            let raw = AMQPPublisher(configuration: configuration, logger: quiet)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await raw.run() }
+                let isConnected = try await eventually { raw.isConnected }
+                #expect(isConnected)
+                let topology = stack.topology
+                _ = await raw.publish([
+                    AMQPMessage(
+                        exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey, body: Array("poison".utf8))
+                ])
+                group.cancelAll()
+            }
+            await stack.publish([DispatchMessage(id: NotificationID())])
+            for _ in 0..<2 { stack.consumer.acknowledge([try await stack.next()]) }
+            let dead = try await stack.dead()
+            #expect(dead.map { String(decoding: $0.message.body, as: UTF8.self) } == "poison")
+            #expect(dead?.message.headers["reason"]?.string?.hasPrefix("unreadable") == true)
+        }
+    }
+
+    @Test func whatIsGivenBackComesAgain() async throws {
+        try await withStack { stack in
+            await stack.publish([DispatchMessage(id: NotificationID())])
+            stack.consumer.giveBack([try await stack.next()])
+            let again = try await stack.next()
+            #expect(again.isRedelivered)
+            stack.consumer.acknowledge([again])
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import AMQP
+import Messaging
+import Testing
+
+@Suite struct DispatchTopologyTests {
+    private let topology = DispatchTopology(retryDelays: [.seconds(1), .milliseconds(500), .seconds(600), .seconds(1)])
+
+    @Test func namesAreTheContracts() {
+        #expect(topology.exchange == "securepush.notifications")
+        #expect(topology.dispatchQueue == "securepush.dispatch")
+        #expect(topology.deadExchange == "securepush.dead")
+        #expect(topology.deadQueue == "securepush.dead")
+    }
+
+    @Test(arguments: [
+        (Duration.seconds(1), "securepush.retry.1"), (.milliseconds(500), "securepush.retry.0.5"),
+        (.milliseconds(1050), "securepush.retry.1.05"), (.seconds(600), "securepush.retry.600"),
+        (.milliseconds(1), "securepush.retry.0.001"),
+    ])
+    func retryQueuesAreNamedBySeconds(_ delay: Duration, _ name: String) {
+        #expect(topology.retryQueue(delay: delay) == name)
+    }
+
+    @Test func aQueueForEachDelayOnce() {
+        let queues = topology.declarations.queues
+        #expect(
+            queues.map(\.name) == [
+                "securepush.dead", "securepush.dispatch", "securepush.retry.0.5", "securepush.retry.1",
+                "securepush.retry.600",
+            ])
+        #expect(queues.allSatisfy { $0.arguments["x-queue-type"] == "quorum" })
+        #expect(queues[2].arguments["x-message-ttl"] == 500)
+        #expect(queues[1].arguments["x-dead-letter-exchange"] == "securepush.dead")
+        #expect(queues[1].arguments["x-delivery-limit"]?.integer ?? 0 >= 100)
+    }
+
+    @Test func unusableSettingsAreRefused() {
+        #expect(throws: MessagingConfigurationError.self) {
+            try MessagingConfiguration(amqpURL: "http://h", retryDelays: [.seconds(1)], connectionName: "t")
+        }
+        #expect(throws: MessagingConfigurationError.self) {
+            try MessagingConfiguration(amqpURL: "amqp://h", retryDelays: [], connectionName: "t")
+        }
+        #expect(throws: MessagingConfigurationError.self) {
+            try MessagingConfiguration(
+                amqpURL: "amqp://h", retryDelays: [.seconds(1)], prefetch: 0, connectionName: "t")
+        }
+    }
+}

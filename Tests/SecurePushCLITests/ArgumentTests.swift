@@ -1,0 +1,59 @@
+import ArgumentParser
+import SecurePushCore
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct ArgumentTests {
+    @Test(arguments: [
+        ["send", "--payload", "x"],
+        ["send", "--to", "alice"],
+        ["send", "--to", "", "--payload", "x"],
+        ["send", "--to", "alice", "--payload", "x", "--presentation", "loud"],
+        ["send", "--to", "alice", "--payload", "x", "--title", "t"],
+        ["send", "--to", "alice", "--payload", "x", "--expires-in", "soon"],
+        ["send", "--to", "alice", "--payload", "x", "--expires-in", "1h", "--expires-at", "2030-01-01T00:00:00Z"],
+        ["device", "--user", "alice", "--platform", "nokia"],
+        ["device", "--user", "alice", "--platform", "apple", "--count", "0"],
+        ["device", "--user", "alice", "--platform", "apple", "--password-file", "a", "--token-file", "b"],
+        ["token", "--user", "alice", "--expires-in", "1h"],
+        ["keys", "generate", "--signing-key", "a"],
+        ["users", "add"],
+        ["setup"],
+        ["unknown"],
+    ])
+    func `Unusable arguments exit with 64`(arguments: [String]) {
+        let error = #expect(throws: (any Error).self) { try SecurePush.parseAsRoot(arguments) }
+        #expect(error.map { SecurePush.exitCode(for: $0).rawValue } == 64)
+    }
+
+    @Test func `The help of every command has examples`() {
+        let commands: [any ParsableCommand.Type] = SecurePush.configuration.subcommands + [SecurePush.self]
+        for command in commands where command.configuration.shouldDisplay {
+            #expect(SecurePush.helpMessage(for: command).contains("EXAMPLES"), "\(command)")
+        }
+    }
+
+    @Test func `A failure in the command ends with its own exit code`() async throws {
+        var command = try SendCommand.parse(["--to", "a", "--payload", "{", "--json-payload", "--json"])
+        let error = await #expect(throws: ExitCode.self) { try await command.run() }
+        #expect(error?.rawValue == 64)
+    }
+
+    @Test func `No command takes a secret as the value of a flag`() throws {
+        for command in SecurePush.configuration.subcommands + [TokenCommand.self] {
+            let help = SecurePush.helpMessage(for: command, columns: 200)
+            for flag in ["--password ", "--token ", "--api-key ", "--key "] { #expect(!help.contains(flag)) }
+        }
+    }
+
+    @Test(arguments: [("90s", 90_000), ("15m", 900_000), ("2h", 7_200_000), ("30d", 2_592_000_000), ("500ms", 500)])
+    func `Durations`(text: String, milliseconds: Int64) {
+        #expect(DurationArgument(argument: text)?.duration == .milliseconds(milliseconds))
+    }
+
+    @Test(arguments: ["", "s", "-1s", "1w", "1", "99999999999d"])
+    func `No durations`(text: String) {
+        #expect(DurationArgument(argument: text) == nil)
+    }
+}

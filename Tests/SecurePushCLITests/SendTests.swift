@@ -1,0 +1,51 @@
+import ArgumentParser
+import SecurePushCore
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct SendTests {
+    private let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    private func body(_ arguments: String..., payload: String = "secret") throws -> String {
+        try SendCommand.parse(arguments + ["--payload", "-"]).notification(payload: payload, now: now).json()
+    }
+
+    @Test func `One recipient and a text`() throws {
+        #expect(try body("--to", "alice", payload: "a \"b\"\n") == #"{"Recipient":"alice","Payload":"a \"b\"\n"}"#)
+    }
+
+    @Test func `Many recipients`() throws {
+        #expect(try body("--to", "alice", "--to", "bob") == #"{"Recipients":["alice","bob"],"Payload":"secret"}"#)
+    }
+
+    @Test(arguments: ["12.50", "1e400", "null", #"{"b":1,"a":[true, 0.10]}"#, #""text""#])
+    func `A JSON payload travels as written`(json: String) throws {
+        #expect(try body("--to", "a", "--json-payload", payload: json) == #"{"Recipient":"a","Payload":\#(json)}"#)
+    }
+
+    @Test(arguments: ["{", "", "tru", "1 2", #"{"Payload":1}}"#])
+    func `What is no JSON is refused before it is sent`(json: String) {
+        let failure = #expect(throws: CommandFailure.self) {
+            try body("--to", "a", "--json-payload", payload: json)
+        }
+        #expect(failure?.code == .usage)
+    }
+
+    @Test func `Every option has its member`() throws {
+        let json = try body(
+            "--to", "a", "--presentation", "alert", "--title", "T", "--body", "B", "--platform", "apple", "--platform",
+            "windows", "--expires-in", "1h", "--collapse-key", "k", "--priority", "normal")
+        #expect(
+            json
+                == #"{"Recipient":"a","Payload":"secret","Presentation":"alert","Alert":{"Title":"T","Body":"B"},"#
+                + #""Platforms":["apple","windows"],"ExpiresAt":"2027-01-15T09:00:00.000Z","CollapseKey":"k","#
+                + #""Priority":"normal"}"#)
+    }
+
+    @Test func `IDs of one and of many`() throws {
+        #expect(try SendAnswer.ids(#"{"Id":"1","Status":"accepted"}"#) == ["1"])
+        #expect(try SendAnswer.ids(#"{"Notifications":[{"Id":"1"},{"Id":"2"}]}"#) == ["1", "2"])
+        #expect(throws: CommandFailure.self) { try SendAnswer.ids("{}") }
+    }
+}

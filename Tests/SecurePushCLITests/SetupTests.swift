@@ -1,0 +1,79 @@
+import ArgumentParser
+import Authentication
+import Foundation
+import SecurePushCore
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct SetupTests {
+    private func contents(of folder: String) throws -> [String: Data] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).reduce(into: [:]) { files, name in
+            files[name] = FileManager.default.contents(atPath: "\(folder)/\(name)")
+        }
+    }
+
+    @Test func `It makes what is missing, and the second time nothing`() async throws {
+        try await withTemporaryFolder { folder in
+            let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8090/")
+            #expect(try setup.run().count == 8)
+            let before = try contents(of: setup.secrets)
+            #expect(try setup.run() == [])
+            #expect(try contents(of: setup.secrets) == before)
+        }
+    }
+
+    @Test func `Nobody else can read it`() async throws {
+        try await withTemporaryFolder { folder in
+            let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8090/")
+            _ = try setup.run()
+            #expect(SecretFile.mode(setup.secrets) == 0o700)
+            let names = try contents(of: setup.secrets).keys
+            #expect(names.count == 9)
+            for name in names { #expect(SecretFile.mode("\(setup.secrets)/\(name)") == 0o600, "\(name)") }
+        }
+    }
+
+    @Test func `What it made fits together`() async throws {
+        try await withTemporaryFolder { folder in
+            let setup = LocalSetup(directory: folder, hubEndpoint: "http://hub-emulator:8090/")
+            _ = try setup.run()
+            #expect(try KeysCommand.ring(setup.payloadKeys).keyIDs.count == 1)
+            #expect(try UsersFile(path: setup.usersFile).list().map(\.text) == ["alice", "bob"])
+            #expect(try APIKeysFile(path: setup.apiKeys).list() == ["demo"])
+            let key = try TokenSigningKey(path: setup.signingKey)
+            #expect(try SecretFile.read(setup.jwks) == key.publicJWKS)
+            #expect(try SecretFile.read(setup.hubConnectionString).hasPrefix("Endpoint=http://hub-emulator:8090/;"))
+        }
+    }
+
+    @Test(arguments: ["alice.password", "users", "jwks.json", "hub-connection-string", "payload.keys", "api-keys"])
+    func `A missing file is made again, and the others stay`(name: String) async throws {
+        try await withTemporaryFolder { folder in
+            let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8090/")
+            _ = try setup.run()
+            let before = try contents(of: setup.secrets)
+            try FileManager.default.removeItem(atPath: "\(setup.secrets)/\(name)")
+            if name == "api-keys" {
+                #expect(throws: CommandFailure.self) { try setup.run() }
+                return
+            }
+            #expect(try !setup.run().isEmpty)
+            let after = try contents(of: setup.secrets)
+            let changed = before.keys.filter { before[$0] != after[$0] }
+            // A new password changes the file of users too; another order there is no harm.
+            #expect(Set(changed).isSubset(of: name == "alice.password" ? [name, "users"] : [name]))
+        }
+    }
+
+    @Test func `Keys are never overwritten`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/payload.keys"
+            let command = try KeysCommand.Generate.parse(["--payload-keys-file", path])
+            try await command.run(on: Console(command.output))
+            let text = try SecretFile.read(path)
+            await #expect(throws: CommandFailure.self) { try await command.run(on: Console(command.output)) }
+            #expect(try SecretFile.read(path) == text)
+        }
+    }
+}

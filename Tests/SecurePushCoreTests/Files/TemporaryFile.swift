@@ -1,0 +1,12 @@
+import Foundation
+
+/// A path for a file that is removed afterwards; nothing is there at first.
+func withTemporaryPath<Value>(_ body: (String) throws -> Value) throws -> Value {
+    let path = FileManager.default.temporaryDirectory.appending(path: "securepush-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try body(path)
+}
+
+func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+}

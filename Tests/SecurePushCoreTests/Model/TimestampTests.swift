@@ -1,0 +1,70 @@
+import SecurePushCore
+import Testing
+
+@Suite("Timestamps")
+struct TimestampTests {
+    static let knownTimes: [(Int64, String)] = [
+        (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+        (1_795_262_400_123, "2026-11-21T12:00:00.123Z"), (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
+        (253_402_300_799_999, "9999-12-31T23:59:59.999Z"), (1_709_164_800_001, "2024-02-29T00:00:00.001Z"),
+    ]
+
+    @Test("Known times are written and read", arguments: knownTimes)
+    func known(_ milliseconds: Int64, _ text: String) {
+        #expect(Timestamp(milliseconds: milliseconds).description == text)
+        #expect(Timestamp(rfc3339: text)?.milliseconds == milliseconds)
+    }
+
+    @Test("Every day from 1970 to 2400 goes there and back")
+    func days() {
+        for day in 0..<157_000 {
+            let time = Timestamp(milliseconds: Int64(day) * 86_400_000 + Int64(day % 86_400) * 1000 + 7)
+            #expect(Timestamp(rfc3339: time.description) == time)
+        }
+    }
+
+    @Test("Offsets, fractions and lower case are read", arguments: [
+        ("2026-11-21T13:00:00+01:00", "2026-11-21T12:00:00.000Z"),
+        ("2026-11-21T00:30:00-11:30", "2026-11-21T12:00:00.000Z"),
+        ("2026-11-21t12:00:00z", "2026-11-21T12:00:00.000Z"), ("2026-11-21T12:00:00.1Z", "2026-11-21T12:00:00.100Z"),
+        ("2026-11-21T12:00:00.123999999Z", "2026-11-21T12:00:00.123Z"),
+        ("2026-11-21T12:00:00-00:00", "2026-11-21T12:00:00.000Z"), ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"),
+    ])
+    func read(_ text: String, _ expected: String) {
+        #expect(Timestamp(rfc3339: text)?.description == expected)
+    }
+
+    @Test("What is no date-time of RFC 3339 is none", arguments: [
+        "", "2026-11-21", "2026-11-21T12:00:00", "2026-11-21 12:00:00Z", "2026-11-21T12:00Z", "2026-13-01T00:00:00Z",
+        "2026-00-01T00:00:00Z", "2026-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2026-04-31T00:00:00Z",
+        "2026-11-21T24:00:00Z",
+        "2026-11-21T12:60:00Z", "2026-11-21T12:00:61Z", "2026-11-21T12:00:00.Z", "2026-11-21T12:00:00+1:00",
+        "2026-11-21T12:00:00+24:00", "2026-11-21T12:00:00Zx", "+2026-11-21T12:00:00Z", "1969-12-31T23:59:59Z",
+        "2026-11-21T12:00:00\u{660}Z", "2026-11-\u{662}1T12:00:00Z", "2026-11-00T12:00:00Z",
+    ])
+    func refused(_ text: String) {
+        #expect(Timestamp(rfc3339: text) == nil)
+    }
+
+    @Test("Times before 1970 are written, and seconds round down")
+    func before() {
+        #expect(Timestamp(milliseconds: -1).description == "1969-12-31T23:59:59.999Z")
+        #expect(Timestamp(milliseconds: -1).seconds == -1)
+        #expect(Timestamp(milliseconds: 1999).seconds == 1)
+    }
+
+    @Test("Arithmetic is in milliseconds")
+    func arithmetic() {
+        let time = Timestamp(milliseconds: 1000)
+        #expect((time + .milliseconds(1500)).milliseconds == 2500)
+        #expect((time - .seconds(2)).milliseconds == -1000)
+        #expect(time + .seconds(60) - time == .seconds(60))
+        #expect(time < time + .milliseconds(1))
+    }
+
+    @Test("Now is now")
+    func now() {
+        #expect(Timestamp.now > Timestamp(milliseconds: 1_700_000_000_000))
+        #expect(Timestamp.now < Timestamp(milliseconds: 4_102_444_800_000))
+    }
+}

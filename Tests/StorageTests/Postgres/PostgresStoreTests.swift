@@ -1,0 +1,86 @@
+import Foundation
+import Logging
+import SecurePushCore
+import Testing
+
+@testable import Storage
+
+struct PostgresStoreTests {
+    private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func sealed(_ count: Int) -> [SealedNotification] {
+        (0..<count).map { index in
+            let name = UserName("user\(index)")!
+            let notification = Notification(sender: "key", recipient: name, expiresAt: .now + .seconds(600))
+            return SealedNotification(
+                notification: notification,
+                payload: SealedPayload(keyID: "k", bytes: [UInt8](repeating: 7, count: 100)))
+        }
+    }
+
+    @Test func concurrentAppendsShareTransactions() async throws {
+        try await withTestStore(.postgres) { test in
+            let count = 400
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for item in sealed(count) { group.addTask { try await test.store.append([item]) } }
+                try await group.waitForAll()
+            }
+            let rows = try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications")
+            let transactions = try PostgresTestDatabase.psql(
+                test.url, "SELECT count(DISTINCT xmin::text) FROM notifications")
+            #expect(Int(rows) == count)
+            #expect(try #require(Int(transactions)) < count / 4)
+        }
+    }
+
+    @Test func twoLeasesNeverOverlap() async throws {
+        try await withTestStore(.postgres) { test in
+            try await test.store.append(sealed(500))
+            let now = Timestamp.now + .seconds(60)
+            let leases = try await withThrowingTaskGroup(of: [OutboxEntry].self) { group in
+                for _ in 0..<8 {
+                    group.addTask { try await test.store.lease(limit: 50, now: now, until: now + .seconds(60)) }
+                }
+                return try await group.reduce(into: []) { $0 += $1.map(\.id) }
+            }
+            #expect(leases.count == 400)
+            #expect(Set(leases).count == leases.count)
+        }
+    }
+
+    @Test func twoProcessesMigrateOnce() async throws {
+        try await PostgresTestDatabase.with { url in
+            let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
+                for _ in 0..<4 { group.addTask { try await PostgresStore.migrate(uri: url, logger: quiet) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(reports.filter { !$0.applied.isEmpty }.count == 1)
+            #expect(reports.allSatisfy { $0.version == 1 })
+        }
+    }
+
+    @Test func checkingRefusesAnEmptyDatabaseAndANewerOne() async throws {
+        try await PostgresTestDatabase.with { url in
+            let checking = try PostgresStore(uri: url, migrations: .check, logger: quiet)
+            await #expect { try await checking.run() } throws: { ($0 as? StorageError)?.code == .migrationNeeded }
+            _ = try await PostgresStore.migrate(uri: url, logger: quiet)
+            _ = try PostgresTestDatabase.psql(url, "INSERT INTO schema_migrations VALUES (99, 'later')")
+            let older = try PostgresStore(uri: url, migrations: .automatic, logger: quiet)
+            await #expect { try await older.run() } throws: { ($0 as? StorageError)?.code == .migrationNeeded }
+        }
+    }
+
+    @Test func withoutAServerCallsFailWithinASecond() async throws {
+        let store = try PostgresStore(uri: "postgres://a@127.0.0.1:1/a", migrations: .automatic, logger: quiet)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await store.run() }
+            let start = ContinuousClock.now
+            let isUnavailable = { (error: any Error) in (error as? StorageError)?.code == .unavailable }
+            await #expect { try await store.append(sealed(1)) } throws: { isUnavailable($0) }
+            await #expect { try await store.claim([NotificationID()], now: .now) } throws: { isUnavailable($0) }
+            await #expect { try await store.ping(timeout: .seconds(5)) } throws: { isUnavailable($0) }
+            #expect(ContinuousClock.now - start < .seconds(1))
+            group.cancelAll()
+        }
+    }
+}

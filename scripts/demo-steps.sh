@@ -1,0 +1,157 @@
+# shellcheck shell=bash
+# Sourced by demo.sh: the steps of the demonstration, each telling what it does and failing when it does not happen.
+
+# Another number in every run, so that a search for the secret finds this run's only.
+secret="Your results are in: all clear (no. $RANDOM$RANDOM)."
+
+platforms="apple fcmv1 windows"
+device_name() { case $1 in apple) echo iPhone ;; fcmv1) echo "Android phone" ;; windows) echo "Windows device" ;; esac; }
+
+# start_device NAME PLATFORM OPTION...: alice's device in the background, its words in run/device-NAME.{out,err}.
+start_device() {
+    local name=$1 platform=$2
+    shift 2
+    "$bin/securepush" device --user alice --platform "$platform" --password-file "$secrets/alice.password" \
+        --timeout 60s "$@" >"$run/device-$name.out" 2>"$run/device-$name.err" </dev/null &
+    devices+=($!)
+    device_pid=$!
+}
+
+# Waits until a device listens to its push channel.
+await_device() {
+    local deadline=$((SECONDS + 30))
+    until grep -q ' listening ' "$run/device-$1.err" 2>/dev/null; do
+        [ $SECONDS -lt $deadline ] && kill -0 "$2" 2>/dev/null || die "The device $1 did not come up."
+        sleep 0.1
+    done
+}
+
+end_devices() {
+    local pid
+    for pid in ${devices[@]+"${devices[@]}"}; do kill "$pid" 2>/dev/null || true; done
+}
+
+send() { "$bin/securepush" send --to alice --payload "$secret" --api-key-file "$secrets/ingest-api-key" "$@"; }
+
+demo_register() {
+    local platform pids=''
+    heading "1. alice logs in on three devices"
+    for platform in $platforms; do
+        start_device "$platform" "$platform" --count 1
+        pids="$pids $platform=$device_pid"
+    done
+    for platform in $pids; do
+        await_device "${platform%=*}" "${platform#*=}"
+        say "   $(device_name "${platform%=*}") is registered and listens"
+    done
+    device_pids=$pids
+}
+
+demo_send() {
+    heading "2. A sender posts a secret for alice"
+    say "   securepush send --to alice --payload \"$secret\""
+    id=$(send)
+    say "   accepted as ${bold}$id$plain"
+}
+
+demo_crossing() {
+    local pair
+    for pair in $device_pids; do
+        wait "${pair#*=}" || die "The $(device_name "${pair%=*}") was not reached."
+    done
+    heading "3. What crossed the hub: the ID, and nothing else"
+    "$bin/securepush" hub-record >"$run/hub-record.txt"
+    sed 's/^/   /' "$run/hub-record.txt"
+    [ "$(grep -c "body .*$id" "$run/hub-record.txt")" -eq 3 ] || die "Three notifications should have crossed the hub."
+}
+
+demo_shows() {
+    local platform shown
+    heading "4. Each device fetched the payload with alice's credentials, and shows it"
+    for platform in $platforms; do
+        shown=$(sed -n 's/^[a-z0-9]* *shows *//p' "$run/device-$platform.out")
+        printf '   %-15s %s%s%s\n' "$(device_name "$platform")" "$green" "$shown" "$plain"
+        [ "$shown" = "$secret" ] || die "The $(device_name "$platform") should show the secret."
+    done
+}
+
+demo_other_user() {
+    local status
+    heading "5. bob knows the ID, and asks for it"
+    status=$(printf 'user = "bob:%s"\n' "$(cat "$secrets/bob.password")" |
+        curl -sS --max-time 10 -K - -o "$run/bob.json" -w '%{http_code}' "$RETRIEVAL_URL/api/notifications/$id")
+    say "   $status $(cat "$run/bob.json")"
+    [ "$status" = 404 ] || die "bob should be answered 404."
+}
+
+demo_expired_token() {
+    local shown
+    heading "6. alice's token on her phone has expired: a new push leads to the generic prompt"
+    "$bin/securepush" token --user alice --signing-key-file "$secrets/token-signing-key.pem" \
+        --expires-at 2026-01-01T00:00:00Z >"$run/expired.token"
+    start_device expired apple --count 1 --fetch-token-file "$run/expired.token"
+    await_device expired "$device_pid"
+    send --platform apple >/dev/null
+    wait "$device_pid" || die "The phone with the expired token was not reached."
+    shown=$(sed -n 's/^[a-z0-9]* *shows *//p' "$run/device-expired.out")
+    say "   iPhone          $green$shown$plain"
+    case $shown in "You have a new message. Log in to read it."*) ;; *) die "The generic prompt should be shown." ;; esac
+}
+
+# How many files of those named hold a text, as `2 of 14`; a folder counts with all its files.
+count_holding() {
+    local text=$1 files holding
+    shift
+    files=$(find "$@" -type f 2>/dev/null | wc -l)
+    holding=$(find "$@" -type f -exec grep -alF -- "$text" {} + 2>/dev/null | wc -l)
+    echo "$((holding)) of $((files))"
+}
+
+demo_search() {
+    local place found=0 answer
+    heading "7. A search for the secret, and for its ID as a check of the search"
+    curl -sS --max-time 10 "$HUB_EMULATOR_URL/emulator/messages" >"$run/hub-record.json"
+    printf '   %-34s %-16s %s\n' "files that hold" "the secret" "the ID"
+    for place in hub-record broker logs database; do
+        # shellcheck disable=SC2046 # file names without blanks, made by place_files
+        answer=$(cd "$stack" && count_holding "$secret" $(place_files $place))
+        # shellcheck disable=SC2046
+        printf '   %-34s %-16s %s\n' "$(place_name $place)" "$answer" "$(cd "$stack" && count_holding "$id" $(place_files $place))"
+        case $answer in "0 of 0") die "There is nothing to search in $place." ;; "0 of"*) ;; *) found=1 ;; esac
+    done
+    [ $found -eq 0 ] || die "The secret was found where it must not be."
+    grep -qF "$id" "$run/hub-record.json" || die "The search does not even find the ID."
+}
+
+# Relative to the stack's folder, whose own path may hold blanks.
+place_files() {
+    case $1 in
+        hub-record) echo run/hub-record.json ;;
+        broker) echo rabbitmq ;;
+        logs) for name in $services; do echo "run/$name.log" "run/$name.out"; done ;;
+        database) (cd "$stack" && ls -d securepush.sqlite*) ;;
+    esac
+}
+place_name() {
+    case $1 in
+        hub-record) echo "all that crossed the hub" ;;
+        broker) echo "RabbitMQ's data and logs" ;;
+        logs) echo "the logs of the services" ;;
+        database) echo "the database (payloads are sealed)" ;;
+    esac
+}
+
+# On a terminal: three devices stay on, and say what they get until Ctrl-C.
+demo_stay() {
+    local platform
+    heading "alice's devices stay on until Ctrl-C. From another terminal:"
+    say "   export INGEST_URL=$INGEST_URL INGEST_API_KEY=\$(cat $secrets/ingest-api-key)"
+    say "   $bin/securepush send --to alice --payload 'Hello.'"
+    say
+    for platform in $platforms; do
+        "$bin/securepush" device --user alice --platform "$platform" --password-file "$secrets/alice.password" </dev/null &
+        devices+=($!)
+    done
+    trap 'exit 0' INT
+    wait
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Shows the whole way of a secret on this machine: scripts/demo.sh [--no-install]
+#
+# Installs what is missing, builds, starts a private stack in .securepush/demo, and tells what happens. On a terminal it
+# keeps running until Ctrl-C; otherwise it ends by itself. It stops exactly what it started.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+. "$here/ports.sh"
+. "$here/services.sh"
+. "$here/demo-steps.sh"
+cd "$here/.."
+
+begin=$SECONDS
+heading "Installing what is missing"
+[ "${1:-}" = --no-install ] || "$here/install-dependencies.sh" demo
+installed=$((SECONDS - begin))
+
+heading "Building (debug)"
+begin=$SECONDS
+mkdir -p .securepush
+swift build 2>&1 | tee .securepush/build.log | awk '/error:|warning: unre/ { print } /^Build/ { print }' ||
+    { tail -n 30 .securepush/build.log >&2; die "The build failed; the whole log is .securepush/build.log."; }
+built=$((SECONDS - begin))
+
+begin=$SECONDS
+stack_use .securepush/demo
+if stack_is_up; then die "The demo is running already (its processes are in $run)."; fi
+heading "Starting RabbitMQ, the hub emulator and the three services"
+devices=()
+finish() {
+    result=$?
+    trap - EXIT INT TERM
+    end_devices
+    [ $result -eq 0 ] || { ls "$run"/device-*.err >/dev/null 2>&1 && tail -n 5 "$run"/device-*.err >&2; } || true
+    (exit $result) || stack_failed
+    stack_stop
+    exit "$result"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Keys and users stay from run to run; what the last run stored goes, so that each run tells the same story.
+stack_stop
+rm -rf "$stack/rabbitmq" "$stack"/securepush.sqlite* "$run"
+mkdir -p "$run"
+stack_start
+export RETRIEVAL_URL=http://127.0.0.1:$retrieval_port INGEST_URL=http://127.0.0.1:$ingest_port
+export HUB_EMULATOR_URL=http://127.0.0.1:$emulator_port
+unset INGEST_API_KEY RETRIEVAL_TOKEN
+say "Started in $((SECONDS - begin)) s."
+
+demo_register
+demo_send
+demo_crossing
+demo_shows
+demo_other_user
+demo_expired_token
+demo_search
+say
+say "The page, with what crossed the hub beside what each device shows: ${bold}http://127.0.0.1:$emulator_port/$plain"
+say "${dim}install $installed s, build $built s, run $((SECONDS - begin)) s$plain"
+
+if [ -t 0 ] && [ -t 1 ]; then
+    demo_stay
+fi

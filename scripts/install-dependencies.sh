@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Installs what is missing, and nothing else: scripts/install-dependencies.sh build | demo | test
+#
+#   build  what the Swift package is compiled with
+#   demo   and what the local stack runs on: RabbitMQ
+#   test   and PostgreSQL, for the tests
+#
+# No system service is started: the stack and the tests run private servers.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+
+level=${1:-demo}
+case $level in build | demo | test) ;; *) die "usage: scripts/install-dependencies.sh build | demo | test" 64 ;; esac
+
+check_swift() {
+    local version
+    command -v swift >/dev/null ||
+        die "Swift is not installed. Get 6.2 or newer from https://www.swift.org/install/ and run this again." 69
+    version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' | head -n 1)
+    # shellcheck disable=SC2086 # two numbers
+    set -- $version
+    if [ "${1:-0}" -lt 6 ] || { [ "$1" -eq 6 ] && [ "$2" -lt 2 ]; }; then
+        die "Swift 6.2 or newer is needed, from https://www.swift.org/install/; here is ${1:-none}.${2:-0}." 69
+    fi
+}
+
+debian_packages() {
+    echo librabbitmq-dev libpq-dev libsqlite3-dev pkg-config
+    [ "$level" = build ] || echo rabbitmq-server curl procps
+    [ "$level" != test ] || echo postgresql
+}
+
+# Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
+policy=/usr/sbin/policy-rc.d
+made_policy=no
+forbid_starting() {
+    if [ -e $policy ]; then return; fi
+    as_root sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy"
+    made_policy=yes
+}
+allow_starting() { if [ $made_policy = yes ]; then as_root rm -f $policy; fi; }
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"
+    elif command -v sudo >/dev/null; then sudo "$@"
+    else die "These packages are missing: ${missing[*]}. Install them as root, or install sudo." 69; fi
+}
+
+is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+install_on_debian() {
+    local package log
+    missing=()
+    for package in $(debian_packages); do is_installed "$package" || missing+=("$package"); done
+    [ ${#missing[@]} -gt 0 ] || { say "Nothing to install."; return; }
+    say "Installing ${missing[*]} ..."
+    log=$(mktemp)
+    trap 'allow_starting; rm -f "$log"' EXIT
+    forbid_starting
+    { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -q -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        die "apt-get could not install them." 69
+    }
+    allow_starting
+    made_policy=no
+    keep_off_at_boot
+    say "Installed ${missing[*]}; their system services were not started."
+}
+
+# What was installed for private use only shall not come up at the next boot either.
+keep_off_at_boot() {
+    local package
+    command -v systemctl >/dev/null || return 0
+    for package in "${missing[@]}"; do
+        case $package in
+            rabbitmq-server | postgresql) as_root systemctl disable "$package" >/dev/null 2>&1 || true ;;
+        esac
+    done
+}
+
+install_on_macos() {
+    local formula wanted=(rabbitmq-c libpq pkgconf)
+    command -v brew >/dev/null || die "Homebrew is not installed: https://brew.sh" 69
+    [ "$level" = build ] || wanted+=(rabbitmq)
+    [ "$level" != test ] || wanted+=(postgresql@15)
+    missing=()
+    for formula in "${wanted[@]}"; do brew list --formula "$formula" >/dev/null 2>&1 || missing+=("$formula"); done
+    [ ${#missing[@]} -gt 0 ] || { say "Nothing to install."; return; }
+    brew install --quiet "${missing[@]}"
+    say "Installed ${missing[*]}."
+}
+
+check_swift
+if [ "$(uname -s)" = Darwin ]; then
+    install_on_macos
+elif command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+    install_on_debian
+else
+    die "This script knows Debian, Ubuntu and macOS. Elsewhere, install librabbitmq and libpq with their headers, \
+SQLite's headers, pkg-config, RabbitMQ 3.10 or newer, curl and, for the tests, PostgreSQL 15 or newer; \
+then run \`swift build\` and scripts/demo.sh --no-install." 69
+fi

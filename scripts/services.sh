@@ -1,0 +1,197 @@
+# shellcheck shell=bash
+# Sourced by stack.sh and demo.sh: starts and stops the servers and services of one local stack.
+#
+# A stack lives in a folder: secrets/, rabbitmq/, the database, and run/ with process IDs, ports and logs.
+
+services="hub-emulator ingest dispatcher retrieval"
+
+# Chooses the folder of the stack; every other function works on it.
+stack_use() {
+    # Made closed and then left alone: PostgreSQL's user must be let through to its own folder.
+    [ -d "$1" ] || { mkdir -p "$1" && chmod 700 "$1"; }
+    stack=$(cd "$1" && pwd)
+    secrets=$stack/secrets run=$stack/run
+    mkdir -p "$run"
+    bin=${SECUREPUSH_BIN:-$here/../.build/debug}
+    bin=$(cd "$bin" 2>/dev/null && pwd || echo "$bin")
+    # What crosses to the services is named below; a proxy would only be in the way of loopback.
+    unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
+}
+
+stack_start() {
+    local name
+    for name in securepush $services; do
+        [ -x "$bin/$name" ] || die "$bin/$name is missing; run \`make build\` first."
+    done
+    "$bin/securepush" setup --directory "$stack" >"$run/setup.out"
+    choose_ports
+    start_broker
+    start_database
+    write_connection_string
+    start_services
+}
+
+# A port in `run/ports` is used again, so that what a person has written down stays true.
+choose_ports() {
+    [ -f "$run/ports" ] && . "$run/ports"
+    amqp_port=$(broker_port_or_free "${amqp_port:-}")
+    emulator_port=$(port_or_free "${emulator_port:-8090}")
+    ingest_port=$(port_or_free "${ingest_port:-8080}")
+    dispatcher_port=$(port_or_free "${dispatcher_port:-8082}")
+    retrieval_port=$(port_or_free "${retrieval_port:-8081}")
+    [ "$emulator_port$ingest_port$dispatcher_port$retrieval_port" = 8090808080828081 ] ||
+        say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub emulator $emulator_port."
+    printf '%s=%s\n' amqp_port "$amqp_port" emulator_port "$emulator_port" ingest_port "$ingest_port" \
+        dispatcher_port "$dispatcher_port" retrieval_port "$retrieval_port" >"$run/ports"
+}
+
+# The broker's data belongs to its port (the node's name holds it), so its old port is taken again when that can be.
+broker_port_or_free() {
+    if [ -n "$1" ] && port_is_free "$1" && port_is_free $(($1 + 1)) && port_is_free $(($1 + 2)); then echo "$1"
+    else free_ports 3; fi
+}
+
+stack_read_ports() {
+    [ -f "$run/ports" ] || die "There is no stack in $stack."
+    . "$run/ports"
+}
+
+start_broker() {
+    "$here/rabbitmq.sh" start "$stack/rabbitmq" "$amqp_port"
+    "$here/rabbitmq.sh" heal "$stack/rabbitmq" >"$run/heal.out" || { cat "$run/heal.out" >&2; return 1; }
+    amqp_url="amqp://guest:guest@127.0.0.1:$amqp_port/%2F"
+}
+
+start_database() {
+    if [ "${STORE:-sqlite}" = sqlite ]; then
+        database_url="sqlite:$stack/securepush.sqlite"
+    elif [ "$STORE" = postgres ]; then
+        database_port=${database_port:-$(free_ports 1)}
+        "$here/postgres.sh" start "$stack/postgres" "$database_port"
+        echo "database_port=$database_port" >>"$run/ports"
+        database_url="postgres://securepush@127.0.0.1:$database_port/securepush"
+    else
+        die "STORE is sqlite or postgres." 64
+    fi
+}
+
+# The key stays, the address is that of this start.
+write_connection_string() {
+    (umask 077 && sed "s#Endpoint=[^;]*#Endpoint=http://127.0.0.1:$emulator_port/#" \
+        "$secrets/hub-connection-string" >"$run/hub-connection-string")
+}
+
+start_services() {
+    local hub=(HUB_CONNECTION_STRING_FILE="$run/hub-connection-string" HUB_NAME=securepush)
+    local users=(AUTH_USERS_FILE="$secrets/users" AUTH_JWKS_FILE="$secrets/jwks.json")
+    start_service hub-emulator HTTP_PORT="$emulator_port" \
+        EMULATOR_CONNECTION_STRING="$(cat "$run/hub-connection-string")"
+    wait_until_ready hub-emulator "$emulator_port"
+    start_service ingest HTTP_PORT="$ingest_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
+        PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "${users[@]}"
+    start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" "${hub[@]}"
+    start_service retrieval HTTP_PORT="$retrieval_port" DATABASE_URL="$database_url" \
+        PAYLOAD_KEYS_FILE="$secrets/payload.keys" AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" \
+        "${users[@]}" "${hub[@]}"
+    wait_until_ready ingest "$ingest_port"
+    wait_until_ready dispatcher "$dispatcher_port"
+    wait_until_ready retrieval "$retrieval_port"
+}
+
+# start_service NAME KEY=VALUE...: with these settings and no others, out of reach of the terminal's Ctrl-C.
+start_service() {
+    local name=$1
+    shift
+    with_only_settings "$@" "$name" >"$run/$name.out" 2>"$run/$name.log" </dev/null &
+    { echo $! && birth_of $!; } >"$run/$name.pid"
+}
+
+# Settings are exported, not passed to `env`, whose arguments `ps` shows. Replaces the shell that calls it, so that the
+# process ID of the background job is the service's.
+with_only_settings() {
+    local variable
+    for variable in $(compgen -e); do
+        case $variable in PATH | HOME | LANG | TMPDIR | LOG_LEVEL) ;; *) unset "$variable" ;; esac
+    done
+    while [ $# -gt 1 ]; do
+        export "${1?}"
+        shift
+    done
+    if command -v setsid >/dev/null; then exec setsid "$bin/$1"; else exec "$bin/$1"; fi
+}
+
+# When a process was started: tells it from a later one with the same ID.
+birth_of() {
+    if [ -r "/proc/$1/stat" ]; then sed 's/.*) //' "/proc/$1/stat" | cut -d ' ' -f 20
+    else ps -o lstart= -p "$1" 2>/dev/null || true; fi
+}
+
+service_pid() { head -n 1 "$run/$1.pid" 2>/dev/null || true; }
+
+# Whether the process that we recorded is alive.
+service_is_alive() {
+    local pid
+    pid=$(service_pid "$1")
+    [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null && [ "$(birth_of "$pid")" = "$(tail -n 1 "$run/$1.pid")" ]
+}
+
+wait_until_ready() {
+    local name=$1 port=$2 deadline=$((SECONDS + 30))
+    while [ $SECONDS -lt $deadline ]; do
+        if curl -fsS -o /dev/null --max-time 2 "http://127.0.0.1:$port/readyz" 2>/dev/null; then return; fi
+        if ! service_is_alive "$name"; then break; fi
+        sleep 0.1
+    done
+    failed_service=$name
+    warn "$name did not become ready: $(curl -sS --max-time 2 "http://127.0.0.1:$port/readyz" 2>&1 || true)"
+    return 1
+}
+
+# In the order that lets each finish: who takes work first, what they work with last.
+stack_stop() {
+    local name
+    for name in ingest retrieval dispatcher hub-emulator; do stop_service "$name" TERM; done
+    for name in ingest retrieval dispatcher hub-emulator; do await_end "$name"; done
+    "$here/rabbitmq.sh" stop "$stack/rabbitmq" >/dev/null 2>&1 || true
+    if [ -d "$stack/postgres" ]; then "$here/postgres.sh" stop "$stack/postgres" >/dev/null 2>&1 || true; fi
+}
+
+stop_service() { if service_is_alive "$1"; then kill "-$2" "$(service_pid "$1")" 2>/dev/null || true; fi; }
+
+await_end() {
+    local deadline=$((SECONDS + 12))
+    while service_is_alive "$1" && [ $SECONDS -lt $deadline ]; do sleep 0.05; done
+    stop_service "$1" KILL
+    rm -f "$run/$1.pid"
+}
+
+stack_is_up() {
+    local name
+    for name in $services; do service_is_alive "$name" || return 1; done
+    "$here/rabbitmq.sh" status "$stack/rabbitmq" >/dev/null
+}
+
+stack_status() {
+    local name result=0
+    for name in $services; do
+        if service_is_alive "$name"; then say "$name: running, process $(service_pid "$name")"
+        else say "$name: stopped" && result=1; fi
+    done
+    say "rabbitmq: $("$here/rabbitmq.sh" status "$stack/rabbitmq" || true)"
+    return $result
+}
+
+# For an EXIT trap: says what went wrong, and leaves nothing running.
+stack_failed() {
+    local result=$?
+    trap - EXIT
+    if [ $result -ne 0 ]; then
+        local name=${failed_service:-}
+        if [ -n "$name" ] && [ -s "$run/$name.log" ]; then
+            warn "The log of $name ($run/$name.log) ends with:"
+            tail -n 20 "$run/$name.log" >&2
+        fi
+        stack_stop
+    fi
+    exit $result
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The local stack without containers, in the background: scripts/stack.sh up | down | status [DIR]
+#
+# DIR is .securepush/local. The store is SQLite; STORE=postgres takes a private PostgreSQL. Services listen on their
+# default ports, or on free ones where these are taken. DIR/run holds process IDs, ports and logs.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+. "$here/ports.sh"
+. "$here/services.sh"
+
+action=${1:-}
+stack_use "${2:-$here/../.securepush/local}"
+
+up() {
+    if stack_is_up; then
+        "$here/rabbitmq.sh" heal "$stack/rabbitmq"
+        say "The stack is up already."
+    else
+        stack_stop
+        trap 'stack_failed' EXIT
+        stack_start
+        trap - EXIT
+    fi
+    usage_hints
+}
+
+usage_hints() {
+    stack_read_ports
+    say
+    say "ingest      http://127.0.0.1:$ingest_port"
+    say "retrieval   http://127.0.0.1:$retrieval_port"
+    say "dispatcher  http://127.0.0.1:$dispatcher_port  (health and metrics)"
+    say "the page    http://127.0.0.1:$emulator_port/  (what crossed the hub, what devices show)"
+    say
+    say "Send something:"
+    say "  export INGEST_URL=http://127.0.0.1:$ingest_port INGEST_API_KEY=\$(cat $secrets/ingest-api-key)"
+    say "  export RETRIEVAL_URL=http://127.0.0.1:$retrieval_port HUB_EMULATOR_URL=http://127.0.0.1:$emulator_port"
+    say "  $bin/securepush device --user alice --platform apple --password-file $secrets/alice.password &"
+    say "  $bin/securepush send --to alice --payload 'Your results are in.'"
+}
+
+case $action in
+    up) up ;;
+    down) stack_stop && say "The stack is down; its data is in $stack." ;;
+    status) stack_status ;;
+    *) die "usage: scripts/stack.sh up | down | status [DIR]" 64 ;;
+esac

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Runs a command beside a private RabbitMQ and a private PostgreSQL, and stops both: scripts/with-servers.sh COMMAND...
+#
+# Data is in a temporary folder; SECUREPUSH_TEST_AMQP_URL and SECUREPUSH_TEST_DATABASE_URL name the two. Prints nothing
+# after the command, so that what the command says last is what stands last.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+. "$here/ports.sh"
+[ $# -gt 0 ] || die "usage: scripts/with-servers.sh COMMAND..." 64
+
+folder=$(mktemp -d "${TMPDIR:-/tmp}/securepush.XXXXXX")
+stop_servers() {
+    trap - EXIT INT TERM
+    "$here/rabbitmq.sh" stop "$folder/rabbitmq" >/dev/null 2>&1 || true
+    "$here/postgres.sh" stop "$folder/postgres" >/dev/null 2>&1 || true
+    rm -rf "$folder"
+}
+trap stop_servers EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+start=$SECONDS
+amqp_port=$(free_ports 3)
+database_port=$(free_ports 1)
+"$here/postgres.sh" start "$folder/postgres" "$database_port" >"$folder/postgres.out" 2>&1 &
+postgres=$!
+"$here/rabbitmq.sh" start "$folder/rabbitmq" "$amqp_port" || die "RabbitMQ did not start" 69
+wait "$postgres" || {
+    cat "$folder/postgres.out" >&2
+    die "PostgreSQL did not start" 69
+}
+warn "RabbitMQ and PostgreSQL started in $((SECONDS - start)) s"
+
+export SECUREPUSH_TEST_AMQP_URL="amqp://guest:guest@127.0.0.1:$amqp_port/%2F"
+export SECUREPUSH_TEST_DATABASE_URL="postgres://securepush@127.0.0.1:$database_port/securepush"
+result=0
+"$@" || result=$?
+exit "$result"
