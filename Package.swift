@@ -110,13 +110,15 @@ let package = Package(
         .target(
             name: "Authentication",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, logging, nioCore, nioHTTP1,
+                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, logging, nioCore,
+                nioHTTP1,
                 nioPosix,
             ], path: "Shared/Authentication", swiftSettings: settings),
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, hummingbirdTLS,
+                "SecurePushCore", "ServiceConfiguration", httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                hummingbirdTLS,
                 logging,
                 metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
             ], path: "Shared/ServiceRuntime", swiftSettings: settings),
@@ -206,7 +208,8 @@ let package = Package(
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "TestSupport", hummingbird,
                 hummingbirdTesting,
-                httpTypes, logging, metrics, metricsCore, nioCore, serviceLifecycle, serviceLifecycleTestKit, unixSignals,
+                httpTypes, logging, metrics, metricsCore, nioCore, serviceLifecycle, serviceLifecycleTestKit,
+                unixSignals,
             ], path: "Tests/ServiceRuntimeTests", swiftSettings: settings),
         .testTarget(
             name: "IngestTests",
@@ -230,7 +233,8 @@ let package = Package(
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird,
+                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto,
+                httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
         .testTarget(

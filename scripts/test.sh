@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every test, with what it needs: installs what is missing, builds, starts private servers, runs all suites.
-# Arguments go to `swift test`, for example --filter StorageTests. The runner's own closing line stands last.
+# With arguments only what they choose runs, by `swift test`, for example --filter StorageTests.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
@@ -8,4 +8,5 @@ cd "$here/.."
 
 timed "install" "$here/install-dependencies.sh" test
 timed "build" swift build --build-tests
-exec "$here/with-servers.sh" swift test --skip-build "$@"
+if [ $# -gt 0 ]; then exec "$here/with-servers.sh" swift test --skip-build "$@"; fi
+exec "$here/with-servers.sh" "$here/suites.sh"

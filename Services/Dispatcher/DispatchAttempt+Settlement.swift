@@ -63,7 +63,8 @@ extension DispatchPlan {
     func skipping(_ policy: DispatchPolicy, reason: String, now: Timestamp) -> DispatchOutcome {
         var deliveries = deliveries
         for platform in policy.owedPlatforms(self, asked: nil) {
-            var delivery = deliveries.first { $0.platform == platform }
+            var delivery =
+                deliveries.first { $0.platform == platform }
                 ?? Delivery(platform: platform, state: .skipped, updatedAt: now)
             delivery.state = .skipped
             delivery.error = reason

@@ -36,7 +36,8 @@ struct DispatchPipeline: Service {
             consumer: consumer, publisher: publisher, ledger: ledger, policy: policy, logger: logger, metrics: metrics)
     }
 
-    /// Runs until the consumer is drained, which a graceful shutdown brings about, and all that it handed out is settled.
+    /// Runs until the consumer is drained, which a graceful shutdown brings about, and all that it handed out is
+    /// settled.
     func run() async throws {
         await withTaskGroup { group in
             group.addTask { await settler.run() }

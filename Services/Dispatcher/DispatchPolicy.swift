@@ -10,8 +10,8 @@ struct DispatchPolicy: Sendable {
 
     /// The platforms that a claimed notification still has to be sent to, in the order of `HUB_PLATFORMS`.
     ///
-    /// The stored outcomes decide; what a retry's header names only narrows it. So a platform that succeeded is not sent
-    /// again, whatever the broker delivers twice.
+    /// The stored outcomes decide; what a retry's header names only narrows it. So a platform that succeeded is not
+    /// sent again, whatever the broker delivers twice.
     func owedPlatforms(_ plan: DispatchPlan, asked: [Platform]?) -> [Platform] {
         let wanted = plan.platforms.map { wanted in platforms.filter(wanted.contains) } ?? platforms
         return wanted.filter { platform in

@@ -80,7 +80,8 @@ final class DispatchSettler: Sendable {
                 try await ledger.record(outcomes)
                 return true
             } catch {
-                logger.warning("storing outcomes failed", metadata: ["error": "\(error)", "count": "\(outcomes.count)"])
+                logger.warning(
+                    "storing outcomes failed", metadata: ["error": "\(error)", "count": "\(outcomes.count)"])
                 metrics.recordFailures.increment()
                 try? await Task.sleep(for: wait)
                 wait = min(wait * 2, .seconds(1))

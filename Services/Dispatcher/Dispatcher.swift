@@ -1,6 +1,7 @@
 import ServiceRuntime
 
-/// The dispatcher: consumes IDs from the broker and wakes the recipients' devices through the hub. Run as many as needed.
+/// The dispatcher: consumes IDs from the broker and wakes the recipients' devices through the hub. Run as many as
+/// needed.
 @main
 struct Dispatcher {
     static func main() async {

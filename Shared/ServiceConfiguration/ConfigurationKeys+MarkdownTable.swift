@@ -3,7 +3,8 @@ extension ConfigurationKeys {
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, logLevel, logFormat, databaseURL, databaseMigrate,
         amqpURL, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName, hubInsecureHost,
-        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts, retryDelays, ingestAPIKeysFile, authJWKSFile,
+        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts, retryDelays, ingestAPIKeysFile,
+        authJWKSFile,
         authJWKSURL, authIssuer, authAudience, authUsersFile, authTokenSigningKeyFile, authTokenTTL,
     ]
 

@@ -103,7 +103,8 @@ extension ConfigurationKeys {
     /// The key `HUB_INSECURE_HOST`.
     public static let hubInsecureHost = ConfigurationKey(
         "HUB_INSECURE_HOST", .string(hint: "HOST"),
-        meaning: "The one host, beside loopback, that an http:// endpoint may name: a hub emulator in a private network")
+        meaning: "The one host, beside loopback, that an http:// endpoint may name: a hub emulator in a private network"
+    )
 
     /// The key `HUB_PLATFORMS`.
     public static let hubPlatforms = ConfigurationKey(

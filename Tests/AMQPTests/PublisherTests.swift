@@ -30,7 +30,9 @@ import Testing
             let message = AMQPMessage(
                 exchange: "", routingKey: queue, body: Array("é".utf8), contentType: "text/plain", messageID: "id",
                 isPersistent: true, expiration: 60_000,
-                headers: ["text": "ü", "number": 7, "flag": true, "list": .array(["a", 1]), "nested": .table(["x": 1])])
+                headers: [
+                    "text": "ü", "number": 7, "flag": true, "list": .array(["a", 1]), "nested": .table(["x": 1]),
+                ])
             try await withPublisher(configuration, topology) { publisher in
                 #expect(await codes(publisher, [message]).isEmpty)
             }

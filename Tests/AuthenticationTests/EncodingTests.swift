@@ -48,7 +48,7 @@ import Testing
         "1", #"{"a":01}"#, #"{"a":1.}"#, #"{"a":+1}"#, #"{"a":.5}"#, #"{"a":1e}"#, #"{"a":1e999}"#, #"{"a":NaN}"#,
         #"{"a":"\ud800"}"#, #"{"a":"\udc00"}"#, #"{"a":"\ud800\u0041"}"#, #"{"a":"\x"}"#, "{\"a\":\"\n\"}",
         #"{"a":"\u12"}"#, #"{a:1}"#, #"{'a':1}"#, #"{"a" 1}"#, #"{"a":tru}"#, "{\"a\":1}\u{0}",
-        "{\"a\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}"
+        "{\"a\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}",
     ])
     func refuses(text: String) {
         #expect(throws: JSONReader.Malformed.self) { try read(text) }

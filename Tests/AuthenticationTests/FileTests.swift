@@ -42,7 +42,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
             (nil, .missing), ("", .missing), ("Basic abc", .missing), ("Bearer", .malformed),
             ("Bearer a b", .malformed),
             ("Bearer spk_wrong", .invalid), ("Bearer spk_é", .malformed),
-            ("Bearer " + String(repeating: "a", count: 1025), .malformed)
+            ("Bearer " + String(repeating: "a", count: 1025), .malformed),
         ] as [(String?, AuthenticationError.Code)])
     func refusals(header: String?, code: AuthenticationError.Code) async throws {
         try await withTemporaryFolder { folder in
@@ -59,7 +59,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
 
     @Test(arguments: [
         "billing", "billing abc", "billing \(hash) more", "a/b \(hash)", "a \(hash)\nb \(hash)", "\u{e9} \(hash)",
-        "billing \(hash)0", "billing \(String(repeating: "g", count: 64))"
+        "billing \(hash)0", "billing \(String(repeating: "g", count: 64))",
     ])
     func malformedLinesAreNamed(line: String) async throws {
         try await withTemporaryFolder { folder in

@@ -1,7 +1,7 @@
-import SecurePushCore
 import Crypto
 import CryptoExtras
 import Logging
+import SecurePushCore
 import Testing
 
 @testable import Authentication
@@ -14,7 +14,7 @@ import Testing
 
     @Test(arguments: [
         #""use":"enc""#, #""use":7"#, #""key_ops":["sign"]"#, #""alg":"RS256""#, #""alg":"none""#, #""alg":1"#,
-        #""kid":7"#
+        #""kid":7"#,
     ])
     func keysOfAnotherUse(members: String) {
         #expect(throws: AuthenticationSetupError.self) { try read(jwks(TestKey.es256().jwk(members))) }
@@ -26,7 +26,7 @@ import Testing
         #"{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","#
             + #""y":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"}"#,
         #"{"kty":"OKP","crv":"X25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
-        #"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#, #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#, #"{"kty":"RSA"}"#
+        #"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#, #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#, #"{"kty":"RSA"}"#,
     ])
     func unusableKeysAreLeftOut(key: String) throws {
         #expect(throws: AuthenticationSetupError.self) { try read(jwks(key)) }

@@ -26,7 +26,7 @@ private func withUsers(
     @Test(arguments: [
         ("alice", "secret"), ("alice", "with:colons::"), ("bob smith", "x"), ("häns%20#", "pässwörd 🔑"),
         ("a", ":"),
-        ("#comment", "x"), ("e\u{301}", "x")
+        ("#comment", "x"), ("e\u{301}", "x"),
     ])
     func good(user: String, password: String) async throws {
         try await withUsers([("other", "other"), (user, password)]) { bench in
@@ -39,7 +39,7 @@ private func withUsers(
 
     @Test(arguments: [
         ("alice", "Secret"), ("alice", ""), ("alice", "secret "), ("alice", "secret:"), ("alice:", "secret"),
-        ("Alice", "secret"), ("", "secret"), ("", ""), ("bob", "secret"), ("\u{e9}", "x")
+        ("Alice", "secret"), ("", "secret"), ("", ""), ("bob", "secret"), ("\u{e9}", "x"),
     ])
     func wrong(user: String, password: String) async throws {
         try await withUsers([("alice", "secret"), ("e\u{301}", "x")]) { bench in
@@ -54,7 +54,7 @@ private func withUsers(
 
     @Test(arguments: [
         "Basic", "Basic ", "Basic !", "Basic YWxpY2U=", "Basic YWxpY2U6c2VjcmV0=", "Basic YWxpY2U6c2VjcmV0\u{e9}",
-        "Basic alice:secret", "Basic YWxpY2U6c2VjcmV0 YQ==", "Basic YWxpY2U6/w==", "Basic null", "Basic YTr="
+        "Basic alice:secret", "Basic YWxpY2U6c2VjcmV0 YQ==", "Basic YWxpY2U6/w==", "Basic null", "Basic YTr=",
     ])
     func malformed(header: String) async throws {
         try await withUsers([("alice", "secret")]) { bench in

@@ -1,7 +1,7 @@
-import SecurePushCore
 import Foundation
 import Hummingbird
 import Logging
+import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 import TestSupport
@@ -188,7 +188,7 @@ final class KeyServer: Sendable {
     @Test(arguments: [
         "", "keys.json", "http://id.example/keys", "file:///etc/keys", "ftp://127.0.0.1/", "https://",
         "http://127.0.0.1.x/",
-        "http://127.evil.0.1/", "http://localhost.evil/k", "http://127.0.0.1@evil.example/k"
+        "http://127.evil.0.1/", "http://localhost.evil/k", "http://127.0.0.1@evil.example/k",
     ])
     func bad(url: String) {
         #expect(throws: AuthenticationSetupError.self) { try KeySetURL(url) }

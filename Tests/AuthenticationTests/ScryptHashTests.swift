@@ -15,7 +15,7 @@ import Testing
             "password", "NaCl", 10, 8, 16,
             "fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b3731622eaf30d92e22a3886ff109279d9830dac727afb9"
                 + "4a83ee6d8360cbdfa2cc0640"
-        )
+        ),
     ])
     func vectorsOfRFC7914(password: String, salt: String, ln: Int, r: Int, p: Int, expected: String) throws {
         let key = try ScryptHash.derive(
@@ -60,7 +60,7 @@ import Testing
         "$scrypt$ln=99999999999999999999,r=8,p=1$\(salt)$\(hash)", "$scrypt$ln=14,r=8,p=0$\(salt)$\(hash)",
         "$scrypt$ln=14,r=8,p=1$\(salt)=$\(hash)", "$scrypt$ln=14,r=8,p=1$AAAA$\(hash)",
         "$scrypt$ln=14,r=8,p=1$\(salt)$AAAA",
-        "$scrypt$ln=14,r=8,p=1$$\(hash)", "$scrypt$ln=14,r=8,p=1$\(salt)$"
+        "$scrypt$ln=14,r=8,p=1$$\(hash)", "$scrypt$ln=14,r=8,p=1$\(salt)$",
     ])
     func refuses(text: String) {
         #expect(throws: AuthenticationSetupError.self) { try ScryptHash(text) }

@@ -1,7 +1,7 @@
-import SecurePushCore
 import Crypto
 import CryptoExtras
 import Foundation
+import SecurePushCore
 
 @testable import Authentication
 

@@ -1,7 +1,7 @@
-import SecurePushCore
 import Crypto
 import CryptoExtras
 import Foundation
+import SecurePushCore
 import Testing
 
 @testable import Authentication
@@ -36,7 +36,7 @@ import Testing
         let spellings = [
             publicKey.pemRepresentation, publicKey.pemRepresentation + "\n", publicKey.pkcs1PEMRepresentation,
             key.jwk(),
-            jwks(key.jwk())
+            jwks(key.jwk()),
         ]
         for spelling in spellings.map({ Array($0.utf8) }) + [Array(publicKey.derRepresentation)] {
             for algorithm in ["HS256", "HS384", "HS512"] {
@@ -51,7 +51,7 @@ import Testing
         for (key, name) in [
             (TestKey.es256(), "ES384"), (TestKey.es256(), "EdDSA"), (TestKey.es384(), "ES256"),
             (TestKey.edDSA(), "ES256"),
-            (TestKey.hmac(), "HS512"), (try TestKey.rsa("RS256"), "PS256"), (try TestKey.rsa("PS256"), "RS256")
+            (TestKey.hmac(), "HS512"), (try TestKey.rsa("RS256"), "PS256"), (try TestKey.rsa("PS256"), "RS256"),
         ] {
             let token = try key.token(header: #"{"alg":"\#(name)"}"#, claims: claims())
             try await expectRefusal(token, jwks(key.jwk()))
@@ -68,7 +68,7 @@ import Testing
         #"{"alg":"ES256","crit":["b64"],"b64":false}"#, #"{"alg":"ES256","alg":"ES256"}"#,
         #"{"alg":"none","alg":"ES256"}"#, #"{"alg":"ES256","kid":7}"#, #"{"alg":["ES256"]}"#, #"{}"#,
         #"{"alg":"ES256","typ":"logout+jwt"}"#, #"{"alg":"ES256","typ":7}"#, #"["ES256"]"#, #"{"alg":"ES256"} x"#,
-        #"{"alg":"es256"}"#, #"{"alg":"ES256\u0000"}"#
+        #"{"alg":"es256"}"#, #"{"alg":"ES256\u0000"}"#,
     ])
     func headers(header: String) async throws {
         let key = TestKey.es256()
@@ -78,8 +78,7 @@ import Testing
     /// A key that the token brings along is never used, nor is a URL in it fetched.
     @Test func ownKey() async throws {
         let (trusted, own) = (TestKey.es256(), TestKey.es256())
-        for member in [#""jwk":\#(own.jwk())"#, #""jku":"http://127.0.0.1:1/keys""#, #""x5u":"http://127.0.0.1:1/""#]
-        {
+        for member in [#""jwk":\#(own.jwk())"#, #""jku":"http://127.0.0.1:1/keys""#, #""x5u":"http://127.0.0.1:1/""#] {
             let token = try own.token(header: #"{"alg":"ES256",\#(member)}"#, claims: claims())
             try await expectRefusal(token, jwks(trusted.jwk()))
         }
@@ -90,7 +89,7 @@ import Testing
         #"{"exp":1800000600}"#, #"{"sub":["alice"],"exp":1800000600}"#, #"{"sub":"alice"}"#,
         #"{"sub":"bob","sub":"alice","exp":1800000600}"#, #"{"sub":"alice","exp":1,"exp":1800000600}"#,
         #"{"sub":"alice","\u0073ub":"bob","exp":1800000600}"#, #"{"sub":"alice","exp":"1800000600"}"#,
-        #"{"sub":"alice","exp":true}"#, #"["alice"]"#, #""alice""#, "", "{", #"{"sub":"alice","exp":1800000600}}"#
+        #"{"sub":"alice","exp":true}"#, #"["alice"]"#, #""alice""#, "", "{", #"{"sub":"alice","exp":1800000600}}"#,
     ])
     func badClaims(claims: String) async throws {
         let key = TestKey.es256()
@@ -110,7 +109,7 @@ import Testing
             "\(header).\(body).\(signature)A",
             "\(header).\(body).\(signature.dropLast(2))", "\(header) .\(body).\(signature)",
             "\(header).\(body).\(Base64.encode(Array(repeating: 0, count: 64), .url))",
-            "\(body).\(header).\(signature)", token.lowercased()
+            "\(body).\(header).\(signature)", token.lowercased(),
         ] { try await expectRefusal(changed, jwks(key.jwk())) }
     }
 

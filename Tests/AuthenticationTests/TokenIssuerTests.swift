@@ -124,7 +124,7 @@ import Testing
                 UserAuthenticationConfiguration(jwksFile: folder + "/none"), .init(jwksFile: folder + "/x"),
                 .init(usersFile: folder + "/none"), .init(usersFile: folder + "/x"),
                 .init(signingKeyFile: folder + "/x"),
-                .init(jwksURL: "http://id.example/keys")
+                .init(jwksURL: "http://id.example/keys"),
             ] {
                 #expect(throws: (any Error).self) {
                     try UserAuthenticator(configuration: configuration, logger: .init(label: "test"))

@@ -48,7 +48,7 @@ import Testing
             (#""exp":\#(Timestamp.claim(60)),"nbf":"\#(Timestamp.claim(0))""#, .malformed),
             (#""exp":"\#(Timestamp.claim(60))""#, .malformed), (#""exp":null"#, .malformed),
             (#""exp":1e300"#, .malformed),
-            (#""iat":1"#, .malformed), (#""exp":\#(Timestamp.claim(60)),"iat":true"#, .malformed)
+            (#""iat":1"#, .malformed), (#""exp":\#(Timestamp.claim(60)),"iat":true"#, .malformed),
         ] as [(String, AuthenticationError.Code?)])
     func times(times: String, expected: AuthenticationError.Code?) async throws {
         let key = TestKey.edDSA()
@@ -66,7 +66,7 @@ import Testing
             (#""iss":"https://id","aud":"pushy""#, .invalid), (#""iss":"https://id","aud":[]"#, .invalid),
             (#""iss":"https://id","aud":["push",7]"#, .malformed),
             (#""iss":["https://id"],"aud":"push""#, .malformed),
-            (#""iss":"https://id","aud":{"push":1}"#, .malformed)
+            (#""iss":"https://id","aud":{"push":1}"#, .malformed),
         ] as [(String, AuthenticationError.Code?)])
     func issuerAndAudience(members: String, expected: AuthenticationError.Code?) async throws {
         let key = TestKey.edDSA()

@@ -99,8 +99,16 @@ struct FlakyLedger: DispatchLedger {
 
         init(claims: Int = 0, records: Int = 0) { left = Mutex((claims, records)) }
 
-        func takeClaim() -> Bool { left.withLock { $0.claims -= 1; return $0.claims >= 0 } }
-        func takeRecord() -> Bool { left.withLock { $0.records -= 1; return $0.records >= 0 } }
+        func takeClaim() -> Bool {
+            left.withLock {
+                $0.claims -= 1; return $0.claims >= 0
+            }
+        }
+        func takeRecord() -> Bool {
+            left.withLock {
+                $0.records -= 1; return $0.records >= 0
+            }
+        }
     }
 
     func claim(_ ids: [NotificationID], now: Timestamp) async throws -> [NotificationID: DispatchPlan] {

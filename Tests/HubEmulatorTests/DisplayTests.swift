@@ -5,10 +5,11 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct DisplayTests {
-    @Test(arguments: [
-        (#"{"Id":"7","Text":"hello","Kind":"payload"}"#, 204), (#"{"text":"New message","kind":"Prompt"}"#, 204),
-        (#"{"Id":"7"}"#, 422), (#"{"Text":1}"#, 422), (#"{"Text":"x","Kind":"other"}"#, 422), ("x", 400),
-    ] as [(String, Int)])
+    @Test(
+        arguments: [
+            (#"{"Id":"7","Text":"hello","Kind":"payload"}"#, 204), (#"{"text":"New message","kind":"Prompt"}"#, 204),
+            (#"{"Id":"7"}"#, 422), (#"{"Text":1}"#, 422), (#"{"Text":"x","Kind":"other"}"#, 422), ("x", 400),
+        ] as [(String, Int)])
     func displaysAreChecked(_ json: String, _ status: Int) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(

@@ -49,10 +49,11 @@ import Testing
         #expect(configuration.recordCapacity == 7)
     }
 
-    @Test(arguments: [
-        ("EMULATOR_CONNECTION_STRING", "secret-and-wrong"), ("EMULATOR_ENDPOINT", "nowhere"),
-        ("EMULATOR_RECORDS", "0"), ("EMULATOR_HUB_NAMES", ","),
-    ] as [(String, String)])
+    @Test(
+        arguments: [
+            ("EMULATOR_CONNECTION_STRING", "secret-and-wrong"), ("EMULATOR_ENDPOINT", "nowhere"),
+            ("EMULATOR_RECORDS", "0"), ("EMULATOR_HUB_NAMES", ","),
+        ] as [(String, String)])
     func badValuesAreIssues(_ key: String, _ value: String) {
         let (configuration, issues) = read([key: value])
         #expect(configuration == nil)

@@ -90,13 +90,14 @@ import Testing
         #expect(effect.fault?.status == 503)
     }
 
-    @Test(arguments: [
-        ("", 400), ("[]", 400), (#"{"Status":{}}"#, 400), ("{}", 422), (#"{"Status":200}"#, 422),
-        (#"{"Status":"503"}"#, 422), (#"{"Status":503,"Rate":2}"#, 422), (#"{"Status":503,"Count":0}"#, 422),
-        (#"{"Status":503,"RetryAfter":-1}"#, 422), (#"{"Status":503,"RetryAfter":1.5}"#, 422),
-        (#"{"Status":503,"Platform":"palm"}"#, 422), (#"{"Status":503,"Operation":"dance"}"#, 422),
-        (#"{"Status":503,"Novel":1}"#, 422), (#"{"Status":503,"status":500}"#, 422), (#"{"Reset":1}"#, 422),
-    ] as [(String, Int)])
+    @Test(
+        arguments: [
+            ("", 400), ("[]", 400), (#"{"Status":{}}"#, 400), ("{}", 422), (#"{"Status":200}"#, 422),
+            (#"{"Status":"503"}"#, 422), (#"{"Status":503,"Rate":2}"#, 422), (#"{"Status":503,"Count":0}"#, 422),
+            (#"{"Status":503,"RetryAfter":-1}"#, 422), (#"{"Status":503,"RetryAfter":1.5}"#, 422),
+            (#"{"Status":503,"Platform":"palm"}"#, 422), (#"{"Status":503,"Operation":"dance"}"#, 422),
+            (#"{"Status":503,"Novel":1}"#, 422), (#"{"Status":503,"status":500}"#, 422), (#"{"Reset":1}"#, 422),
+        ] as [(String, Int)])
     func badFaultsAreProblems(_ json: String, _ status: Int) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.addFault(json)

@@ -59,20 +59,21 @@ import Testing
         #expect(json.contains(#""BodyBase64":"/wA=""#))
     }
 
-    @Test(arguments: [
-        (NotificationFormat.apple, ["apns-priority": "5"], #"{"aps":{"content-available":1},"secureId":"7"}"#, 0),
-        (.apple, ["apns-priority": "10"], #"{"aps":{"content-available":1}}"#, 1),
-        (.apple, ["apns-priority": "5", "apns-push-type": "alert"], #"{"aps":{"content-available":1}}"#, 1),
-        (.apple, [:], #"{"aps":{"alert":"hi"}}"#, 0), (.apple, [:], "7", 1),
-        (.apple, ["apns-priority": "5"], #"{"aps":{"content-available":1,"sound":"x"}}"#, 1),
-        (.fcmv1, [:], #"{"message":{"data":{"secureId":"7"}}}"#, 0), (.fcmv1, [:], #"{"data":{}}"#, 1),
-        (.fcmv1, [:], #"{"message":{"data":{"from":"7","google.x":"1"}}}"#, 2),
-        (.fcmv1, [:], #"{"message":{"token":"t","data":{"a":1}}}"#, 2), (.gcm, [:], #"{"data":{"a":"b"}}"#, 0),
-        (.windows, ["x-wns-type": "wns/raw", "content-type": "application/octet-stream"], "7", 0),
-        (.windows, ["x-wns-type": "wns/raw", "content-type": "application/xml"], "7", 1), (.windows, [:], "7", 1),
-        (.adm, [:], String(repeating: "x", count: 9000), 0),
-        (.fcmv1, [:], #"{"message":{"data":{"a":"\#(String(repeating: "x", count: 4096))"}}}"#, 1),
-    ] as [(NotificationFormat, [String: String], String, Int)])
+    @Test(
+        arguments: [
+            (NotificationFormat.apple, ["apns-priority": "5"], #"{"aps":{"content-available":1},"secureId":"7"}"#, 0),
+            (.apple, ["apns-priority": "10"], #"{"aps":{"content-available":1}}"#, 1),
+            (.apple, ["apns-priority": "5", "apns-push-type": "alert"], #"{"aps":{"content-available":1}}"#, 1),
+            (.apple, [:], #"{"aps":{"alert":"hi"}}"#, 0), (.apple, [:], "7", 1),
+            (.apple, ["apns-priority": "5"], #"{"aps":{"content-available":1,"sound":"x"}}"#, 1),
+            (.fcmv1, [:], #"{"message":{"data":{"secureId":"7"}}}"#, 0), (.fcmv1, [:], #"{"data":{}}"#, 1),
+            (.fcmv1, [:], #"{"message":{"data":{"from":"7","google.x":"1"}}}"#, 2),
+            (.fcmv1, [:], #"{"message":{"token":"t","data":{"a":1}}}"#, 2), (.gcm, [:], #"{"data":{"a":"b"}}"#, 0),
+            (.windows, ["x-wns-type": "wns/raw", "content-type": "application/octet-stream"], "7", 0),
+            (.windows, ["x-wns-type": "wns/raw", "content-type": "application/xml"], "7", 1), (.windows, [:], "7", 1),
+            (.adm, [:], String(repeating: "x", count: 9000), 0),
+            (.fcmv1, [:], #"{"message":{"data":{"a":"\#(String(repeating: "x", count: 4096))"}}}"#, 1),
+        ] as [(NotificationFormat, [String: String], String, Int)])
     func platformRulesAreWarnedAbout(
         _ format: NotificationFormat, _ headers: [String: String], _ body: String, _ count: Int
     ) {

@@ -5,13 +5,15 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct RegistrationListTests {
-    @Test(arguments: [
-        ("ChannelUri+eq+'ab12'", "AB12"), ("ChannelUri%20eq%20'AB12'", "AB12"), ("DeviceToken+eq+%27AB12%27", "AB12"),
-        ("channeluri eq 'f:1'", "f:1"), ("FcmV1RegistrationId+eq+'f:1'", "f:1"), ("GcmRegistrationId+eq+'g'", "g"),
-        ("ChannelUri+eq+'https%3A%2F%2Fw.test%2F%3Fa%3D1%26b%3D2'", "https://w.test/?a=1&amp;b=2"),
-        ("AdmRegistrationId+eq+'o''ne'", "o'ne"),
-        ("Endpoint+eq+'https://b'+and+P256DH+eq+'p'+and+Auth+eq+'x'", "https://b"),
-    ] as [(String, String)])
+    @Test(
+        arguments: [
+            ("ChannelUri+eq+'ab12'", "AB12"), ("ChannelUri%20eq%20'AB12'", "AB12"),
+            ("DeviceToken+eq+%27AB12%27", "AB12"),
+            ("channeluri eq 'f:1'", "f:1"), ("FcmV1RegistrationId+eq+'f:1'", "f:1"), ("GcmRegistrationId+eq+'g'", "g"),
+            ("ChannelUri+eq+'https%3A%2F%2Fw.test%2F%3Fa%3D1%26b%3D2'", "https://w.test/?a=1&amp;b=2"),
+            ("AdmRegistrationId+eq+'o''ne'", "o'ne"),
+            ("Endpoint+eq+'https://b'+and+P256DH+eq+'p'+and+Auth+eq+'x'", "https://b"),
+        ] as [(String, String)])
     func filtersByHandle(_ filter: String, _ handle: String) async throws {
         try await withEmulator { emulator in
             try await emulator.register("ab12", tags: "t")

@@ -66,14 +66,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("Apple", "<DeviceToken>AB</DeviceToken>"), ("FcmV1", "<FcmV1RegistrationId>f</FcmV1RegistrationId>"),
-        ("Gcm", "<GcmRegistrationId>g</GcmRegistrationId>"), ("Windows", "<ChannelUri>https://w</ChannelUri>"),
-        ("Mpns", "<ChannelUri>https://m</ChannelUri>"), ("Adm", "<AdmRegistrationId>a</AdmRegistrationId>"),
-        ("Baidu", "<BaiduUserId>u</BaiduUserId><BaiduChannelId>c</BaiduChannelId>"),
-        ("Browser", "<Endpoint>https://b</Endpoint><P256DH>p</P256DH><Auth>a</Auth>"),
-        ("Xiaomi", "<XiaomiRegistrationId>x</XiaomiRegistrationId>"),
-    ] as [(String, String)])
+    @Test(
+        arguments: [
+            ("Apple", "<DeviceToken>AB</DeviceToken>"), ("FcmV1", "<FcmV1RegistrationId>f</FcmV1RegistrationId>"),
+            ("Gcm", "<GcmRegistrationId>g</GcmRegistrationId>"), ("Windows", "<ChannelUri>https://w</ChannelUri>"),
+            ("Mpns", "<ChannelUri>https://m</ChannelUri>"), ("Adm", "<AdmRegistrationId>a</AdmRegistrationId>"),
+            ("Baidu", "<BaiduUserId>u</BaiduUserId><BaiduChannelId>c</BaiduChannelId>"),
+            ("Browser", "<Endpoint>https://b</Endpoint><P256DH>p</P256DH><Auth>a</Auth>"),
+            ("Xiaomi", "<XiaomiRegistrationId>x</XiaomiRegistrationId>"),
+        ] as [(String, String)])
     func everyPlatformRegistersNativeAndTemplate(_ prefix: String, _ fields: String) async throws {
         try await withEmulator { emulator in
             let template = "<BodyTemplate><![CDATA[$(a)<]]></BodyTemplate><TemplateName>n</TemplateName>"
@@ -93,14 +94,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("", "not xml"), ("", "<entry/>"), ("", "<entry xmlns='http://www.w3.org/2005/Atom'/>"),
-        ("", TestEntry.make("OtherRegistrationDescription", "<DeviceToken>A</DeviceToken>")),
-        ("", TestEntry.make("Apple", "<DeviceToken>A</DeviceToken>")), ("", TestEntry.apple("a", tags: "b c")),
-        ("", TestEntry.apple("a", tags: (1...61).map { "t\($0)" }.joined(separator: ","))),
-        ("", TestEntry.make("AppleTemplateRegistrationDescription", "<DeviceToken>A</DeviceToken>")),
-        ("", "<!DOCTYPE entry [<!ENTITY x 'y'>]>" + TestEntry.apple("a")),
-    ] as [(String, String)])
+    @Test(
+        arguments: [
+            ("", "not xml"), ("", "<entry/>"), ("", "<entry xmlns='http://www.w3.org/2005/Atom'/>"),
+            ("", TestEntry.make("OtherRegistrationDescription", "<DeviceToken>A</DeviceToken>")),
+            ("", TestEntry.make("Apple", "<DeviceToken>A</DeviceToken>")), ("", TestEntry.apple("a", tags: "b c")),
+            ("", TestEntry.apple("a", tags: (1...61).map { "t\($0)" }.joined(separator: ","))),
+            ("", TestEntry.make("AppleTemplateRegistrationDescription", "<DeviceToken>A</DeviceToken>")),
+            ("", "<!DOCTYPE entry [<!ENTITY x 'y'>]>" + TestEntry.apple("a")),
+        ] as [(String, String)])
     func badEntriesAre400(_ name: String, _ body: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(
@@ -110,10 +112,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("*", HTTPResponse.Status.ok), ("\"1\"", .ok), ("W/\"1\"", .ok), ("1", .ok), ("\"2\"", .preconditionFailed),
-        ("W/\"0\"", .preconditionFailed), ("\"x\"", .preconditionFailed),
-    ] as [(String, HTTPResponse.Status)])
+    @Test(
+        arguments: [
+            ("*", HTTPResponse.Status.ok), ("\"1\"", .ok), ("W/\"1\"", .ok), ("1", .ok), ("\"2\"", .preconditionFailed),
+            ("W/\"0\"", .preconditionFailed), ("\"x\"", .preconditionFailed),
+        ] as [(String, HTTPResponse.Status)])
     func ifMatchIsHonoured(_ condition: String, _ status: HTTPResponse.Status) async throws {
         try await withEmulator { emulator in
             let headers = TestEntry.headers

@@ -13,11 +13,13 @@ import Testing
         return try await emulator.records("?Limit=1").first?["Deliveries"] as? [String] ?? []
     }
 
-    @Test(arguments: [
-        (nil, ["A1", "A2", "A3"]), ("", ["A1", "A2", "A3"]), ("username:ALICE", ["A1", "A2"]),
-        ("username:bob", ["A3"]), ("nobody", []), ("username:bob||vip", ["A2", "A3"]),
-        ("username:alice && !vip", ["A1"]), ("!vip", ["A1", "A3"]), ("(vip || username:bob) && !username:bob", ["A2"]),
-    ] as [(String?, [String])])
+    @Test(
+        arguments: [
+            (nil, ["A1", "A2", "A3"]), ("", ["A1", "A2", "A3"]), ("username:ALICE", ["A1", "A2"]),
+            ("username:bob", ["A3"]), ("nobody", []), ("username:bob||vip", ["A2", "A3"]),
+            ("username:alice && !vip", ["A1"]), ("!vip", ["A1", "A3"]),
+            ("(vip || username:bob) && !username:bob", ["A2"]),
+        ] as [(String?, [String])])
     func tagsChoose(_ tags: String?, _ expected: [String]) async throws {
         try await withEmulator { emulator in
             try await emulator.register("a1", tags: "username:alice")

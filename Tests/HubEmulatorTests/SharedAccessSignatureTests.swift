@@ -53,18 +53,19 @@ import Testing
         try authorizer.authorize(token, authority: nil, path: "/hub", right: .manage)
     }
 
-    @Test(arguments: [
-        (nil, TokenFault.missingToken), ("", .missingToken), ("Bearer x", .malformedToken),
-        ("SharedAccessSignature", .malformedToken), ("SharedAccessSignature sr", .malformedToken),
-        ("SharedAccessSignature sr=a&sr=b&sig=c&se=1&skn=r", .malformedToken),
-        ("SharedAccessSignature sig=c&se=1&skn=r", .audienceNotFound),
-        ("SharedAccessSignature sr=a&sig=c&skn=r", .expiresOnNotFound),
-        ("SharedAccessSignature sr=a&se=1&skn=r", .signatureNotFound),
-        ("SharedAccessSignature sr=a&sig=c&se=1", .issuerNotFound),
-        ("SharedAccessSignature sr=a&sig=c&se=soon&skn=r", .malformedToken),
-        ("SharedAccessSignature sr=a&sig=AAAA&se=1&skn=nobody", .invalidSignature),
-        ("SharedAccessSignature sr=a&sig=%%%&se=1&skn=r", .invalidSignature),
-    ] as [(String?, TokenFault)])
+    @Test(
+        arguments: [
+            (nil, TokenFault.missingToken), ("", .missingToken), ("Bearer x", .malformedToken),
+            ("SharedAccessSignature", .malformedToken), ("SharedAccessSignature sr", .malformedToken),
+            ("SharedAccessSignature sr=a&sr=b&sig=c&se=1&skn=r", .malformedToken),
+            ("SharedAccessSignature sig=c&se=1&skn=r", .audienceNotFound),
+            ("SharedAccessSignature sr=a&sig=c&skn=r", .expiresOnNotFound),
+            ("SharedAccessSignature sr=a&se=1&skn=r", .signatureNotFound),
+            ("SharedAccessSignature sr=a&sig=c&se=1", .issuerNotFound),
+            ("SharedAccessSignature sr=a&sig=c&se=soon&skn=r", .malformedToken),
+            ("SharedAccessSignature sr=a&sig=AAAA&se=1&skn=nobody", .invalidSignature),
+            ("SharedAccessSignature sr=a&sig=%%%&se=1&skn=r", .invalidSignature),
+        ] as [(String?, TokenFault)])
     func badTokensNameTheirFault(_ authorization: String?, _ fault: TokenFault) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.get, "/hub/registrations/1", authorization: authorization)

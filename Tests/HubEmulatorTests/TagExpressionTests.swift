@@ -9,21 +9,23 @@ import Testing
         #expect(try TagExpression.parse(header) == nil)
     }
 
-    @Test(arguments: [
-        ("a", "a"), ("A", "a"), (" a ", "a"), ("username:alice@example.com", "username:alice@example.com"),
-        ("$InstallationId:{ab-1=}", "$installationid:{ab-1=}"), ("#_@.:-", "#_@.:-"), ("größe", "größe"),
-    ] as [(String, String)])
+    @Test(
+        arguments: [
+            ("a", "a"), ("A", "a"), (" a ", "a"), ("username:alice@example.com", "username:alice@example.com"),
+            ("$InstallationId:{ab-1=}", "$installationid:{ab-1=}"), ("#_@.:-", "#_@.:-"), ("größe", "größe"),
+        ] as [(String, String)])
     func singleTags(_ header: String, _ tag: String) throws {
         #expect(try TagExpression.parse(header) == .tag(tag))
     }
 
-    @Test(arguments: [
-        ("a || b && c", ["a"], true), ("a || b && c", ["b"], false), ("(a || b) && c", ["a"], false),
-        ("(a||b)&&c", ["b", "c"], true), ("!a && b", ["b"], true), ("!a && b", ["a", "b"], false),
-        ("!(a && b)", ["a"], true), ("!a || b", ["a", "b"], true), ("!!a", ["a"], true),
-        ("a && !$UserId:{bob}", ["a"], true), ("a && !$UserId:{bob}", ["a", "$userid:{bob}"], false),
-        ("a&&b||c&&d", ["c", "d"], true), ("a&&b||c&&d", ["a", "d"], false),
-    ] as [(String, Set<String>, Bool)])
+    @Test(
+        arguments: [
+            ("a || b && c", ["a"], true), ("a || b && c", ["b"], false), ("(a || b) && c", ["a"], false),
+            ("(a||b)&&c", ["b", "c"], true), ("!a && b", ["b"], true), ("!a && b", ["a", "b"], false),
+            ("!(a && b)", ["a"], true), ("!a || b", ["a", "b"], true), ("!!a", ["a"], true),
+            ("a && !$UserId:{bob}", ["a"], true), ("a && !$UserId:{bob}", ["a", "$userid:{bob}"], false),
+            ("a&&b||c&&d", ["c", "d"], true), ("a&&b||c&&d", ["a", "d"], false),
+        ] as [(String, Set<String>, Bool)])
     func bindsNotThenAndThenOr(_ text: String, _ tags: Set<String>, _ expected: Bool) throws {
         #expect(try TagExpression.parse(text)?.matches(tags) == expected)
     }

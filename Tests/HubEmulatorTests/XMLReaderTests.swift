@@ -22,11 +22,12 @@ import Testing
         #expect(root.children.map(\.namespace) == ["u:2", "u:3", ""])
     }
 
-    @Test(arguments: [
-        ("<a>&lt;&gt;&amp;&quot;&apos;</a>", "<>&\"'"), ("<a>&#65;&#x42;&#x1F600;</a>", "AB\u{1F600}"),
-        ("<a><![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>", "<b>&amp;]]>"), ("<a>x<!-- - -->y<?p q?>z</a>", "xyz"),
-        ("<a>1\r\n2\r3</a>", "1\n2\n3"), ("<a></a>", ""), ("<a>größe</a>", "größe"),
-    ] as [(String, String)])
+    @Test(
+        arguments: [
+            ("<a>&lt;&gt;&amp;&quot;&apos;</a>", "<>&\"'"), ("<a>&#65;&#x42;&#x1F600;</a>", "AB\u{1F600}"),
+            ("<a><![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>", "<b>&amp;]]>"), ("<a>x<!-- - -->y<?p q?>z</a>", "xyz"),
+            ("<a>1\r\n2\r3</a>", "1\n2\n3"), ("<a></a>", ""), ("<a>größe</a>", "größe"),
+        ] as [(String, String)])
     func textIsDecoded(_ document: String, _ text: String) throws {
         #expect(try read(document).text == text)
     }

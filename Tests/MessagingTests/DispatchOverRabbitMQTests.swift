@@ -103,7 +103,8 @@ private func withStack(_ body: (Stack) async throws -> Void) async throws {
                 let topology = stack.topology
                 _ = await raw.publish([
                     AMQPMessage(
-                        exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey, body: Array("poison".utf8))
+                        exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
+                        body: Array("poison".utf8))
                 ])
                 group.cancelAll()
             }

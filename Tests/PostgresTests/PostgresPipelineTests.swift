@@ -1,5 +1,6 @@
-@testable import Postgres
 import Testing
+
+@testable import Postgres
 
 /// The pipeline as a pure value: queries are numbers, replies are texts.
 struct PostgresPipelineTests {

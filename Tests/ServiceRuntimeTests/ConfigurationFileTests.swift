@@ -1,7 +1,8 @@
-@testable import ServiceConfiguration
 import Foundation
 import ServiceRuntime
 import Testing
+
+@testable import ServiceConfiguration
 
 @Suite("Settings that name files")
 struct ConfigurationFileTests {

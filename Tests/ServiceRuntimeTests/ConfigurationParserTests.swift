@@ -1,8 +1,9 @@
-@testable import ServiceConfiguration
 import Logging
 import SecurePushCore
 import ServiceRuntime
 import Testing
+
+@testable import ServiceConfiguration
 
 @Suite("Parsers of settings")
 struct ConfigurationParserTests {

@@ -1,6 +1,7 @@
-@testable import ServiceConfiguration
 import ServiceRuntime
 import Testing
+
+@testable import ServiceConfiguration
 
 @Suite("Reading settings")
 struct ConfigurationReaderTests {

@@ -1,4 +1,3 @@
-@testable import ServiceConfiguration
 import Foundation
 import Hummingbird
 import Logging
@@ -7,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import ServiceConfiguration
 @testable import ServiceRuntime
 
 @Suite("The HTTP service", .serialized)

@@ -1,9 +1,9 @@
-@testable import ServiceConfiguration
 import Foundation
 import Logging
 import Synchronization
 import Testing
 
+@testable import ServiceConfiguration
 @testable import ServiceRuntime
 
 @Suite("Log lines")

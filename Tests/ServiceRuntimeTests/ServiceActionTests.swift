@@ -1,7 +1,7 @@
-@testable import ServiceConfiguration
 import Logging
 import Testing
 
+@testable import ServiceConfiguration
 @testable import ServiceRuntime
 
 @Suite("What a start of a service leads to")

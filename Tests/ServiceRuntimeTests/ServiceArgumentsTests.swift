@@ -1,6 +1,6 @@
-@testable import ServiceConfiguration
 import Testing
 
+@testable import ServiceConfiguration
 @testable import ServiceRuntime
 
 @Suite("The command line of a service")

@@ -1,7 +1,7 @@
-@testable import ServiceConfiguration
 import SecurePushCore
 import Testing
 
+@testable import ServiceConfiguration
 @testable import ServiceRuntime
 
 @Suite("How a service ends that cannot go on")

@@ -1,4 +1,6 @@
-/// Measures functions and initialisers by their braces; good enough for a cap, text in strings included.
+import Foundation
+
+/// Measures functions and initialisers by their braces; those within string literals do not count.
 enum FunctionLengths {
     struct Function {
         /// Where it begins, from 1.
@@ -11,9 +13,16 @@ enum FunctionLengths {
         var open: [(line: Int, depth: Int)] = []
         var depth = 0
         var pending: Int?
+        var isInText = false
         for (number, line) in lines.enumerated() {
+            // A multi-line string begins and ends with a line that has its quotes once.
+            if line.components(separatedBy: "\"\"\"").count == 2 {
+                isInText.toggle()
+                continue
+            }
+            if isInText { continue }
             if startsFunction(line) { pending = number }
-            for character in line {
+            for character in withoutStrings(line) {
                 if character == "{" {
                     if let line = pending {
                         open.append((line, depth))
@@ -32,9 +41,14 @@ enum FunctionLengths {
         return functions
     }
 
+    private static func withoutStrings(_ line: String) -> String {
+        line.replacing(/#".*?"#|"(?:\\.|[^"\\])*"/, with: "")
+    }
+
     private static func startsFunction(_ line: String) -> Bool {
         let words = line.split(separator: " ").prefix(6)
-        return words.contains("func") || words.contains { $0.hasPrefix("init(") || $0.hasPrefix("init?(") }
-            && !line.contains(".init(") && !line.contains("self.init(")
+        return words.contains("func")
+            || words.contains { $0.hasPrefix("init(") || $0.hasPrefix("init?(") }
+                && !line.contains(".init(") && !line.contains("self.init(")
     }
 }

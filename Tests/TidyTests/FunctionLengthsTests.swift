@@ -12,6 +12,11 @@ import Testing
         #expect(functions.map(\.length) == [2, 4, 4])
     }
 
+    @Test func bracesInStringsDoNotCount() {
+        let lines = ["func a() {", #"    b("{ \" {")"#, ##"    c(#"{ " {"#)"##, "}", "func d() {}"]
+        #expect(FunctionLengths.of(lines).map(\.length) == [4, 1])
+    }
+
     @Test func readsImports() {
         let file = SourceFile(
             path: "Shared/A/B.swift",

@@ -25,7 +25,8 @@ import Testing
         ],
         "Services/HubEmulator": ["SecurePushCore", "ServiceConfiguration", "ServiceRuntime"],
         "Services/SecurePushCLI": [
-            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging", "AMQP",
+            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+            "AMQP",
             "NotificationHubs",
         ],
     ]

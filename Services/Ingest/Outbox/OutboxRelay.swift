@@ -7,8 +7,8 @@ import Synchronization
 /// Publishes the IDs of stored notifications and takes them out of the outbox once the broker has confirmed them.
 ///
 /// The fast path is in memory: what a request has stored is handed over here and published with whatever else has come
-/// meanwhile. The sweep finds what the fast path did not bring through: what a crash or a broker's outage left, and what
-/// `NotBefore` holds back. Answers to senders never wait for any of it.
+/// meanwhile. The sweep finds what the fast path did not bring through: what a crash or a broker's outage left, and
+/// what `NotBefore` holds back. Answers to senders never wait for any of it.
 final class OutboxRelay: Service {
     private let outbox: any Outbox
     private let publisher: any DispatchPublisher

@@ -47,7 +47,9 @@ struct RequestReader {
 
         /// Finds a member by its name in any case (ASCII).
         init?(_ name: String) {
-            guard let found = Member.allCases.first(where: { $0.rawValue.equalsIgnoringASCIICase(name) }) else { return nil }
+            guard let found = Member.allCases.first(where: { $0.rawValue.equalsIgnoringASCIICase(name) }) else {
+                return nil
+            }
             self = found
         }
 

@@ -27,7 +27,9 @@ struct RegistrationRequest: Sendable {
         } catch let error as JSONSyntaxError {
             throw Problem.badRequest("The body is not JSON: \(error).")
         }
-        guard issues.isEmpty else { throw Problem.unprocessable("Some members are not as they must be.", errors: issues) }
+        guard issues.isEmpty else {
+            throw Problem.unprocessable("Some members are not as they must be.", errors: issues)
+        }
     }
 
     /// What is wrong with a handle, or `nil`.
@@ -41,7 +43,8 @@ struct RegistrationRequest: Sendable {
     /// What is wrong with a client's tag, or `nil`. The user's own tag is the server's to give.
     static func issue(ofTag tag: String) -> String? {
         let allowed = tag.unicodeScalars.allSatisfy { scalar in
-            scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "_@#.:-".unicodeScalars.contains(scalar)
+            scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                || "_@#.:-".unicodeScalars.contains(scalar)
         }
         if tag.lowercased().hasPrefix("username:") || tag.hasPrefix("$") {
             return "The tag is reserved."
@@ -89,7 +92,8 @@ struct RegistrationRequest: Sendable {
         case "Tags": return readTags(value, bytes)
         case "Platform":
             let names = RegistrationPlatform.allCases.map(\.rawValue).joined(separator: ", ")
-            guard value.kind == .string, let platform = RegistrationPlatform(rawValue: JSONScanner(bytes).text(of: value))
+            guard value.kind == .string,
+                let platform = RegistrationPlatform(rawValue: JSONScanner(bytes).text(of: value))
             else { return [.init(pointer: "/Platform", detail: "The platform must be one of: \(names).")] }
             self.platform = platform
         default:

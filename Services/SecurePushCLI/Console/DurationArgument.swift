@@ -1,5 +1,5 @@
-import ServiceConfiguration
 import ArgumentParser
+import ServiceConfiguration
 import ServiceRuntime
 
 /// A duration on the command line, written as in the services' configuration: `90s`, `15m`, `2h`, `30d`.

@@ -6,9 +6,10 @@ struct DeviceCommand: ConsoleCommand {
         commandName: "device",
         abstract: "Be a user's device: register, wait for pushes, fetch and show what they announce.",
         discussion: """
-            Registers with the retrieval service as an app does, listens to the hub emulator in place of Apple's, Google's
-            or Microsoft's push service, and fetches each announced payload with the user's credentials. When these are
-            not taken it shows the generic prompt, as an app would. Runs until Ctrl-C, or until --count were shown.
+            Registers with the retrieval service as an app does, listens to the hub emulator in place of Apple's,
+            Google's or Microsoft's push service, and fetches each announced payload with the user's credentials. When
+            these are not taken it shows the generic prompt, as an app would. Runs until Ctrl-C, or until --count were
+            shown.
 
             EXAMPLES
               securepush device --user alice --platform apple --password-file alice.password

@@ -1,6 +1,6 @@
-import ServiceConfiguration
 import AMQP
 import Messaging
+import ServiceConfiguration
 import ServiceRuntime
 
 extension Doctor {

@@ -7,8 +7,8 @@ struct DoctorCommand: ConsoleCommand {
         abstract: "Check every part that there are settings for, and say what to do.",
         discussion: """
             Looks at the services' own settings in the environment: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING or its
-            file, the files of keys and users, INGEST_URL and RETRIEVAL_URL. Exit codes: 0 all well, 1 something is wrong,
-            69 something does not answer, 78 there are no settings at all.
+            file, the files of keys and users, INGEST_URL and RETRIEVAL_URL. Exit codes: 0 all well, 1 something is
+            wrong, 69 something does not answer, 78 there are no settings at all.
 
             EXAMPLES
               DATABASE_URL=sqlite:./data.sqlite AMQP_URL=amqp://127.0.0.1 securepush doctor

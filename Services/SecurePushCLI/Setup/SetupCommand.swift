@@ -6,8 +6,8 @@ struct SetupCommand: ConsoleCommand {
         commandName: "setup",
         abstract: "Make what a local stack needs: keys, a sender, demo users, the emulator's connection string.",
         discussion: """
-            Makes only what is missing in DIR/secrets (mode 0700, files 0600), so that it can run before every start. The
-            sender is `demo` (ingest-api-key); the users are alice and bob (alice.password, bob.password).
+            Makes only what is missing in DIR/secrets (mode 0700, files 0600), so that it can run before every start.
+            The sender is `demo` (ingest-api-key); the users are alice and bob (alice.password, bob.password).
 
             EXAMPLES
               securepush setup --directory .securepush

@@ -8,8 +8,8 @@ struct TokenCommand: ConsoleCommand {
         commandName: "token",
         abstract: "Get a user's token from the retrieval service, or sign one; prints it.",
         discussion: """
-            With --signing-key-file the token is signed here and no service is asked: an operator's tool for tests, where
-            a token may also be one that has expired already.
+            With --signing-key-file the token is signed here and no service is asked: an operator's tool for tests,
+            where a token may also be one that has expired already.
 
             EXAMPLES
               securepush token --user alice --password-file alice.password > alice.token

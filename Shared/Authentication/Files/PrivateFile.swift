@@ -94,8 +94,7 @@ enum PrivateFile {
         return String(cString: real)
     }
 
-    private static func failure(_ code: AuthenticationSetupError.Code, _ message: String) -> AuthenticationSetupError
-    {
+    private static func failure(_ code: AuthenticationSetupError.Code, _ message: String) -> AuthenticationSetupError {
         AuthenticationSetupError(code, "\(message): \(String(cString: strerror(errno)))")
     }
 }

@@ -12,8 +12,8 @@ public struct NotificationHubConfiguration: Sendable {
     /// - Parameters:
     ///   - connectionString: as copied from the hub's portal page. `http://` endpoints are for loopback hosts only.
     ///   - hubName: 1 to 260 characters; empty takes the connection string's `EntityPath`.
-    ///   - insecureHost: the one host, beside loopback, that an `http://` endpoint may name (`HUB_INSECURE_HOST`): a hub
-    ///     emulator in a private container network.
+    ///   - insecureHost: the one host, beside loopback, that an `http://` endpoint may name (`HUB_INSECURE_HOST`): a
+    ///     hub emulator in a private container network.
     /// - Throws: what to correct; never with the key in it.
     public init(
         connectionString: String, hubName: String, insecureHost: String? = nil

@@ -64,7 +64,9 @@ public final class HubRegistrations: RegistrationGateway, Service {
     }
 
     public func registrationIDs(handle: String) async throws -> [String] {
-        let filter = "ChannelUri eq '" + handle.split(separator: "'", omittingEmptySubsequences: false)
+        let filter =
+            "ChannelUri eq '"
+            + handle.split(separator: "'", omittingEmptySubsequences: false)
             .joined(separator: "''") + "'"
         let query = "&$filter=" + PercentEncoding.encode(filter)
         var ids: [String] = []

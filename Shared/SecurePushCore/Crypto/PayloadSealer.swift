@@ -36,7 +36,7 @@ public final class PayloadSealer: Sendable {
     public func open(_ sealed: SealedPayload, id: NotificationID, recipient: UserName) throws(PayloadError) -> [UInt8] {
         do throws(PayloadError) {
             return try file.current.open(sealed, id: id, recipient: recipient)
-        } catch where error.code == .unknownKey {
+        } catch  where error.code == .unknownKey {
             return try file.refreshed().open(sealed, id: id, recipient: recipient)
         }
     }

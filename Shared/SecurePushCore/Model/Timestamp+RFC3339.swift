@@ -23,7 +23,8 @@ extension Timestamp: CustomStringConvertible {
         return text
     }
 
-    /// Reads an RFC 3339 `date-time` with any offset; fractions past milliseconds are cut. Years 1970 to 9999; else `nil`.
+    /// Reads an RFC 3339 `date-time` with any offset; fractions past milliseconds are cut. Years 1970 to 9999; else
+    /// `nil`.
     public init?(rfc3339 text: String) {
         var scanner = DateTimeScanner(text.utf8[...])
         guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),

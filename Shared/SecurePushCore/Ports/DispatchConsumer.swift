@@ -6,8 +6,8 @@ public protocol DispatchConsumer: Sendable {
 
     /// Acknowledges deliveries whose outcome is stored. Returns at once; acknowledgements leave in groups.
     ///
-    /// A delivery that could not be read (``DispatchDelivery/message`` is `nil`) is moved to the dead-letter queue as it
-    /// came, with the reason, before it is acknowledged.
+    /// A delivery that could not be read (``DispatchDelivery/message`` is `nil`) is moved to the dead-letter queue as
+    /// it came, with the reason, before it is acknowledged.
     func acknowledge(_ deliveries: [DispatchDelivery])
 
     /// Gives deliveries back to the queue, for another consumer: used when draining and when the store is down.

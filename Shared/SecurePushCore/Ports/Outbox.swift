@@ -1,8 +1,8 @@
 /// The IDs whose publishing the broker has not confirmed: the transactional outbox.
 ///
 /// An entry is made with its notification (``NotificationWriter/append(_:)``). The process that made it hands the ID to
-/// its relay in memory and the entry falls due only after a grace time (``OutboxPolicy/grace``), or at `NotBefore`; what is due is
-/// leased by whichever process sweeps first, and falls due again when the lease ends unfinished.
+/// its relay in memory and the entry falls due only after a grace time (``OutboxPolicy/grace``), or at `NotBefore`;
+/// what is due is leased by whichever process sweeps first, and falls due again when the lease ends unfinished.
 public protocol Outbox: Sendable {
     /// Leases up to `limit` entries that are due at `now`, the oldest first, and makes them due again at `until`.
     /// Entries of notifications that have expired or were revoked are leased too: the dispatcher settles them.

@@ -1,4 +1,3 @@
-import ServiceConfiguration
 import HTTPTypes
 public import Hummingbird
 import HummingbirdCore
@@ -6,6 +5,7 @@ import HummingbirdHTTP2
 import HummingbirdTLS
 import NIOCore
 import NIOSSL
+import ServiceConfiguration
 public import ServiceLifecycle
 
 /// The service that listens and answers by a router, HTTP/1.1, or HTTPS with HTTP/1.1 and HTTP/2.

@@ -1,5 +1,5 @@
-import ServiceConfiguration
 import Logging
+import ServiceConfiguration
 
 #if canImport(Glibc)
     import Glibc

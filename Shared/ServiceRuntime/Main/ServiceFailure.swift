@@ -1,5 +1,5 @@
-import ServiceConfiguration
 import SecurePushCore
+import ServiceConfiguration
 import ServiceLifecycle
 
 /// What a failed start or run looks like to the operator.

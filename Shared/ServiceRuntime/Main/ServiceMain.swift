@@ -1,5 +1,5 @@
-public import ServiceConfiguration
 import Logging
+public import ServiceConfiguration
 public import ServiceLifecycle
 
 #if canImport(Glibc)

@@ -1,5 +1,5 @@
-import ServiceConfiguration
 import SecurePushCore
+import ServiceConfiguration
 
 #if canImport(Glibc)
     import Glibc

@@ -18,10 +18,11 @@ import Testing
         #expect(outcome == .unauthorized(reason: "HTTP \(status)"))
     }
 
-    @Test(arguments: [
-        (403, "5", Duration.seconds(5)), (403, "soon", nil), (429, nil, nil), (429, "0", .zero),
-        (429, "Fri, 29 May 2026 20:41:00 GMT", .seconds(1260)),
-    ] as [(Int, String?, Duration?)])
+    @Test(
+        arguments: [
+            (403, "5", Duration.seconds(5)), (403, "soon", nil), (429, nil, nil), (429, "0", .zero),
+            (429, "Fri, 29 May 2026 20:41:00 GMT", .seconds(1260)),
+        ] as [(Int, String?, Duration?)])
     func throttled(_ status: Int, _ retryAfter: String?, _ wait: Duration?) {
         let now = Timestamp(milliseconds: 1_780_086_000_000)
         let outcome = HubAnswer(status: status, retryAfter: retryAfter).outcome(now: now)
@@ -58,22 +59,24 @@ import Testing
         #expect(HubAnswer(status: 400, body: body).reason.count == 300 + "HTTP 400: ".count)
     }
 
-    @Test(arguments: [
-        ("120", Duration.seconds(120)), ("0", .zero), ("99999999999999999999", .seconds(86_400)),
-        ("Fri, 29 May 2026 20:41:00 GMT", .seconds(460)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("", nil),
-        ("-1", nil), ("1.5", nil), ("+5", nil), ("tomorrow", nil), ("Fri, 29 May 2026 20:41:00 CET", nil),
-        ("Fri, 31 Feb 2026 20:41:00 GMT", nil),
-    ] as [(String, Duration?)])
+    @Test(
+        arguments: [
+            ("120", Duration.seconds(120)), ("0", .zero), ("99999999999999999999", .seconds(86_400)),
+            ("Fri, 29 May 2026 20:41:00 GMT", .seconds(460)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("", nil),
+            ("-1", nil), ("1.5", nil), ("+5", nil), ("tomorrow", nil), ("Fri, 29 May 2026 20:41:00 CET", nil),
+            ("Fri, 31 Feb 2026 20:41:00 GMT", nil),
+        ] as [(String, Duration?)])
     func retryAfter(_ text: String, _ wait: Duration?) {
         let now = Timestamp(milliseconds: 1_780_086_800_000)
         #expect(RetryAfter.duration(text, now: now) == wait)
     }
 
-    @Test(arguments: [
-        ("https://ns.servicebus.windows.net/hub/messages/7362-2018-33-18?api-version=2020-06", "7362-2018-33-18"),
-        ("/hub/messages/ID", "ID"), ("ID", "ID"), ("https://ns/hub/messages/?api-version=2020-06", nil), ("", nil),
-        ("/a/b c", nil), ("/a?x=/y/z", "a"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("https://ns.servicebus.windows.net/hub/messages/7362-2018-33-18?api-version=2020-06", "7362-2018-33-18"),
+            ("/hub/messages/ID", "ID"), ("ID", "ID"), ("https://ns/hub/messages/?api-version=2020-06", nil), ("", nil),
+            ("/a/b c", nil), ("/a?x=/y/z", "a"),
+        ] as [(String, String?)])
     func messageIDs(_ location: String, _ id: String?) {
         #expect(HubMessageID.inLocation(Array(location.utf8)) == id)
     }

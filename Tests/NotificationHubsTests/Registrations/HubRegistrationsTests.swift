@@ -83,13 +83,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("410 Gone", "", PushGatewayError.Code.gone, nil), ("401 No", "", .unauthorized, nil),
-        ("403 No", "", .unauthorized, nil), ("403 No", "Retry-After: 4\r\n", .throttled, .seconds(4)),
-        ("429 No", "Retry-After: 5\r\n", .throttled, .seconds(5)), ("400 No", "", .rejected, nil),
-        ("307 Elsewhere", "Location: http://127.0.0.1:1/\r\n", .rejected, nil),
-        ("503 No", "Retry-After: 6\r\n", .unavailable, .seconds(6)),
-    ] as [(String, String, PushGatewayError.Code, Duration?)])
+    @Test(
+        arguments: [
+            ("410 Gone", "", PushGatewayError.Code.gone, nil), ("401 No", "", .unauthorized, nil),
+            ("403 No", "", .unauthorized, nil), ("403 No", "Retry-After: 4\r\n", .throttled, .seconds(4)),
+            ("429 No", "Retry-After: 5\r\n", .throttled, .seconds(5)), ("400 No", "", .rejected, nil),
+            ("307 Elsewhere", "Location: http://127.0.0.1:1/\r\n", .rejected, nil),
+            ("503 No", "Retry-After: 6\r\n", .unavailable, .seconds(6)),
+        ] as [(String, String, PushGatewayError.Code, Duration?)])
     func errors(_ status: String, _ headers: String, _ code: PushGatewayError.Code, _ wait: Duration?) async throws {
         try await withRegistrations({ _ in [FakeHub.answer(status, headers)] }) { registrations, _ in
             let error = await #expect(throws: PushGatewayError.self) {

@@ -36,19 +36,20 @@ import Testing
         #expect(error?.code == .rejected)
     }
 
-    @Test(arguments: [
-        ("<feed></feed>", []),
-        (
-            "<feed><entry><RegistrationId>1-2-3</RegistrationId></entry>"
-                + "<RegistrationId>a&amp;b&#x41;&#66;</RegistrationId></feed>\n", ["1-2-3", "a&bAB"]
-        ),
-        ("<feed><![CDATA[<RegistrationId>evil</RegistrationId>]]><!-- <RegistrationId>x --></feed>", []),
-        ("<feed xmlns=\"http://www.w3.org/2005/Atom\"/>", []),
-        ("<feed><RegistrationId>1</RegistrationId>", nil), ("<feed><RegistrationId>1</feed>", nil),
-        ("<feed><RegistrationId></RegistrationId></feed>", nil),
-        ("<feed><RegistrationId>&x;</RegistrationId></feed>", nil),
-        ("<feed><![CDATA[</feed>", nil), ("", nil), ("<html>", nil),
-    ] as [(String, [String]?)])
+    @Test(
+        arguments: [
+            ("<feed></feed>", []),
+            (
+                "<feed><entry><RegistrationId>1-2-3</RegistrationId></entry>"
+                    + "<RegistrationId>a&amp;b&#x41;&#66;</RegistrationId></feed>\n", ["1-2-3", "a&bAB"]
+            ),
+            ("<feed><![CDATA[<RegistrationId>evil</RegistrationId>]]><!-- <RegistrationId>x --></feed>", []),
+            ("<feed xmlns=\"http://www.w3.org/2005/Atom\"/>", []),
+            ("<feed><RegistrationId>1</RegistrationId>", nil), ("<feed><RegistrationId>1</feed>", nil),
+            ("<feed><RegistrationId></RegistrationId></feed>", nil),
+            ("<feed><RegistrationId>&x;</RegistrationId></feed>", nil),
+            ("<feed><![CDATA[</feed>", nil), ("", nil), ("<html>", nil),
+        ] as [(String, [String]?)])
     func feeds(_ xml: String, _ ids: [String]?) { #expect(RegistrationFeed.registrationIDs(xml) == ids) }
 
     @Test(arguments: [("a&b", "a&amp;b"), ("<>\"'", "&lt;&gt;&quot;&apos;"), ("é\n", "é&#10;")])
@@ -57,8 +58,10 @@ import Testing
         #expect(XMLText.decode(xml) == text)
     }
 
-    @Test(arguments: [("MzEobik7Mg%3D%3D", true), ("MzEobik7Mg==", false), ("plain", false),
-        ("a%2", false), ("a%zz", false)])
+    @Test(arguments: [
+        ("MzEobik7Mg%3D%3D", true), ("MzEobik7Mg==", false), ("plain", false),
+        ("a%2", false), ("a%zz", false),
+    ])
     func tokensThatAreEncodedAlready(_ token: String, _ isEncoded: Bool) {
         #expect(PercentEncoding.isEncoded(token) == isEncoded)
     }

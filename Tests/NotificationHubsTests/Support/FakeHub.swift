@@ -1,11 +1,12 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
-import NIOCore
-import NIOPosix
-import Synchronization
 
 /// A hub that records what it gets, byte for byte, and answers as a script says.
 final class FakeHub: Sendable {

@@ -12,12 +12,15 @@ struct PayloadKeyRingTests {
         #expect(try PayloadKeyRing(text).keyIDs == ["new-1", "old.2_x"])
     }
 
-    @Test("What is wrong is named by its line, and never shown", arguments: [
-        ("k1", 1), ("# c\n\nk1 \(key) more", 3), ("k1 \(key)\nk1 \(otherKey)", 2), ("k/1 \(key)", 1), ("\(key) k1", 1),
-        ("k1 AAECAwQFBgcICQoLDA0ODw==", 1), ("k1 \(key)AAAA", 1), ("k1 !\(key.dropFirst())", 1),
-        ("k1 \(key.dropLast())", 1),
-        ("\(String(repeating: "k", count: 65)) \(key)", 1), ("k\u{E9} \(key)", 1), (key, 1),
-    ])
+    @Test(
+        "What is wrong is named by its line, and never shown",
+        arguments: [
+            ("k1", 1), ("# c\n\nk1 \(key) more", 3), ("k1 \(key)\nk1 \(otherKey)", 2), ("k/1 \(key)", 1),
+            ("\(key) k1", 1),
+            ("k1 AAECAwQFBgcICQoLDA0ODw==", 1), ("k1 \(key)AAAA", 1), ("k1 !\(key.dropFirst())", 1),
+            ("k1 \(key.dropLast())", 1),
+            ("\(String(repeating: "k", count: 65)) \(key)", 1), ("k\u{E9} \(key)", 1), (key, 1),
+        ])
     func refused(_ text: String, _ line: Int) {
         let error = #expect(throws: PayloadKeyRingError.self) { try PayloadKeyRing(text) }
         #expect(error?.line == line)

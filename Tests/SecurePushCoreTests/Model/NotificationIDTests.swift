@@ -44,15 +44,17 @@ struct NotificationIDTests {
         #expect(id.bytes[0] == 0x01 && id.bytes[15] == 0x8F)
     }
 
-    @Test("Anything but 36 characters in lower case is none", arguments: [
-        "", "017F22E2-79B0-7CC3-98C4-DC0C0C07398F", "017f22e279b07cc398c4dc0c0c07398f",
-        "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}", "017f22e2-79b0-7cc3-98c4-dc0c0c07398",
-        " 17f22e2-79b0-7cc3-98c4-dc0c0c07398f",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0", "017f22e2079b0-7cc3-98c4-dc0c0c07398f",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",
-        "-17f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c07398\u{663}",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c073\u{E9}", "017f22e2\u{2010}79b0-7cc3-98c4-dc0c0c0739",
-    ])
+    @Test(
+        "Anything but 36 characters in lower case is none",
+        arguments: [
+            "", "017F22E2-79B0-7CC3-98C4-DC0C0C07398F", "017f22e279b07cc398c4dc0c0c07398f",
+            "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}", "017f22e2-79b0-7cc3-98c4-dc0c0c07398",
+            " 17f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+            "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0", "017f22e2079b0-7cc3-98c4-dc0c0c07398f",
+            "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",
+            "-17f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c07398\u{663}",
+            "017f22e2-79b0-7cc3-98c4-dc0c0c073\u{E9}", "017f22e2\u{2010}79b0-7cc3-98c4-dc0c0c0739",
+        ])
     func refused(_ text: String) {
         #expect(NotificationID(text) == nil)
         #expect(NotificationID(utf8: Array(text.utf8)) == nil)

@@ -4,20 +4,25 @@ import Testing
 
 @Suite("Tags of user names")
 struct UserNameTagTests {
-    @Test("Known names", arguments: [
-        ("alice", "username:alice"), ("Alice", "username:#41lice"), ("a b", "username:a#20b"), ("#", "username:#23"),
-        ("\u{E9}", "username:#c3#a9"), ("e\u{301}", "username:e#cc#81"), ("a_@.:-9", "username:a_@.:-9"),
-        ("x||y&&!(z)", "username:x#7c#7cy#26#26#21#28z#29"), ("##ab", "username:#23#23ab"),
-        (String(repeating: "a", count: 111), "username:" + String(repeating: "a", count: 111)),
-    ])
+    @Test(
+        "Known names",
+        arguments: [
+            ("alice", "username:alice"), ("Alice", "username:#41lice"), ("a b", "username:a#20b"),
+            ("#", "username:#23"),
+            ("\u{E9}", "username:#c3#a9"), ("e\u{301}", "username:e#cc#81"), ("a_@.:-9", "username:a_@.:-9"),
+            ("x||y&&!(z)", "username:x#7c#7cy#26#26#21#28z#29"), ("##ab", "username:#23#23ab"),
+            (String(repeating: "a", count: 111), "username:" + String(repeating: "a", count: 111)),
+        ])
     func known(_ name: String, _ tag: String) throws {
         #expect(try #require(UserName(name)).tag == tag)
     }
 
-    @Test("What would pass 120 characters is a hash", arguments: [
-        String(repeating: "a", count: 112), String(repeating: "A", count: 38),
-        String(repeating: "\u{1F511}", count: 256),
-    ])
+    @Test(
+        "What would pass 120 characters is a hash",
+        arguments: [
+            String(repeating: "a", count: 112), String(repeating: "A", count: 38),
+            String(repeating: "\u{1F511}", count: 256),
+        ])
     func hashed(_ name: String) throws {
         let digest = SHA256.hash(data: Array(name.utf8)).hex
         #expect(try #require(UserName(name)).tag == "username:##" + digest)

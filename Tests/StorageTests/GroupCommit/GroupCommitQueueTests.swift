@@ -30,10 +30,12 @@ struct GroupCommitQueueTests {
         #expect(group(&queue) == nil)
     }
 
-    @Test("The limit counts elements, and a request is never split", arguments: [
-        (10, [4, 4, 4], [2, 1]), (8, [4, 4, 4], [2, 1]), (3, [1, 5, 1, 1], [1, 1, 2]), (1, [1, 1], [1, 1]),
-        (4, [9], [1]), (4, [9, 9], [1, 1]), (5, [2, 3, 1], [2, 1]),
-    ])
+    @Test(
+        "The limit counts elements, and a request is never split",
+        arguments: [
+            (10, [4, 4, 4], [2, 1]), (8, [4, 4, 4], [2, 1]), (3, [1, 5, 1, 1], [1, 1, 2]), (1, [1, 1], [1, 1]),
+            (4, [9], [1]), (4, [9, 9], [1, 1]), (5, [2, 3, 1], [2, 1]),
+        ])
     func limit(_ limit: Int, _ requests: [Int], _ groups: [Int]) {
         var queue = queue(limit: limit)
         for count in requests { _ = submit(&queue, "x", count) }

@@ -19,9 +19,11 @@ struct SQLiteDatabaseTests {
         }
     }
 
-    @Test("What is answered is on the disk, and what is deleted is gone", arguments: [
-        ("journal_mode", "wal"), ("synchronous", "2"), ("secure_delete", "1"),
-    ])
+    @Test(
+        "What is answered is on the disk, and what is deleted is gone",
+        arguments: [
+            ("journal_mode", "wal"), ("synchronous", "2"), ("secure_delete", "1"),
+        ])
     func pragmas(_ name: String, _ value: String) async throws {
         try await withDatabase { database, _ in
             let found = try await database.write { db in try String.fetchOne(db, sql: "PRAGMA \(name)") }
@@ -66,12 +68,14 @@ struct SQLiteDatabaseTests {
         }
     }
 
-    @Test("Failures are told by what to do next, and never with values", arguments: [
-        (ResultCode.SQLITE_BUSY, StorageError.Code.unavailable), (.SQLITE_LOCKED, .unavailable),
-        (.SQLITE_FULL, .unavailable), (.SQLITE_IOERR_FSYNC, .connectionLost), (.SQLITE_READONLY, .unavailable),
-        (.SQLITE_CANTOPEN, .unavailable), (.SQLITE_MISUSE, .unavailable), (.SQLITE_CORRUPT, .failed),
-        (.SQLITE_NOTADB, .failed), (.SQLITE_CONSTRAINT_UNIQUE, .failed), (.SQLITE_ERROR, .failed),
-    ])
+    @Test(
+        "Failures are told by what to do next, and never with values",
+        arguments: [
+            (ResultCode.SQLITE_BUSY, StorageError.Code.unavailable), (.SQLITE_LOCKED, .unavailable),
+            (.SQLITE_FULL, .unavailable), (.SQLITE_IOERR_FSYNC, .connectionLost), (.SQLITE_READONLY, .unavailable),
+            (.SQLITE_CANTOPEN, .unavailable), (.SQLITE_MISUSE, .unavailable), (.SQLITE_CORRUPT, .failed),
+            (.SQLITE_NOTADB, .failed), (.SQLITE_CONSTRAINT_UNIQUE, .failed), (.SQLITE_ERROR, .failed),
+        ])
     func errors(_ result: ResultCode, _ code: StorageError.Code) {
         let error = DatabaseError(
             resultCode: result, message: "reason", sql: "SELECT s3cret", arguments: ["s3cret"])

@@ -70,10 +70,12 @@ struct SQLiteFileTests {
         #expect(error.map { $0.message.contains(path) && $0.message.contains("right") } ?? false)
     }
 
-    @Test("A file that is no database is named and left alone", arguments: [
-        "This is a text and long enough to be taken for a page of something. ",
-        "SQLite format 3\u{0} but no more of it. ",
-    ])
+    @Test(
+        "A file that is no database is named and left alone",
+        arguments: [
+            "This is a text and long enough to be taken for a page of something. ",
+            "SQLite format 3\u{0} but no more of it. ",
+        ])
     func noDatabase(_ text: String) async throws {
         try await withTemporaryFolder { folder in
             let content = Data(String(repeating: text, count: 100).utf8)

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Runs the test targets one after another, and says at the end how many tests passed.
+#
+# One after another and not all at once: many suites measure whether a deadline is kept, start servers or keep every
+# thread busy on purpose, and beside each other on two cores they would test the machine. Within a target they run
+# in parallel.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/.."
+
+limit=600 # seconds for one target, so that what hangs is named
+passed=0 failed=0 broken=()
+output=$(mktemp "${TMPDIR:-/tmp}/securepush-tests.XXXXXX")
+trap 'rm -f "$output"' EXIT
+
+for folder in Tests/*Tests; do
+    target=$(basename "$folder")
+    start=$SECONDS result=0
+    if command -v timeout >/dev/null; then bounded=(timeout --foreground "$limit"); else bounded=(); fi
+    "${bounded[@]}" swift test --skip-build --disable-xctest --filter "^$target\\." >"$output" 2>&1 || result=$?
+    # "Test run with 12 tests in 3 suites passed after ...", "... failed after 1.2 seconds with 3 issues."
+    tests=$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$output" | tail -1)
+    failures=$(grep -cE '^✘ Test .* failed after ' "$output" || true)
+    if [ "$result" -eq 0 ] && [ "${tests:-0}" -gt 0 ]; then
+        passed=$((passed + tests))
+        printf '%-24s %4d tests passed in %d s\n' "$target" "$tests" $((SECONDS - start))
+        continue
+    fi
+    [ "${failures:-0}" -gt 0 ] || failures=1
+    failed=$((failed + failures)) passed=$((passed + ${tests:-failures} - failures))
+    broken+=("$target")
+    cat "$output"
+    printf '%-24s failed after %d s (exit code %d)\n' "$target" $((SECONDS - start)) "$result"
+done
+
+[ ${#broken[@]} -eq 0 ] || printf 'Failed: %s\n' "${broken[*]}"
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
