@@ -244,8 +244,10 @@ let package = Package(
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SecurePushCore", "TestSupport", asyncHTTPClient, crypto, logging, nioCore],
-            path: "Tests/EndToEndTests", swiftSettings: settings),
+            dependencies: [
+                "SecurePushCore", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird, logging, nioCore,
+                nioHTTP1,
+            ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]

@@ -26,7 +26,7 @@ struct CallerAuthentication: Sendable {
         do {
             return .sender(try senders.sender(authorization: authorization))
         } catch {
-            guard let users, authorization != nil else { throw error }
+            guard let users else { throw error }
             return .user(try await users.authenticate(authorization: authorization))
         }
     }

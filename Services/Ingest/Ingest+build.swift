@@ -2,6 +2,7 @@ import Authentication
 import Hummingbird
 import Messaging
 import SecurePushCore
+import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime
 import Storage
@@ -18,11 +19,15 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
     let relay = OutboxRelay(outbox: opened.store, publisher: publisher, logger: context.logger)
-    let senders = try APIKeyRing(path: configuration.apiKeysFile, logger: context.logger)
+    let senders = try ConfigurationKeys.ingestAPIKeysFile.making {
+        try APIKeyRing(path: configuration.apiKeysFile, logger: context.logger)
+    }
     let users =
         configuration.users.isUsable
-        ? try UserAuthenticator(configuration: configuration.users, logger: context.logger) : nil
-    let sealer = try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
+        ? try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) } : nil
+    let sealer = try ConfigurationKeys.payloadKeysFile.making {
+        try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
+    }
 
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(

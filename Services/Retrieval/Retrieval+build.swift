@@ -2,6 +2,7 @@ import Authentication
 import Hummingbird
 import NotificationHubs
 import SecurePushCore
+import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime
 import Storage
@@ -18,16 +19,19 @@ func buildRetrieval(
     _ configuration: RetrievalConfiguration, context: ServiceContext
 ) async throws -> BuiltRetrieval {
     let opened = try await openStore(configuration.storage, logger: context.logger)
-    let users = try UserAuthenticator(configuration: configuration.users, logger: context.logger)
+    let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
+    let issuer = try configuration.users.making { try TokenIssuer(configuration: $0) }
     let caller = CallerAuthentication(users: users)
-    let sealer = try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
+    let sealer = try ConfigurationKeys.payloadKeysFile.making {
+        try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
+    }
     let hub = configuration.hub.map { HubRegistrations(configuration: $0, logger: context.logger) }
 
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
         readiness: [ReadinessCheck(name: "database") { await opened.readiness() }], context: context)
     NotificationsController(caller: caller, reader: opened.store, sealer: sealer).addRoutes(to: router)
-    TokenController(caller: caller, issuer: try TokenIssuer(configuration: configuration.users)).addRoutes(to: router)
+    TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
     RegistrationController(caller: caller, hub: hub ?? NoHub(), store: opened.store).addRoutes(to: router)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     var services: [any Service] = [opened.service]

@@ -1,3 +1,4 @@
+import SecurePushCore
 public import ServiceConfiguration
 
 extension UserAuthenticationConfiguration {
@@ -30,5 +31,28 @@ extension UserAuthenticationConfiguration {
             reader.note(ConfigurationKeys.authJWKSURL.name, "is set, and AUTH_JWKS_FILE too: set one of them")
         }
         return reader.issues.count == before ? configuration : nil
+    }
+}
+
+extension UserAuthenticationConfiguration {
+    /// The key whose file or URL an error is about that ``UserAuthenticator`` or ``TokenIssuer`` threw when made.
+    private func key(for error: any Error) -> ConfigurationKey<String> {
+        switch (error as? FileError)?.path {
+        case nil: ConfigurationKeys.authJWKSURL
+        case usersFile: ConfigurationKeys.authUsersFile
+        case signingKeyFile: ConfigurationKeys.authTokenSigningKeyFile
+        default: ConfigurationKeys.authJWKSFile
+        }
+    }
+
+    /// Makes what checks or issues tokens by these settings.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the key that cannot be used.
+    public func making<Made>(_ make: (Self) throws -> Made) throws(ConfigurationError) -> Made {
+        do {
+            return try make(self)
+        } catch {
+            return try key(for: error).making { throw error }
+        }
     }
 }

@@ -51,9 +51,9 @@ enum DeliveriesCoding {
 
     private static func append(_ delivery: Delivery, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: #""p":"#.utf8)
-        appendString(delivery.platform.rawValue, to: &bytes)
+        JSONText.append(delivery.platform.rawValue, to: &bytes)
         bytes.append(contentsOf: #","s":"#.utf8)
-        appendString(delivery.state.rawValue, to: &bytes)
+        JSONText.append(delivery.state.rawValue, to: &bytes)
         bytes.append(contentsOf: #","n":"#.utf8)
         appendNumber(delivery.attempts, to: &bytes)
         for (key, value) in [("m", delivery.hubMessageID), ("o", delivery.outcome), ("e", delivery.error)] {
@@ -61,7 +61,7 @@ enum DeliveriesCoding {
             bytes.append(contentsOf: #",""#.utf8)
             bytes.append(contentsOf: key.utf8)
             bytes.append(contentsOf: #"":"#.utf8)
-            appendString(value, to: &bytes)
+            JSONText.append(value, to: &bytes)
         }
         bytes.append(contentsOf: #","t":"#.utf8)
         appendNumber(delivery.updatedAt.milliseconds, to: &bytes)
@@ -69,22 +69,5 @@ enum DeliveriesCoding {
 
     private static func appendNumber(_ number: some BinaryInteger, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: String(number).utf8)
-    }
-
-    /// A JSON string (RFC 8259, section 7): quotation mark, backslash and C0 controls are escaped.
-    private static func appendString(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0..<0x20:
-                bytes.append(contentsOf: (byte < 0x10 ? "\\u000" : "\\u00").utf8)
-                bytes.append(contentsOf: String(byte, radix: 16).utf8)
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -32,7 +32,8 @@ struct NotificationsController: Sendable {
         }
         // Opened before it is marked: a payload whose key is missing has not been read.
         let text = try sealer.open(payload, id: id, recipient: user)
-        if stored.readAt == nil { try await reader.markRead(id, at: now) }
+        // A HEAD gives no payload away, so nothing has been read by it.
+        if stored.readAt == nil, request.method != .head { try await reader.markRead(id, at: now) }
         metrics.ok.increment()
         return response(id: id, payload: text, isRead: stored.readAt != nil)
     }

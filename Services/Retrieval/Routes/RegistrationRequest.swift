@@ -46,10 +46,13 @@ struct RegistrationRequest: Sendable {
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil
                 || "_@#.:-".unicodeScalars.contains(scalar)
         }
-        if tag.lowercased().hasPrefix("username:") || tag.hasPrefix("$") {
+        // By scalars, for a mark after the colon would make it another character; and folded through upper case, for
+        // some letters, such as the long s, are ASCII ones to whoever compares so.
+        let folded = tag.uppercased().lowercased().unicodeScalars
+        if folded.starts(with: "username:".unicodeScalars) || folded.first == "$" {
             return "The tag is reserved."
         }
-        guard !tag.isEmpty, tag.count <= Limit.tagCharacters, allowed else {
+        guard !tag.isEmpty, tag.utf16.count <= Limit.tagCharacters, allowed else {
             return "A tag is 1 to 120 letters, digits and _ @ # . : -"
         }
         return nil

@@ -8,7 +8,7 @@ struct HubAnswerError: Error, Equatable {
 /// The status line and those header fields of an answer that matter here, read in one pass over the bytes.
 ///
 /// Of our own because NIO's decoder makes a string of each field and wants to see the requests as parts; reading six
-/// fields costs a fifth of that. Strict where two readers could disagree on where an answer ends (RFC 9112, section 6).
+/// fields makes none of them. Strict where two readers could disagree on where an answer ends (RFC 9112, section 6).
 struct HubAnswerHead: Equatable {
     /// Where the body ends.
     enum Framing: Equatable {

@@ -9,7 +9,7 @@ extension Problem {
 
     /// ``json`` as UTF-8.
     public var jsonBytes: [UInt8] {
-        var text = JSONText()
+        var text = JSONWriter()
         text.raw("{")
         text.member("type", type)
         text.member("title", title)

@@ -50,7 +50,7 @@ struct ReadinessReport: Sendable {
     }
 
     var json: String {
-        var text = JSONText()
+        var text = JSONWriter()
         text.raw("{")
         text.member("status", isReady ? "ready" : "unready")
         text.member("checks")

@@ -35,7 +35,7 @@ extension Router {
     }
 
     private static func versionDocument(of service: ServiceContext) -> String {
-        var text = JSONText()
+        var text = JSONWriter()
         text.raw("{")
         text.member("Name", service.name)
         text.member("Version", service.version)

@@ -38,7 +38,7 @@ public struct JSONLogHandler: LogHandler {
     }
 
     public func log(event: LogEvent) {
-        var text = JSONText(capacity: 512)
+        var text = JSONWriter(capacity: 512)
         text.raw("{")
         text.member("timestamp", Timestamp.now.description)
         text.member("severity_text", event.level.severityText)
@@ -65,7 +65,7 @@ public struct JSONLogHandler: LogHandler {
     }
 }
 
-extension JSONText {
+extension JSONWriter {
     fileprivate mutating func metadata(_ value: Logger.MetadataValue) {
         switch value {
         case .string(let text): string(text)

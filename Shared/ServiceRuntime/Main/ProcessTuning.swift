@@ -20,7 +20,8 @@ enum ProcessTuning {
     /// Runs Swift's concurrency on the threads of SwiftNIO's event loops instead of on a pool beside them.
     ///
     /// A request then stays on the thread that read it, where with two pools it changes threads at each step, at the
-    /// price of a wake-up each time. Nothing here blocks these threads: databases and brokers have threads of their own.
+    /// price of a wake-up each time. Nothing here blocks these threads: databases and brokers have threads of their
+    /// own.
     static func shareEventLoops() {
         _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     }

@@ -1,5 +1,7 @@
+import SecurePushCore
+
 /// Writes JSON (RFC 8259) into bytes: enough for logs, problems and health answers, and cheaper than an encoder.
-struct JSONText {
+struct JSONWriter {
     private(set) var bytes: [UInt8] = []
 
     init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
@@ -23,28 +25,6 @@ struct JSONText {
         string(value)
     }
 
-    /// A string: quotes, backslashes and control characters escaped, the rest as UTF-8.
-    mutating func string(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 { escaped(byte) }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private mutating func escaped(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            bytes.append(UInt8(ascii: "\\"))
-            bytes.append(byte)
-        case 0x0A: raw("\\n")
-        case 0x0D: raw("\\r")
-        case 0x09: raw("\\t")
-        case 0..<0x20, 0x7F:
-            raw("\\u00")
-            bytes.append(JSONText.hexDigits[Int(byte >> 4)])
-            bytes.append(JSONText.hexDigits[Int(byte & 15)])
-        default: bytes.append(byte)
-        }
-    }
-
-    private static let hexDigits = Array("0123456789abcdef".utf8)
+    /// A string, see `JSONText`.
+    mutating func string(_ text: String) { JSONText.append(text, to: &bytes) }
 }

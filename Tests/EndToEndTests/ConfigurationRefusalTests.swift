@@ -1,0 +1,147 @@
+import Crypto
+import Foundation
+import SecurePushCore
+import TestSupport
+import Testing
+
+@Suite("Settings that cannot be used")
+struct ConfigurationRefusalTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let service: String
+        /// What differs from good settings; empty takes a setting away.
+        let settings: [String: String]
+        /// One line names each.
+        let keys: [String]
+
+        init(_ service: String, _ settings: [String: String], _ keys: String...) {
+            self.service = service
+            self.settings = settings
+            self.keys = keys
+        }
+
+        var testDescription: String { "\(service): \(keys.joined(separator: ", "))" }
+    }
+
+    private static let secret = "s3cretvalue"
+    private static let hub = "Endpoint=http://127.0.0.1:1;SharedAccessKeyName=n;SharedAccessKey=\(secret)"
+
+    static let cases: [Case] = [
+        Case("ingest", ["HTTP_PORT": "abc"], "HTTP_PORT"),
+        Case("ingest", ["HTTP_PORT": "70000"], "HTTP_PORT"),
+        Case("ingest", ["RETENTION": "soon"], "RETENTION"),
+        Case("ingest", ["HUB_PLATFORMS": "nokia"], "HUB_PLATFORMS"),
+        Case("ingest", ["DATABASE_URL": "mysql://u:\(secret)@h/d"], "DATABASE_URL"),
+        Case("ingest", ["AMQP_URL": "http://u:\(secret)@h/"], "AMQP_URL"),
+        Case("ingest", ["AMQP_URL": "amqp://u:\(secret)@h:port/"], "AMQP_URL"),
+        Case("ingest", ["RETRY_DELAYS": "1s,,5s"], "RETRY_DELAYS"),
+        Case("ingest", ["LOG_LEVEL": "loud"], "LOG_LEVEL"),
+        Case("ingest", ["DATABASE_MIGRATE": "perhaps"], "DATABASE_MIGRATE"),
+        Case("ingest", ["PAYLOAD_KEYS_FILE": ""], "PAYLOAD_KEYS_FILE"),
+        Case(
+            "ingest", ["PAYLOAD_KEYS_FILE": "none", "INGEST_API_KEYS_FILE": "none"], "PAYLOAD_KEYS_FILE",
+            "INGEST_API_KEYS_FILE"),
+        Case("ingest", ["PAYLOAD_KEYS_FILE": "garbage"], "PAYLOAD_KEYS_FILE"),
+        Case("ingest", ["INGEST_API_KEYS_FILE": "garbage"], "INGEST_API_KEYS_FILE"),
+        Case("ingest", ["AUTH_USERS_FILE": "garbage"], "AUTH_USERS_FILE"),
+        Case("ingest", ["AUTH_JWKS_URL": "http://keys.example.com/"], "AUTH_JWKS_URL"),
+        Case("ingest", ["TLS_CERTIFICATE_FILE": "garbage"], "TLS_PRIVATE_KEY_FILE"),
+        Case("ingest", ["HTTP_PORT": "-1", "RETENTION": "1y", "AMQP_URL": "no"], "HTTP_PORT", "RETENTION", "AMQP_URL"),
+        Case("retrieval", ["PAYLOAD_KEYS_FILE": ""], "PAYLOAD_KEYS_FILE"),
+        Case("retrieval", ["AUTH_JWKS_URL": ""], "AUTH_JWKS_FILE"),
+        Case("retrieval", ["AUTH_JWKS_FILE": "garbage", "AUTH_JWKS_URL": ""], "AUTH_JWKS_FILE"),
+        Case("retrieval", ["AUTH_TOKEN_SIGNING_KEY_FILE": "garbage"], "AUTH_TOKEN_SIGNING_KEY_FILE"),
+        Case("retrieval", ["AUTH_TOKEN_TTL": "0s"], "AUTH_TOKEN_TTL"),
+        Case("retrieval", ["HUB_NAME": ""], "HUB_NAME"),
+        Case("dispatcher", ["HUB_CONNECTION_STRING": "", "HUB_NAME": ""], "HUB_CONNECTION_STRING", "HUB_NAME"),
+        Case(
+            "dispatcher", ["HUB_CONNECTION_STRING": hub.replacing("127.0.0.1:1", with: "hub.example.com")],
+            "HUB_CONNECTION_STRING"),
+        Case("dispatcher", ["HUB_CONNECTION_STRING": "SharedAccessKey=\(secret)"], "HUB_CONNECTION_STRING"),
+        Case("dispatcher", ["HUB_CONNECTION_STRING_FILE": "garbage"], "HUB_CONNECTION_STRING"),
+        Case("dispatcher", ["DISPATCH_PREFETCH": "0"], "DISPATCH_PREFETCH"),
+        Case(
+            "dispatcher", ["DISPATCH_CONCURRENCY": "many", "DISPATCH_MAX_ATTEMPTS": "0"], "DISPATCH_CONCURRENCY",
+            "DISPATCH_MAX_ATTEMPTS"),
+    ]
+
+    @Test(arguments: cases)
+    func eachIsOneLineAndTheExitCodeIs78(_ wrong: Case) async throws {
+        try await withFolder { folder in
+            let process = try ProcessUnderTest(
+                wrong.service, environment: Self.good.merging(wrong.settings) { _, new in new }, folder: folder)
+            defer { process.kill() }
+            #expect(try await process.exitCode() == 78)
+            let lines = process.standardError.split(separator: "\n")
+            let keys = lines.map { $0.split(separator: ":")[1].drop { $0 == " " } }
+            #expect(keys.map(String.init).sorted() == wrong.keys.sorted(), "\(lines)")
+            #expect(lines.allSatisfy { $0.hasPrefix("\(wrong.service): ") })
+            #expect(!process.standardError.contains(Self.secret))
+            #expect(process.standardOutput.isEmpty)
+        }
+    }
+
+    /// With these each service starts.
+    private static let good = [
+        "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/", "HTTP_PORT": "0",
+        "PAYLOAD_KEYS_FILE": "payload-keys", "INGEST_API_KEYS_FILE": "api-keys",
+        "AUTH_JWKS_URL": "https://127.0.0.1:1/keys",
+        "HUB_CONNECTION_STRING": hub, "HUB_NAME": "hub",
+    ]
+
+    @Test(arguments: ["ingest", "retrieval", "dispatcher"])
+    func goodSettingsAreTaken(_ service: String) async throws {
+        try await withFolder { folder in
+            var settings = Self.good
+            settings["LOG_FORMAT"] = "json"
+            let process = try ProcessUnderTest(service, environment: settings, folder: folder)
+            defer { process.kill() }
+            #expect(try await process.port() > 0)
+            process.terminate()
+            #expect(try await process.exitCode(within: .seconds(10)) == 0)
+        }
+    }
+
+    @Test(arguments: ["ingest", "retrieval", "dispatcher"])
+    func anUnknownFlagIs64(_ service: String) async throws {
+        try await withFolder { folder in
+            for arguments in [["--no-such-flag", "1"], ["--http-port"], ["surplus"]] {
+                let process = try ProcessUnderTest(service, arguments, environment: Self.good, folder: folder)
+                #expect(try await process.exitCode() == 64, "\(arguments)")
+                #expect(process.standardError.contains(arguments[0]))
+            }
+        }
+    }
+
+    /// The contract's table: what each service uses.
+    @Test(arguments: [
+        ("ingest", ["PAYLOAD_KEYS_FILE", "INGEST_API_KEYS_FILE", "AMQP_URL", "RETENTION", "AUTH_JWKS_URL"]),
+        ("retrieval", ["PAYLOAD_KEYS_FILE", "HUB_CONNECTION_STRING_FILE", "AUTH_TOKEN_SIGNING_KEY_FILE"]),
+        ("dispatcher", ["AMQP_URL", "RETRY_DELAYS", "DISPATCH_MAX_ATTEMPTS", "HUB_NAME", "HUB_PLATFORMS"]),
+    ])
+    func helpNamesEveryKey(_ service: String, _ own: [String]) async throws {
+        let all = ["HTTP_HOST", "HTTP_PORT", "TLS_CERTIFICATE_FILE", "LOG_LEVEL", "DATABASE_URL", "DATABASE_MIGRATE"]
+        try await withFolder { folder in
+            let process = try ProcessUnderTest(service, ["--help"], folder: folder)
+            #expect(try await process.exitCode() == 0)
+            for key in all + own {
+                let flag = "--" + key.lowercased().replacing("_", with: "-") + " "
+                #expect(process.standardOutput.contains(flag), "\(key)")
+                #expect(process.standardOutput.contains(key + ":"), "\(key)")
+            }
+        }
+    }
+
+    /// A folder with files of keys, and one that holds nothing of use.
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-settings-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let hash = SHA256.hash(data: Data("key".utf8)).hex
+        for (name, text) in [
+            ("payload-keys", PayloadKeyRing.newLine()), ("api-keys", "clinic \(hash)"), ("garbage", Self.secret),
+        ] {
+            try Data((text + "\n").utf8).write(to: folder.appending(path: name))
+        }
+        try await body(folder)
+    }
+}

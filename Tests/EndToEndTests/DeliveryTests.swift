@@ -1,0 +1,117 @@
+import Foundation
+import NIOHTTP1
+import SecurePushCore
+import TestSupport
+import Testing
+
+/// Executables, broker and databases as in production; only the hub is a stub.
+@Suite("From the sender to the device", .serialized, .broker, .timeLimit(.minutes(5)))
+struct DeliveryTests {
+    @Test(arguments: TestDatabase.allCases)
+    func aNotificationWakesThreePlatformsAndIsRead(_ database: TestDatabase) async throws {
+        try await withStack(database) { stack in
+            let ingest = try await stack.start("ingest")
+            let dispatcher = try await stack.start("dispatcher")
+            let retrieval = try await stack.start("retrieval")
+            try await expectReady(ingest, dispatcher)
+            #expect(try await retrieval.isReady(#""database":"up""#))
+
+            let payload = #"{"n":1.10,"t":"\u00e9 é","x":null}"#
+            let id = try await ingest.post(payload, to: "Alice B", stack)
+            #expect(try await eventually { stack.hub.has([id]) })
+            #expect(stack.hub.sends.count == 3)
+            for send in stack.hub.sends { try expectNativeForm(send, id: id) }
+
+            let path = "/api/notifications/\(id)"
+            for isRead in [false, true] {
+                let answer = try await retrieval.request(.GET, path, bearer: stack.token(of: "Alice B"))
+                #expect(answer.status == 200)
+                #expect(answer.body == #"{"Id":"\#(id)","Payload":\#(payload),"Read":\#(isRead)}"#)
+            }
+            #expect(try await retrieval.request(.GET, path, bearer: stack.token(of: "alice b")).status == 404)
+            for service in [ingest, dispatcher, retrieval] { try await service.drain() }
+        }
+    }
+
+    /// The contract's table of native notifications, silent form.
+    private func expectNativeForm(_ send: HubStub.Send, id: NotificationID) throws {
+        #expect(send.tag == "username:#41lice#20#42")
+        #expect(send.headers["authorization"]?.hasPrefix("SharedAccessSignature sr=") == true)
+        let type = send.headers["content-type"]
+        let own = send.headers.filter { $0.key.hasPrefix("apns-") || $0.key.hasPrefix("x-wns-") }
+        switch send.format {
+        case "apple":
+            #expect(send.body == #"{"aps":{"content-available":1},"secureId":"\#(id)"}"#)
+            #expect(type == "application/json;charset=utf-8")
+            #expect(own == ["apns-push-type": "background", "apns-priority": "5"])
+        case "fcmv1":
+            #expect(send.body == #"{"message":{"data":{"secureId":"\#(id)"},"android":{"priority":"high"}}}"#)
+            #expect(type == "application/json;charset=utf-8")
+            #expect(own.isEmpty)
+        case "windows":
+            #expect(send.body == id.description)
+            #expect(type == "application/octet-stream")
+            #expect(own == ["x-wns-type": "wns/raw"])
+        default: Issue.record("unexpected format \(send.format)")
+        }
+    }
+
+    @Test func theBrokerMayGoAway() async throws {
+        try await withStack { stack in
+            let ingest = try await stack.start("ingest")
+            let dispatcher = try await stack.start("dispatcher")
+            try await expectReady(ingest, dispatcher)
+            var ids = [try await ingest.post("1", to: "alice", stack)]
+            #expect(try await eventually { stack.hub.has(ids) })
+
+            try await stack.broker.kill()
+            #expect(try await ingest.isReady(#""amqp":"down""#))
+            #expect(try await dispatcher.request(.GET, "/readyz").status == 503)
+            for number in 0..<20 { ids.append(try await ingest.post("\(number)", to: "alice", stack)) }
+
+            try await stack.broker.start()
+            _ = try await stack.broker.heal()
+            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(ids) })
+            for service in [ingest, dispatcher] { try await service.drain() }
+        }
+    }
+
+    @Test func nothingSecretIsLeftOnTheWay() async throws {
+        try await withStack { stack in
+            let ingest = try await stack.start("ingest")
+            let dispatcher = try await stack.start("dispatcher")
+            let retrieval = try await stack.start("retrieval")
+            try await expectReady(ingest, dispatcher)
+            let canary = "canary\(UUID().uuidString)"
+            let token = stack.token(of: "alice")
+            let id = try await ingest.post(#"["\#(canary)"]"#, to: "alice", stack)
+            #expect(try await eventually { stack.hub.has([id]) })
+            let answer = try await retrieval.request(.GET, "/api/notifications/\(id)", bearer: token)
+            #expect(answer.body.contains(canary))
+            // Refused requests must not show it either.
+            _ = try await ingest.request(
+                .POST, "/api/notifications", bearer: stack.apiKey, body: #"{"Recipient":7,"Payload":"\#(canary)"}"#)
+            _ = try await ingest.request(.POST, "/api/notifications", bearer: canary, body: "\(canary)")
+
+            let secrets = [canary, stack.apiKey, token, "MDEyMzQ1Njc4OTAx"]
+            for secret in secrets { #expect(!stack.logs.contains(secret), "in a log") }
+            #expect(stack.logs.contains("Listening"))
+            for send in stack.hub.sends { #expect(!"\(send)".contains(canary)) }
+            let data = stack.folder.appending(path: "data")
+            #expect(try files(in: data, holding: "alice") > 0, "the search finds what is there")
+            #expect(try files(in: data, holding: canary) == 0)
+            #expect(try files(in: stack.broker.directory, holding: "securepush.dispatch") > 0)
+            #expect(try files(in: stack.broker.directory, holding: canary) == 0)
+            for service in [ingest, dispatcher, retrieval] { try await service.drain() }
+        }
+    }
+
+    /// How many files below a folder hold a text.
+    private func files(in folder: URL, holding text: String) throws -> Int {
+        let paths = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        return paths.count { path in
+            guard let url = path as? URL, let data = try? Data(contentsOf: url) else { return false }
+            return data.range(of: Data(text.utf8)) != nil
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import NIOHTTP1
+import SecurePushCore
+import TestSupport
+import Testing
+
+@Suite("SIGTERM under load", .serialized, .broker, .timeLimit(.minutes(5)))
+struct DrainTests {
+    @Test func aDispatcherThatEndsLosesNothing() async throws {
+        try await withStack(hubLatency: .milliseconds(30)) { stack in
+            let ingest = try await stack.start("ingest")
+            let settings = ["DISPATCH_CONCURRENCY": "8", "DISPATCH_PREFETCH": "64"]
+            let first = try await stack.start("dispatcher", settings)
+            try await expectReady(ingest, first)
+            let ids = try await post(200, to: ingest, stack)
+            #expect(try await eventually { stack.hub.sends.count >= 60 })
+            try await first.drain()
+            // The test is of no use when the first has done it all.
+            #expect(!stack.hub.has(ids))
+            let second = try await stack.start("dispatcher", settings)
+            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(ids) })
+            for service in [ingest, second] { try await service.drain() }
+            // What the first had sent it had put on record: nothing was sent twice.
+            #expect(stack.hub.sends.count == 600)
+        }
+    }
+
+    @Test func anIngestThatEndsLosesNothingThatItAccepted() async throws {
+        try await withStack { stack in
+            let first = try await stack.start("ingest")
+            try await expectReady(first)
+            let accepted = try await withThrowingTaskGroup(of: [NotificationID].self) { group in
+                for _ in 0..<8 { group.addTask { await postUntilRefused(first, stack) } }
+                group.addTask {
+                    #expect(try await eventually { try await accepts(first, 200) })
+                    try await first.drain()
+                    return []
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(accepted.count >= 200)
+            let second = try await stack.start("ingest")
+            let dispatcher = try await stack.start("dispatcher")
+            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(accepted) })
+            for service in [second, dispatcher] { try await service.drain() }
+        }
+    }
+
+    @Test func aRetrievalThatEndsFinishesItsAnswers() async throws {
+        try await withStack { stack in
+            let ingest = try await stack.start("ingest")
+            let id = try await ingest.post(#""\#(String(repeating: "x", count: 200_000))""#, to: "alice", stack)
+            let retrieval = try await stack.start("retrieval")
+            let token = stack.token(of: "alice")
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<4 { group.addTask { await readUntilRefused(id, retrieval, token) } }
+                group.addTask {
+                    for _ in 0..<20 {
+                        let answer = try await retrieval.request(.GET, "/api/notifications/\(id)", bearer: token)
+                        #expect(answer.status == 200)
+                    }
+                    try await retrieval.drain()
+                    return 0
+                }
+                let whole = try await group.reduce(0, +)
+                #expect(whole > 20)
+            }
+            try await ingest.drain()
+        }
+    }
+
+    /// Posts with some requests at once.
+    private func post(_ count: Int, to ingest: RunningService, _ stack: Stack) async throws -> [NotificationID] {
+        try await withThrowingTaskGroup(of: [NotificationID].self) { group in
+            for start in stride(from: 0, to: count, by: 25) {
+                group.addTask {
+                    var ids: [NotificationID] = []
+                    for number in start..<start + 25 {
+                        ids.append(try await ingest.post("\(number)", to: "user\(number)", stack))
+                    }
+                    return ids
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+}
+
+/// Posts one after another until the service takes no more.
+private func postUntilRefused(_ ingest: RunningService, _ stack: Stack) async -> [NotificationID] {
+    var ids: [NotificationID] = []
+    let body = #"{"Recipient":"alice","Payload":1}"#
+    while let answer = try? await ingest.request(.POST, "/api/notifications", bearer: stack.apiKey, body: body),
+        answer.status == 201, let location = answer.headers.first(name: "Location"),
+        let id = NotificationID(String(location.suffix(36)))
+    {
+        ids.append(id)
+    }
+    return ids
+}
+
+/// Whether the service has answered this many requests with 201, as its metrics tell.
+private func accepts(_ ingest: RunningService, _ count: Int) async throws -> Bool {
+    let metrics = try await ingest.request(.GET, "/metrics").body
+    let line = metrics.split(separator: "\n").first { $0.hasPrefix("securepush_notifications_accepted_total ") }
+    return line.flatMap { $0.split(separator: " ").last }.flatMap { Double($0) } ?? 0 >= Double(count)
+}
+
+/// Reads until the service takes no more; an answer that has begun must be whole.
+private func readUntilRefused(_ id: NotificationID, _ retrieval: RunningService, _ token: String) async -> Int {
+    var whole = 0
+    while let answer = try? await retrieval.request(.GET, "/api/notifications/\(id)", bearer: token),
+        answer.status == 200
+    {
+        #expect(answer.body.utf8.count > 200_000)
+        whole += 1
+    }
+    return whole
+}

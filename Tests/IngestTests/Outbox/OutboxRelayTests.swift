@@ -1,0 +1,140 @@
+import Logging
+import SecurePushCore
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("OutboxRelay")
+struct OutboxRelayTests {
+    @Test func whatIsHandedOverIsPublishedAndRemoved() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let notifications = try await store.accept(1300)
+        try await withRelay(store, publisher) { relay in
+            relay.handOver(notifications)
+            try await store.expectWaiting(0)
+        }
+        #expect(publisher.ids == notifications.map(\.id))
+        #expect(publisher.record.published.allSatisfy { $0.route == .dispatch })
+    }
+
+    @Test func whatIsNotConfirmedStays() async throws {
+        let store = MemoryStore()
+        let notifications = try await store.accept(3)
+        let publisher = FakePublisher(refused: [notifications[1].id])
+        try await withRelay(store, publisher) { relay in
+            relay.handOver(notifications)
+            try await store.expectWaiting(1)
+        }
+        #expect(publisher.ids == [notifications[0].id, notifications[2].id])
+        let left = try await store.lease(limit: 10, now: .now + .seconds(3600), until: .now + .seconds(7200))
+        #expect(left.map(\.id) == [notifications[1].id])
+    }
+
+    @Test func whatACrashLeftIsSwept() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let notifications = try await store.accept(2500, at: .now - .seconds(60))
+        try await withRelay(store, publisher) { _ in
+            try await store.expectWaiting(0)
+        }
+        #expect(Set(publisher.ids) == Set(notifications.map(\.id)))
+        #expect(publisher.ids.count == notifications.count)
+    }
+
+    @Test func notBeforeIsLeftToTheSweep() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let notBefore = Timestamp.now + .milliseconds(300)
+        let held = try await store.accept(1, notBefore: notBefore)
+        let free = try await store.accept(1)
+        try await withRelay(store, publisher) { relay in
+            relay.handOver(held + free)
+            try await store.expectWaiting(0)
+        }
+        #expect(publisher.ids == [free[0].id, held[0].id])
+        let releasedAt = try #require(publisher.record.published.last?.at)
+        #expect(releasedAt >= notBefore)
+        // Promised within a second: by two looks in that time, for a clock would measure how busy the machine is.
+        #expect(OutboxRelay.Interval.sweep * 2 <= .seconds(1))
+    }
+
+    @Test func nothingIsLeasedWithoutTheBroker() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher(isConnected: false))
+        let old = try await store.accept(2, at: .now - .seconds(60))
+        let outbox = CountingOutbox(store)
+        try await withRelay(outbox, publisher) { relay in
+            relay.handOver(old)
+            // One look is the hand-over's, the others are the sweep's.
+            #expect(try await eventually { publisher.record.looks >= 3 })
+            #expect(outbox.leases == 0)
+            #expect(publisher.ids.isEmpty)
+            publisher.connect()
+            try await store.expectWaiting(0)
+        }
+        #expect(outbox.leases > 0)
+        #expect(publisher.ids.count == 2)
+    }
+
+    @Test func aShutdownPublishesWhatIsInMemory() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher(isHolding: true))
+        // More than the groups in flight take at once; and not due for the sweep while the test runs.
+        let notifications = try await store.accept(6000, at: .now + .seconds(3600))
+        let relay = OutboxRelay(outbox: store, publisher: publisher, logger: .silent)
+        relay.handOver(notifications)
+        let group = ServiceGroup(services: [relay], logger: .silent)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            await group.triggerGracefulShutdown()
+            publisher.release()
+            try await tasks.waitForAll()
+        }
+        #expect(publisher.ids.count == 6000)
+        #expect(Set(publisher.ids) == Set(notifications.map(\.id)))
+        #expect(try await store.waiting == 0)
+    }
+}
+
+/// Runs a relay for the time of the body, and then lets it drain.
+private func withRelay(
+    _ outbox: any Outbox, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
+) async throws {
+    let relay = OutboxRelay(outbox: outbox, publisher: publisher, logger: .silent)
+    let group = ServiceGroup(services: [relay], logger: .silent)
+    let running = Task { try await group.run() }
+    do { try await body(relay) } catch {
+        await group.triggerGracefulShutdown()
+        throw error
+    }
+    await group.triggerGracefulShutdown()
+    try await running.value
+}
+
+extension MemoryStore {
+    /// How many entries the outbox holds.
+    fileprivate var waiting: Int {
+        get async throws { try await backlog(now: .now).count }
+    }
+
+    /// Expects that the outbox comes to hold this many.
+    fileprivate func expectWaiting(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let settles = try await eventually { try await self.waiting == count }
+        #expect(settles, sourceLocation: sourceLocation)
+    }
+
+    /// Stores as many notifications.
+    fileprivate func accept(
+        _ count: Int, at time: Timestamp = .now, notBefore: Timestamp? = nil
+    ) async throws -> [Notification] {
+        let recipient = try #require(UserName("alice"))
+        let notifications = (0..<count).map { _ in
+            Notification(
+                id: NotificationID(at: time), sender: "clinic", recipient: recipient, createdAt: time,
+                expiresAt: time + .seconds(86_400), notBefore: notBefore)
+        }
+        try await append(
+            notifications.map {
+                SealedNotification(notification: $0, payload: SealedPayload(keyID: "k", bytes: [1]))
+            })
+        return notifications
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import SecurePushCore
+import ServiceConfiguration
+import ServiceRuntime
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("Readiness of ingest")
+struct ReadinessTests {
+    @Test func withoutTheBrokerItIsReady() async throws {
+        let answer = try await readiness(databaseURL: "memory:")
+        #expect(answer.status == .ok)
+        let report = try answer.object()
+        #expect(report["status"] as? String == "ready")
+        #expect(report["amqp"] as? String == "down")
+        #expect((report["checks"] as? [String: String]) == ["database": "up", "amqp": "down"])
+    }
+
+    @Test func withoutTheDatabaseItIsNot() async throws {
+        let password = "s3cret-\(UUID().uuidString)"
+        let answer = try await readiness(databaseURL: "postgres://nobody:\(password)@127.0.0.1:1/none")
+        #expect(answer.status == .serviceUnavailable)
+        let report = try answer.object()
+        #expect(report["status"] as? String == "unready")
+        #expect(report["database"] as? String == "down")
+        #expect(!answer.text.contains(password))
+    }
+
+    /// What the composed service answers while nobody listens at its broker's port.
+    private func readiness(databaseURL: String) async throws -> TestResponse {
+        try await withTemporaryFolder { folder in
+            _ = try Credentials(folder: folder)
+            let keys = folder.appending(path: "payload-keys")
+            try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
+            var reader = ConfigurationReader(environment: [
+                "DATABASE_URL": databaseURL, "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
+                "PAYLOAD_KEYS_FILE": keys.path, "INGEST_API_KEYS_FILE": folder.appending(path: "api-keys").path,
+            ])
+            let read = IngestConfiguration(&reader)
+            let configuration = try #require(read, "\(reader.issues)")
+            let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+            let built = try await buildIngest(configuration, context: context)
+            let application = try makeHTTPApplication(
+                router: built.router, configuration: HTTPConfiguration(port: 0), context: context)
+            return try await application.test(.router) { try await $0.execute(uri: "/readyz", method: .get) }
+        }
+    }
+}

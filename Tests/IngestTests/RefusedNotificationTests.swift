@@ -1,0 +1,138 @@
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import SecurePushCore
+import Testing
+
+@testable import Ingest
+
+@Suite("POST /api/notifications, refused")
+struct RefusedNotificationTests {
+    private static let good = #"{"Recipient":"alice","Payload":1}"#
+
+    @Test(arguments: ["", "{", #"{"Recipient":"a","Payload":}"#, "\u{0}"])
+    func malformedIs400(_ body: String) async throws {
+        try await refuses(body, 400)
+    }
+
+    @Test func invalidUTF8Is400() async throws {
+        try await withIngest { bench in
+            let answer = try await bench.client.execute(
+                uri: "/api/notifications", method: .post,
+                headers: [.authorization: bench.credentials.sender, .contentType: "application/json"],
+                body: .init(bytes: Array(#"{"Recipient":"a","Payload":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)))
+            try answer.expectProblem(400)
+        }
+    }
+
+    @Test(arguments: ["", "Bearer", "Bearer spk_wrong", "Bearer a.b.c", "Basic YWxpY2U6d3Jvbmc=", "Digest x"])
+    func unknownCallersAre401(_ authorization: String) async throws {
+        try await withIngest { bench in
+            let answer = try await bench.post(Self.good, authorization: authorization)
+            try answer.expectProblem(401)
+            #expect(!answer.headers[values: .wwwAuthenticate].isEmpty)
+            #expect(try await bench.store.backlog(now: .now).count == 0)
+        }
+    }
+
+    @Test func withoutCredentialsBothSchemesAreOffered() async throws {
+        try await withIngest { bench in
+            let answer = try await bench.client.execute(uri: "/api/notifications", method: .post)
+            try answer.expectProblem(401)
+            let schemes = answer.headers[values: .wwwAuthenticate].map { $0.prefix { $0 != " " } }
+            #expect(schemes == ["Bearer", "Basic"])
+        }
+    }
+
+    @Test func usersAreUnknownWhereNoneAreConfigured() async throws {
+        try await withIngest(hasUsers: false) { bench in
+            for authorization in [bench.credentials.basic, bench.credentials.bearer] {
+                let answer = try await bench.post("", authorization: authorization)
+                try answer.expectProblem(401)
+                #expect(answer.headers[values: .wwwAuthenticate].allSatisfy { $0.hasPrefix("Bearer ") })
+            }
+        }
+    }
+
+    @Test func aUserMaySendNothingElse() async throws {
+        try await withIngest { bench in
+            for authorization in [bench.credentials.basic, bench.credentials.bearer] {
+                try (try await bench.post(Self.good, authorization: authorization)).expectProblem(403)
+            }
+            #expect(try await bench.store.backlog(now: .now).count == 0)
+        }
+    }
+
+    @Test func aPayloadPast256KiBIs413() async throws {
+        let text = String(repeating: "x", count: 256 * 1024)
+        try await withIngest { bench in
+            #expect(try await bench.post(#"{"Recipient":"a","Payload":"\#(text)"}"#).status == .created)
+            let answer = try await bench.post(#"{"Recipient":"a","Payload":"\#(text)x"}"#)
+            try answer.expectProblem(413)
+            #expect(try answer.pointers() == ["/Payload"])
+            // 300 KiB of another kind than a string count as JSON.
+            let numbers = String(repeating: "1,", count: 150 * 1024) + "1"
+            try (try await bench.post(#"{"Recipient":"a","Payload":[\#(numbers)]}"#)).expectProblem(413)
+        }
+    }
+
+    @Test func aBodyPast2MiBIs413() async throws {
+        let blanks = String(repeating: " ", count: 2 * 1024 * 1024)
+        try await withIngest { bench in
+            let fitting = blanks.dropLast(Self.good.utf8.count) + Self.good
+            #expect(try await bench.post(String(fitting)).status == .created)
+            try (try await bench.post(" " + fitting)).expectProblem(413)
+            // Told by its length, it is refused unread.
+            let unread = try await bench.client.execute(
+                uri: "/api/notifications", method: .post,
+                headers: [
+                    .authorization: bench.credentials.sender, .contentType: "application/json",
+                    .contentLength: "2097153",
+                ])
+            try unread.expectProblem(413)
+        }
+    }
+
+    @Test(arguments: ["text/plain", "application/xml", "application/json; charset=latin1", "application/jsonx", nil])
+    func otherMediaTypesAre415(_ contentType: String?) async throws {
+        try await withIngest { bench in
+            try (try await bench.post(Self.good, contentType: contentType)).expectProblem(415)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{}"#, ["/Payload", "/Recipient"]), (#"[]"#, [""]),
+        (#"{"Recipient":"a","Recipients":["b"],"Payload":1}"#, ["/Recipients"]),
+        (#"{"Recipients":["a","","b\u0007"],"Payload":1}"#, ["/Recipients/1", "/Recipients/2"]),
+        (#"{"recipient":"a","payload":1,"platforms":["nokia"],"Secret":1}"#, ["/Platforms/0", "/Secret"]),
+        (#"{"Recipient":"a","Payload":1,"PAYLOAD":2}"#, ["/Payload"]),
+        (
+            #"{"Recipient":"a","Payload":1,"ExpiresAt":"2001-01-01T00:00:00Z","CollapseKey":7}"#,
+            ["/CollapseKey", "/ExpiresAt"]
+        ),
+    ])
+    func everyOffendingMemberIsNamedIn422(_ body: String, _ pointers: [String]) async throws {
+        try await withIngest { bench in
+            let answer = try await bench.post(body)
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == pointers)
+            #expect(try await bench.store.backlog(now: .now).count == 0)
+        }
+    }
+
+    @Test func aStoreThatIsAwayIs503() async throws {
+        try await withIngest(writer: AwayWriter()) { bench in
+            let answer = try await bench.post(Self.good)
+            try answer.expectProblem(503)
+            #expect(answer.headers[.retryAfter].flatMap { Int($0) } ?? 0 >= 1)
+            #expect(!answer.text.contains("away for the test"))
+        }
+    }
+
+    private func refuses(_ body: String, _ code: Int) async throws {
+        try await withIngest { bench in
+            try (try await bench.post(body)).expectProblem(code)
+            #expect(try await bench.store.backlog(now: .now).count == 0)
+        }
+    }
+}

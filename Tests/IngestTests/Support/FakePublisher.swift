@@ -1,0 +1,86 @@
+import SecurePushCore
+import Synchronization
+
+/// A broker that confirms, refuses or lets wait, as a test says, and remembers what it got and when.
+final class FakePublisher: DispatchPublisher {
+    struct Record: Sendable {
+        var isConnected = true
+        /// How often somebody asked whether it is connected.
+        var looks = 0
+        /// What is not confirmed.
+        var refused: Set<NotificationID> = []
+        var published: [(id: NotificationID, route: DispatchRoute, at: Timestamp)] = []
+        fileprivate var isHolding = false
+        fileprivate var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<Record>
+
+    init(isConnected: Bool = true, refused: Set<NotificationID> = [], isHolding: Bool = false) {
+        state = Mutex(Record(isConnected: isConnected, refused: refused, isHolding: isHolding))
+    }
+
+    var record: Record { state.withLock { $0 } }
+    var ids: [NotificationID] { record.published.map(\.id) }
+
+    var isConnected: Bool {
+        state.withLock { state in
+            state.looks += 1
+            return state.isConnected
+        }
+    }
+
+    func connect() { state.withLock { $0.isConnected = true } }
+
+    /// Confirms what waits, and from now on at once.
+    func release() {
+        let waiting = state.withLock { state in
+            state.isHolding = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.resume() }
+    }
+
+    func publish(_ messages: [DispatchMessage], to route: DispatchRoute) async -> [Result<Void, MessagingError>] {
+        await withCheckedContinuation { continuation in
+            let waits = state.withLock { state in
+                if state.isHolding { state.waiting.append(continuation) }
+                return state.isHolding
+            }
+            if !waits { continuation.resume() }
+        }
+        return state.withLock { state in
+            messages.map { message in
+                if state.refused.contains(message.id) { return .failure(MessagingError(.nacked, "refused")) }
+                state.published.append((message.id, route, .now))
+                return .success(())
+            }
+        }
+    }
+}
+
+/// A store that is away.
+struct AwayWriter: NotificationWriter {
+    func append(_ notifications: [SealedNotification]) async throws {
+        throw StorageError(.unavailable, "away for the test")
+    }
+}
+
+/// Counts the leases of an outbox.
+final class CountingOutbox: Outbox {
+    let base: any Outbox
+    private let count = Mutex(0)
+
+    init(_ base: any Outbox) { self.base = base }
+
+    var leases: Int { count.withLock { $0 } }
+
+    func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
+        count.withLock { $0 += 1 }
+        return try await base.lease(limit: limit, now: now, until: until)
+    }
+
+    func remove(_ ids: [NotificationID]) async throws { try await base.remove(ids) }
+    func backlog(now: Timestamp) async throws -> OutboxBacklog { try await base.backlog(now: now) }
+}

@@ -1,0 +1,103 @@
+import Authentication
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+
+@testable import Ingest
+
+/// The ingest API around a store in memory, with the sender `clinic` and the user `alice`.
+struct IngestBench: Sendable {
+    let client: any TestClientProtocol
+    let store: MemoryStore
+    let sealer: PayloadSealer
+    let publisher: FakePublisher
+    let credentials: Credentials
+
+    /// `POST /api/notifications` by the sender, unless a test says otherwise.
+    func post(
+        _ body: String, authorization: String? = nil, contentType: String? = "application/json",
+        headers: HTTPFields = [:]
+    ) async throws -> TestResponse {
+        var fields = headers
+        fields[.authorization] = authorization ?? credentials.sender
+        fields[.contentType] = contentType
+        return try await client.execute(
+            uri: "/api/notifications", method: .post, headers: fields, body: ByteBuffer(string: body))
+    }
+}
+
+/// What the callers of a bench present.
+struct Credentials: Sendable {
+    let sender: String
+    let basic: String
+    let bearer: String
+    let configuration: UserAuthenticationConfiguration
+
+    /// One for all tests: scrypt is slow.
+    private static let passwordHash = Result { try PasswordHash.make(password: "correct horse") }
+
+    /// Makes the files of the credentials in a folder.
+    init(folder: URL) throws {
+        let path = { (name: String) in folder.appending(path: name).path }
+        sender = "Bearer " + (try APIKeysFile(path: path("api-keys")).add("clinic"))
+        let alice = UserName("alice")!
+        try Data("alice \(Self.passwordHash.get())".utf8).write(to: folder.appending(path: "users"))
+        basic = "Basic " + Data("alice:correct horse".utf8).base64EncodedString()
+        try TokenSigningKey.make(at: path("signing-key.pem"))
+        configuration = UserAuthenticationConfiguration(
+            usersFile: path("users"), signingKeyFile: path("signing-key.pem"))
+        bearer = "Bearer " + (try TokenIssuer(configuration: configuration)!.issue(to: alice).token)
+    }
+}
+
+extension Logger {
+    /// A logger whose lines nobody needs.
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// Runs a test with the ingest API.
+///
+/// - Parameter writer: stands in the way of the store in memory.
+func withIngest(
+    hasUsers: Bool = true, retention: Duration = .seconds(3600), writer: (any NotificationWriter)? = nil,
+    publisher: FakePublisher = FakePublisher(), _ body: @escaping @Sendable (IngestBench) async throws -> Void
+) async throws {
+    try await withTemporaryFolder { folder in
+        let credentials = try Credentials(folder: folder)
+        let keys = folder.appending(path: "payload-keys")
+        try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
+        let sealer = try PayloadSealer(path: keys.path, logger: .silent)
+        let store = MemoryStore()
+        let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+        let router = makeRouter(of: BasicRequestContext.self, context: context)
+        NotificationsController(
+            caller: CallerAuthentication(
+                senders: try APIKeyRing(path: folder.appending(path: "api-keys").path, logger: .silent),
+                users: hasUsers
+                    ? try UserAuthenticator(configuration: credentials.configuration, logger: .silent) : nil),
+            writer: writer ?? store, sealer: sealer,
+            relay: OutboxRelay(outbox: store, publisher: publisher, logger: .silent),
+            platforms: [.apple, .fcmv1, .windows], retention: retention
+        ).addRoutes(to: router)
+        let application = try makeHTTPApplication(
+            router: router, configuration: HTTPConfiguration(port: 0), context: context)
+        try await application.test(.router) { client in
+            try await body(
+                IngestBench(
+                    client: client, store: store, sealer: sealer, publisher: publisher, credentials: credentials))
+        }
+    }
+}
+
+/// Runs the body with a new folder, and removes it afterwards.
+func withTemporaryFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-ingest-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder)
+}

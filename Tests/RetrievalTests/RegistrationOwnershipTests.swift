@@ -1,0 +1,101 @@
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import Testing
+
+@testable import Retrieval
+
+@Suite("/api/register: whose device it is, and what the hub says")
+struct RegistrationOwnershipTests {
+    private static let body = #"{"Platform":"apns","Handle":"H"}"#
+
+    @Test func anotherUsersIDIsNotThere() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            #expect(try await bench.put(id, Self.body).status == .ok)
+            try (try await bench.put(id, Self.body, by: "bob")).expectProblem(404)
+            let deletion = try await bench.request(.delete, "/api/register/\(id)", by: try bench.token("bob"))
+            try deletion.expectProblem(404)
+            try (try await bench.put("unknown-1", Self.body)).expectProblem(404)
+            #expect(bench.hub.devices[id]?.tags == ["username:alice"])
+        }
+    }
+
+    @Test func whoPresentsAHandleTakesItOver() async throws {
+        try await withRetrieval { bench in
+            let older = try await bench.newID()
+            #expect(try await bench.put(older, Self.body).status == .ok)
+            bench.hub.plant("past-us", .init(platform: .gcm, handle: "H", tags: []))
+            bench.hub.plant("other", .init(platform: .gcm, handle: "h", tags: []))
+            let newer = try await bench.newID(by: "bob")
+            #expect(try await bench.put(newer, Self.body, by: "bob").status == .ok)
+            #expect(Set(bench.hub.devices.keys) == [newer, "other"])
+            #expect(bench.hub.devices[newer]?.tags == ["username:bob"])
+            #expect(try await bench.store.registrations(handle: "H").map(\.id) == [newer])
+            try (try await bench.put(older, Self.body)).expectProblem(404)
+        }
+    }
+
+    @Test func askingForAnIDWithAHandleRemovesItsOlderRegistrations() async throws {
+        try await withRetrieval { bench in
+            let older = try await bench.newID()
+            #expect(try await bench.put(older, Self.body).status == .ok)
+            bench.hub.plant("past-us", .init(platform: .gcm, handle: "H", tags: []))
+            let newer = try await bench.newID("?handle=H", by: "bob")
+            #expect(newer != older)
+            #expect(bench.hub.devices.isEmpty)
+            #expect(try await bench.store.registrations(handle: "H").isEmpty)
+        }
+    }
+
+    @Test func withoutAHandleNothingIsRemoved() async throws {
+        try await withRetrieval { bench in
+            #expect(try await bench.put(try await bench.newID(), Self.body).status == .ok)
+            _ = try await bench.newID()
+            #expect(bench.hub.devices.count == 1)
+        }
+    }
+
+    @Test func anIDThatTheHubHasGivenUpIsGone() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            bench.hub.failPuts(PushGatewayError(.gone, "given up"))
+            try (try await bench.put(id, Self.body)).expectProblem(410)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (PushGatewayError(.unavailable, "down"), 503, "1"),
+            (PushGatewayError(.throttled, "slow", retryAfter: .seconds(7)), 503, "7"),
+            (PushGatewayError(.rejected, "no"), 502, nil), (PushGatewayError(.unauthorized, "who?"), 502, nil),
+        ] as [(PushGatewayError, Int, String?)])
+    func theHubsFailuresArePassedOn(_ error: PushGatewayError, _ code: Int, _ retryAfter: String?) async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            bench.hub.fail(error)
+            for answer in [
+                try await bench.request(.post, "/api/register?handle=H", by: try bench.token()),
+                try await bench.request(.post, "/api/register", by: try bench.token()),
+                try await bench.put(id, Self.body),
+                try await bench.request(.delete, "/api/register/\(id)", by: try bench.token()),
+            ] {
+                try answer.expectProblem(code)
+                #expect(answer.headers[.retryAfter] == retryAfter)
+            }
+            // Nothing was forgotten here that is still in the hub.
+            bench.hub.fail(nil)
+            #expect(try await bench.put(id, Self.body).status == .ok)
+        }
+    }
+
+    @Test func aStoreThatIsAwayIs503() async throws {
+        try await withRetrieval(storeIsAway: true) { bench in
+            for (method, path) in [(HTTPRequest.Method.post, "/api/register"), (.put, "/api/register/1")] {
+                let answer = try await bench.request(method, path, by: try bench.token(), body: Self.body)
+                try answer.expectProblem(503)
+                #expect(answer.headers[.retryAfter] != nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import Testing
+
+@testable import Retrieval
+
+@Suite("/api/register")
+struct RegistrationTests {
+    @Test(arguments: RegistrationPlatform.allCases)
+    func aDeviceRegisters(_ platform: RegistrationPlatform) async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID("?handle=H%2F1")
+            let answer = try await bench.put(id, #"{"platform":"\#(platform)","HANDLE":"H/1","Tags":["news","a:b"]}"#)
+            #expect(answer.status == .ok)
+            #expect(answer.text.isEmpty)
+            #expect(
+                bench.hub.devices == [
+                    id: .init(platform: platform, handle: "H/1", tags: ["news", "a:b", "username:alice"])
+                ])
+        }
+    }
+
+    @Test(arguments: ["", #","Tags":null"#, #","Tags":[]"#])
+    func tagsMayBeAbsent(_ tags: String) async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            #expect(try await bench.put(id, #"{"Platform":"apns","Handle":"H"\#(tags)}"#).status == .ok)
+            #expect(bench.hub.devices[id]?.tags == ["username:alice"])
+        }
+    }
+
+    @Test(arguments: [
+        (#"{}"#, ["/Handle", "/Platform"]), (#"[]"#, [""]), (#"{"Platform":"apns"}"#, ["/Handle"]),
+        (#"{"Platform":"nokia","Handle":""}"#, ["/Handle", "/Platform"]),
+        (#"{"Platform":"apns","Handle":7,"handle":"H","Sound":1}"#, ["/Handle", "/Handle", "/Sound"]),
+        (#"{"Platform":"apns","Handle":"H\u0000"}"#, ["/Handle"]),
+        (#"{"Platform":"apns","Handle":"H","Tags":"news"}"#, ["/Tags"]),
+        (
+            #"{"Platform":"apns","Handle":"H","Tags":["ok",7,"","a,b","a b"]}"#,
+            ["/Tags/1", "/Tags/2", "/Tags/3", "/Tags/4"]
+        ),
+    ])
+    func offendingMembersAreNamed(_ body: String, _ pointers: [String]) async throws {
+        try await withRetrieval { bench in
+            let answer = try await bench.put(try await bench.newID(), body)
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == pointers)
+            #expect(bench.hub.devices.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "username:bob", "USERNAME:bob", "UserName:", "username:\u{903}", "u\u{17F}ername:bob", "$InstallationId:{x}",
+        "$",
+    ])
+    func reservedTagsAreRefused(_ tag: String) async throws {
+        try await withRetrieval { bench in
+            let answer = try await bench.put(
+                try await bench.newID(), #"{"Platform":"apns","Handle":"H","Tags":["\#(tag)"]}"#)
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == ["/Tags/0"])
+            #expect(bench.hub.devices.isEmpty)
+        }
+    }
+
+    @Test func sixtyTagsWithTheUsersOwnAndNoMore() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            let tags = { (count: Int) in (0..<count).map { #""t\#($0)""# }.joined(separator: ",") }
+            #expect(try await bench.put(id, #"{"Platform":"wns","Handle":"H","Tags":[\#(tags(59))]}"#).status == .ok)
+            #expect(bench.hub.devices[id]?.tags.count == 60)
+            let answer = try await bench.put(id, #"{"Platform":"wns","Handle":"H","Tags":[\#(tags(60))]}"#)
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == ["/Tags"])
+        }
+    }
+
+    @Test(arguments: ["", "{", #"{"Platform":}"#])
+    func whatIsNotJSONIs400(_ body: String) async throws {
+        try await withRetrieval { bench in
+            try (try await bench.put(try await bench.newID(), body)).expectProblem(400)
+        }
+    }
+
+    @Test func aBodyThatIsTooLargeIs413() async throws {
+        try await withRetrieval { bench in
+            let blanks = String(repeating: " ", count: 64 * 1024)
+            try (try await bench.put(try await bench.newID(), blanks + "{}")).expectProblem(413)
+        }
+    }
+
+    @Test func deletingRemovesItInTheHubAndHere() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            _ = try await bench.put(id, #"{"Platform":"apns","Handle":"H"}"#)
+            let delete = { try await bench.request(.delete, "/api/register/\(id)", by: try bench.token()) }
+            #expect(try await delete().status == .ok)
+            #expect(bench.hub.devices.isEmpty)
+            try (try await delete()).expectProblem(404)
+        }
+    }
+
+    @Test func everyCallNeedsCredentials() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            for (method, path) in [
+                (HTTPRequest.Method.post, "/api/register"), (.put, "/api/register/\(id)"),
+                (.delete, "/api/register/\(id)"),
+            ] {
+                let answer = try await bench.request(
+                    method, path, by: nil, body: #"{"Platform":"apns","Handle":"H"}"#)
+                try answer.expectProblem(401)
+                #expect(!answer.headers[values: .wwwAuthenticate].isEmpty)
+            }
+        }
+    }
+}
+
+extension RetrievalBench {
+    /// A new registration ID, as `alice` gets it.
+    func newID(_ query: String = "", by name: String = "alice") async throws -> String {
+        let answer = try await request(.post, "/api/register" + query, by: try token(name))
+        #expect(answer.status == .ok)
+        let id = answer.text.dropFirst().dropLast()
+        #expect(answer.text == "\"\(id)\"")
+        return String(id)
+    }
+
+    func put(_ id: String, _ body: String, by name: String = "alice") async throws -> TestResponse {
+        try await request(.put, "/api/register/\(id)", by: try token(name), body: body)
+    }
+}

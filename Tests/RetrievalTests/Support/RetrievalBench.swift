@@ -1,0 +1,104 @@
+import Authentication
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+import Testing
+
+@testable import Retrieval
+
+/// The retrieval API around a store in memory and a recording hub, with the users `alice` and `bob`.
+struct RetrievalBench: Sendable {
+    let client: any TestClientProtocol
+    let store: MemoryStore
+    let hub: FakeHub
+    let sealer: PayloadSealer
+    /// `nil` where no signing key is configured.
+    let issuer: TokenIssuer?
+
+    /// Stores a notification with this JSON text as its payload.
+    func accept(
+        _ payload: String, for name: String = "alice", expiresAt: Timestamp = .now + .seconds(3600)
+    ) async throws -> NotificationID {
+        let user = try #require(UserName(name))
+        let notification = Notification(sender: "clinic", recipient: user, expiresAt: expiresAt)
+        let sealed = try sealer.seal(Array(payload.utf8), id: notification.id, recipient: user)
+        try await store.append([SealedNotification(notification: notification, payload: sealed)])
+        return notification.id
+    }
+
+    /// A bearer token of a user, as `Authorization` has it.
+    func token(_ name: String = "alice", at time: Timestamp = .now) throws -> String {
+        let user = try #require(UserName(name))
+        return "Bearer " + (try #require(issuer).issue(to: user, now: time).token)
+    }
+
+    func basic(_ name: String = "alice", _ password: String = "correct horse") -> String {
+        "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
+    }
+
+    func request(
+        _ method: HTTPRequest.Method, _ path: String, by authorization: String?, body: String = ""
+    ) async throws -> TestResponse {
+        var headers: HTTPFields = [.contentType: "application/json"]
+        headers[.authorization] = authorization
+        return try await client.execute(
+            uri: path, method: method, headers: headers, body: ByteBuffer(string: body))
+    }
+}
+
+extension Logger {
+    /// A logger whose lines nobody needs.
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// One for all tests: scrypt is slow.
+private let passwordHash = Result { try PasswordHash.make(password: "correct horse") }
+
+/// Runs a test with the retrieval API.
+///
+/// - Parameter away: whether the store of registrations is away.
+func withRetrieval(
+    issuesTokens: Bool = true, storeIsAway away: Bool = false,
+    _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
+) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-retrieval-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = { (name: String) in folder.appending(path: name).path }
+    let hash = try passwordHash.get()
+    try Data("alice \(hash)\nbob \(hash)".utf8).write(to: folder.appending(path: "users"))
+    try TokenSigningKey.make(at: path("signing-key.pem"))
+    try Data(PayloadKeyRing.newLine().utf8).write(to: folder.appending(path: "payload-keys"))
+    let configuration = UserAuthenticationConfiguration(
+        usersFile: path("users"), signingKeyFile: issuesTokens ? path("signing-key.pem") : nil, tokenTTL: .seconds(600))
+    let (store, hub) = (MemoryStore(), FakeHub())
+    let sealer = try PayloadSealer(path: path("payload-keys"), logger: .silent)
+    let issuer = try TokenIssuer(configuration: configuration)
+    let caller = CallerAuthentication(users: try UserAuthenticator(configuration: configuration, logger: .silent))
+    let context = ServiceContext(name: "retrieval", logger: .silent, metrics: PrometheusMetrics())
+    let router = makeRouter(of: BasicRequestContext.self, context: context)
+    NotificationsController(caller: caller, reader: store, sealer: sealer).addRoutes(to: router)
+    TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
+    RegistrationController(caller: caller, hub: hub, store: away ? AwayRegistrations() : store).addRoutes(to: router)
+    let application = try makeHTTPApplication(
+        router: router, configuration: HTTPConfiguration(port: 0), context: context)
+    try await application.test(.router) { client in
+        try await body(
+            RetrievalBench(client: client, store: store, hub: hub, sealer: sealer, issuer: issuer))
+    }
+}
+
+/// A store of registrations that is away.
+struct AwayRegistrations: RegistrationStore {
+    private var error: StorageError { StorageError(.unavailable, "away for the test") }
+
+    func save(_ registration: Registration) async throws { throw error }
+    func registration(_ id: String, owner: UserName) async throws -> Registration? { throw error }
+    func registrations(handle: String) async throws -> [Registration] { throw error }
+    func removeRegistration(_ id: String) async throws { throw error }
+}
