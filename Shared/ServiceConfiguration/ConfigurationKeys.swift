@@ -73,11 +73,11 @@ extension ConfigurationKeys {
 
     /// The key `DISPATCH_PREFETCH`.
     public static let dispatchPrefetch = ConfigurationKey(
-        "DISPATCH_PREFETCH", .integer(1...65_535), default: "256", meaning: "Deliveries held by one dispatcher")
+        "DISPATCH_PREFETCH", .integer(1...65_535), default: "1024", meaning: "Deliveries held by one dispatcher")
 
     /// The key `DISPATCH_CONCURRENCY`.
     public static let dispatchConcurrency = ConfigurationKey(
-        "DISPATCH_CONCURRENCY", .integer(1...4096), default: "64", meaning: "Hub requests in flight at once")
+        "DISPATCH_CONCURRENCY", .integer(1...4096), default: "512", meaning: "Hub requests in flight at once")
 
     /// The key `DISPATCH_MAX_ATTEMPTS`.
     public static let dispatchMaxAttempts = ConfigurationKey(
