@@ -5,13 +5,14 @@
 #   rabbitmq.sh stop DIR         stops it cleanly
 #   rabbitmq.sh kill DIR         ends it with SIGKILL, as a crash does
 #   rabbitmq.sh status DIR       0 when the node answers and takes AMQP connections, 1 when not
-#   rabbitmq.sh heal DIR         restarts the node when one of its quorum queues has no leader
+#   rabbitmq.sh heal DIR         gives each quorum queue a leader that has none after a crash; 1 when one stays without
+#   rabbitmq.sh ctl DIR ARG...   rabbitmqctl ARG...
 #
 # PORT serves AMQP, PORT+1 is the distribution's and PORT+2 is epmd's. DIR/pid is the node's process ID.
 set -euo pipefail
 
 usage() {
-    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
     exit 64
 }
 
@@ -31,7 +32,8 @@ tool() {
 
 # Runs a RabbitMQ program in the node's private environment.
 private() {
-    ${exec_private:-} env -i PATH="$PATH" HOME="$dir/home" LANG=C.UTF-8 ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT=$((port + 2)) \
+    ${runner:-} env -i PATH="$PATH" HOME="$dir/home" LANG=C.UTF-8 \
+        ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT=$((port + 2)) \
         RABBITMQ_NODENAME="securepush$port@localhost" RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 \
         RABBITMQ_NODE_PORT="$port" RABBITMQ_DIST_PORT=$((port + 1)) RABBITMQ_MNESIA_BASE="$dir/mnesia" \
         RABBITMQ_LOG_BASE="$dir/log" RABBITMQ_PID_FILE="$dir/pid" RABBITMQ_CONFIG_FILE="$dir/rabbitmq" \
@@ -44,10 +46,19 @@ private() {
 # socket (Foundation's Process does) would wait for the server's end. `exec` makes $! the server's own process ID.
 detached() {
     local descriptor
-    for descriptor in $(seq 3 63); do eval "exec $descriptor>&-"; done
+    for descriptor in /dev/fd/*; do
+        descriptor=${descriptor##*/}
+        [ "$descriptor" -le 2 ] || eval "exec $descriptor>&-"
+    done
     if command -v setsid >/dev/null; then set -- setsid "$@"; fi
-    exec_private=exec
+    runner='exec'
     private "$@"
+}
+
+# Ends a program that takes longer than so many seconds, where the system can (macOS cannot without coreutils).
+bounded() {
+    if command -v timeout >/dev/null; then set -- timeout -k 1 "$@"; else shift; fi
+    "$@"
 }
 
 node_pid() { head -n 1 "$dir/pid" 2>/dev/null || true; }
@@ -56,7 +67,7 @@ is_alive() { local pid; pid=$(node_pid) && [ -n "$pid" ] && kill -0 "$pid" 2>/de
 
 # Whether the node answers the protocol header with a frame: a port that is open is not yet a broker that answers.
 answers_amqp() {
-    timeout 3 bash -c '
+    bounded 3 bash -c '
         exec 3<>"/dev/tcp/127.0.0.1/$1" || exit 1
         printf "AMQP\0\0\11\1" >&3
         [ "$(head -c 1 <&3 | od -An -tu1 | tr -d " ")" = 1 ]' answers "$port" 2>/dev/null
@@ -102,9 +113,9 @@ start() {
     exit 69
 }
 
+# Sends a signal to the node, and waits for its end. The node removes DIR/pid long before it has ended.
 end_node() {
-    local pid
-    pid=$(node_pid)
+    local pid=${2:-$(node_pid)}
     if [ -z "$pid" ]; then return; fi
     kill "-$1" "$pid" 2>/dev/null || true
     for _ in $(seq 1 300); do
@@ -114,10 +125,24 @@ end_node() {
     kill -KILL "$pid" 2>/dev/null || true
 }
 
+# A node that stops with clients on quorum queues waits for their channels for up to half a minute: they go first.
+# It is told to stop as well as sent SIGTERM, which a parent may have blocked for all its children.
+stop() {
+    local pid
+    pid=$(node_pid)
+    if is_alive; then
+        ctl eval 'rabbit_maintenance:suspend_all_client_listeners(),
+            rabbit_maintenance:close_all_client_connections(), init:stop().' >/dev/null 2>&1 || true
+    fi
+    end_node TERM "$pid"
+    end_epmd
+}
+
 end_epmd() {
     local pid
     pid=$(cat "$dir/epmd.pid" 2>/dev/null || true)
-    if [ -n "$pid" ]; then kill "$pid" 2>/dev/null || true; fi
+    # It keeps nothing, and what started it may have blocked SIGTERM.
+    if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; fi
     rm -f "$dir/epmd.pid"
 }
 
@@ -133,37 +158,63 @@ status() {
     echo "running, process $(node_pid), port $port"
 }
 
-# Names of quorum queues that have no leader, one a line. After a crash a single node can come up with such a queue
-# (rabbitmq-server issue 10070): it takes messages and confirms none, and declaring or consuming it times out.
-leaderless() {
-    private "$(tool rabbitmqctl)" -q -t 20 -n "securepush$port@localhost" eval '
-        [io:format("leaderless ~s~n", [element(4, element(2, Q))]) || Q <- rabbit_amqqueue:list(),
-            element(1, Q) =:= amqqueue, amqqueue:get_type(Q) =:= rabbit_quorum_queue,
-            case ra:members(amqqueue:get_pid(Q), 3000) of {ok, _, {_, _}} -> false; _ -> true end], ok.' |
-        sed -n 's/^leaderless //p'
+# What `heal` has the node do, in Erlang. `never_led` is a Raft log without a term: nothing was ever confirmed from it.
+heal_expression() {
+    cat <<'ERLANG'
+#{data_dir := Data, names := Names} = ra_system:fetch(quorum_queues),
+HasLeader = fun(S) -> case ra:members(S, 1500) of {ok, _, {_, _}} -> true; _ -> false end end,
+NeverLed = fun(U) -> lists:member(ra_log_meta:fetch(maps:get(log_meta, Names), U, current_term), [undefined, 0]) end,
+Size = fun(F) -> lists:sum([filelib:file_size(P) || P <- filelib:wildcard(filename:dirname(F) ++ "/*.segment")]) end,
+Logs = fun(S, U) -> lists:reverse(lists:sort([{Size(F), O} || F <- filelib:wildcard(Data ++ "/*/config"),
+    {ok, [#{id := I, uid := O}]} <- [file:consult(F)], I =:= S, O =/= U])) end,
+Adopt = fun({Name, _} = S, U, O) ->
+    ra:stop_server(quorum_queues, S),
+    ra_directory:unregister_name(Names, U),
+    ra_directory:register_name(Names, O, undefined, undefined, Name, Name),
+    dets:sync(maps:get(directory_rev, Names)),
+    ra:restart_server(quorum_queues, S) end,
+Cure = fun({Name, _} = S) ->
+    U = ra_directory:uid_of(Names, Name),
+    case NeverLed(U) andalso Logs(S, U) of
+        [{_, O} | _] -> Adopt(S, U, O), HasLeader(S) orelse ra:trigger_election(S), "its log was found again";
+        _ -> ra:trigger_election(S), "it was given a leader" end end,
+[begin
+    S = amqqueue:get_pid(Q),
+    HasLeader(S) orelse begin
+        What = try Cure(S) catch _:Reason -> io_lib:format("~0p", [Reason]) end,
+        io:format("~s ~s: ~s~n", [case HasLeader(S) of true -> healed; false -> leaderless end,
+            element(4, amqqueue:get_name(Q)), What]) end end
+    || Q <- rabbit_amqqueue:list(), amqqueue:get_type(Q) =:= rabbit_quorum_queue], ok.
+ERLANG
 }
 
+# A single node can come up with a quorum queue that has no leader (rabbitmq-server issue 10070): it confirms nothing,
+# declaring or consuming it times out, and restarting the node changes nothing. RabbitMQ before ra's pull request 443
+# (2024) writes a new queue's entry in names.dets half a second late: a node that is killed within it finds no log of
+# the queue, and makes an empty one that never holds an election. The first log is still on the disk. So the queue is
+# given it back, or where there is none, an election is triggered.
 heal() {
-    local queues
-    for _ in 1 2 3; do
-        queues=$(leaderless)
-        if [ -z "$queues" ]; then
-            echo "every quorum queue has a leader"
-            return
-        fi
-        echo "no leader: $(echo "$queues" | tr '\n' ' ')(rabbitmq-server issue 10070); restarting the node"
-        end_node TERM
-        start
-    done
-    echo "rabbitmq.sh: restarting did not help; delete the queue, and the outbox publishes what it held again." >&2
-    return 1
+    local output
+    output=$(ctl eval "$(heal_expression)") || {
+        echo "rabbitmq.sh: the node does not answer: $output" >&2
+        return 1
+    }
+    echo "$output" | grep -v '^ok$' || echo "every quorum queue has a leader"
+    ! echo "$output" | grep -q '^leaderless '
+}
+
+# rabbitmqctl, bounded: its own deadline does not cover a node that cannot be reached.
+ctl() {
+    local runner='bounded 25'
+    private "$(tool rabbitmqctl)" -q -t 20 -n "securepush$port@localhost" "$@"
 }
 
 [ $# -ge 2 ] || usage
 command=$1
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
-port=${3:-$(cat "$dir/port" 2>/dev/null || true)}
+port=$(cat "$dir/port" 2>/dev/null || true)
+[ "$command" != start ] || port=${3:-$port}
 [ "$command" != start ] || [ -n "$port" ] || usage
 if [ -z "$port" ]; then
     echo "stopped"
@@ -171,9 +222,10 @@ if [ -z "$port" ]; then
 fi
 case $command in
     start) start ;;
-    stop) end_node TERM && end_epmd ;;
+    stop) stop ;;
     kill) end_node KILL ;;
     status) status ;;
     heal) heal ;;
+    ctl) shift 2 && ctl "$@" ;;
     *) usage ;;
 esac

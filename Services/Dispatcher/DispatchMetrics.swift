@@ -5,6 +5,7 @@ import SecurePushCore
 struct DispatchMetrics: Sendable {
     let settled = Counter(label: "securepush_dispatch_settled_total")
     let unknown = Counter(label: "securepush_dispatch_unknown_total")
+    let repeated = Counter(label: "securepush_dispatch_repeated_total")
     let skipped = Counter(label: "securepush_dispatch_skipped_total")
     let poison = Counter(label: "securepush_parked_total", dimensions: [("reason", "unreadable")])
     let exhausted = Counter(label: "securepush_parked_total", dimensions: [("reason", "attempts")])

@@ -21,6 +21,8 @@ struct DispatchPipeline: Service {
 
     /// Deliveries claimed in one statement.
     private static let claimLimit = 512
+    /// The waits after a claim that failed; in all less than a drain may take.
+    private static let claimWaits: [Duration] = [.milliseconds(200), .milliseconds(500), .seconds(1), .seconds(2)]
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchLedger,
@@ -53,19 +55,29 @@ struct DispatchPipeline: Service {
         // The consumer moves them to the dead-letter queue.
         settler.settle(unreadable.map { Settlement(delivery: $0) })
         metrics.poison.increment(by: unreadable.count)
-        guard !readable.isEmpty else { return }
-        let plans: [NotificationID: DispatchPlan]
-        do {
-            plans = try await ledger.claim(readable.compactMap { $0.message?.id }, now: .now)
-        } catch {
-            logger.warning("claiming failed, deliveries go back", metadata: ["error": "\(error)"])
-            metrics.claimFailures.increment()
-            // The queue would hand them out again at once; a moment's wait keeps that from becoming a storm.
-            try? await Task.sleep(for: .milliseconds(500))
-            consumer.giveBack(readable)
-            return
+        let (admitted, repeated) = readable.partitioned(settler.admit)
+        metrics.repeated.increment(by: repeated.count)
+        guard !admitted.isEmpty else { return }
+        if let plans = await claim(admitted.compactMap { $0.message?.id }) {
+            start(admitted, plans: plans)
+        } else {
+            consumer.giveBack(settler.release(admitted))
         }
-        start(readable, plans: plans)
+    }
+
+    /// Claims, and while the store is away tries again for a few seconds: what is given back is handed out again at
+    /// once, and every time counts towards the queue's delivery limit.
+    private func claim(_ ids: [NotificationID]) async -> [NotificationID: DispatchPlan]? {
+        for wait in Self.claimWaits {
+            do {
+                return try await ledger.claim(ids, now: .now)
+            } catch {
+                logger.warning("claiming failed", metadata: ["error": "\(error)", "count": "\(ids.count)"])
+                metrics.claimFailures.increment()
+                try? await Task.sleep(for: wait)
+            }
+        }
+        return nil
     }
 
     private func start(_ deliveries: [DispatchDelivery], plans: [NotificationID: DispatchPlan]) {
@@ -127,6 +139,10 @@ extension DispatchPlan {
 extension Array {
     /// The elements that satisfy a condition, and the others.
     func partitioned(_ condition: (Element) -> Bool) -> (satisfying: [Element], others: [Element]) {
-        (filter(condition), filter { !condition($0) })
+        var parts: (satisfying: [Element], others: [Element]) = ([], [])
+        for element in self {
+            if condition(element) { parts.satisfying.append(element) } else { parts.others.append(element) }
+        }
+        return parts
     }
 }

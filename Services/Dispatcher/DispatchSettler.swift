@@ -13,10 +13,13 @@ final class DispatchSettler: Sendable {
     private let metrics: DispatchMetrics
     /// Bounded by the prefetch: a delivery is in it at most once.
     private let mailbox = Mailbox<Settlement>()
-    private let inFlight = Mutex(InFlight())
+    private let underWay = Mutex(UnderWay())
 
-    private struct InFlight {
-        var count = 0
+    private struct UnderWay {
+        /// From before the claim until after the settlement, with further deliveries of the same notification.
+        var repeats: [NotificationID: [DispatchDelivery]] = [:]
+        /// Attempts that wait for the hub.
+        var attempts = 0
         var isFinishing = false
     }
 
@@ -32,15 +35,48 @@ final class DispatchSettler: Sendable {
         self.metrics = metrics
     }
 
+    /// Lets a delivery in, unless another one of the same notification is under way here.
+    ///
+    /// The broker may deliver an ID twice: published again by the outbox, or redelivered after a lost connection. The
+    /// one under way covers all that is owed, and its outcome must not be fenced off by another claim; so the other
+    /// one is kept, and shares its fate.
+    func admit(_ delivery: DispatchDelivery) -> Bool {
+        guard let id = delivery.message?.id else { return false }
+        return underWay.withLock { state in
+            guard state.repeats[id] != nil else {
+                state.repeats[id] = []
+                return true
+            }
+            state.repeats[id]?.append(delivery)
+            return false
+        }
+    }
+
+    /// Deliveries are done with, one way or another: their notifications may be claimed again.
+    ///
+    /// - Returns: the deliveries, and those that shared their fate.
+    func release(_ deliveries: [DispatchDelivery]) -> [DispatchDelivery] {
+        underWay.withLock { state in
+            var released = deliveries
+            for delivery in deliveries {
+                guard let id = delivery.message?.id, let repeats = state.repeats.removeValue(forKey: id) else {
+                    continue
+                }
+                released += repeats
+            }
+            return released
+        }
+    }
+
     /// An attempt has gone to the hub.
-    func begin() { inFlight.withLock { $0.count += 1 } }
+    func begin() { underWay.withLock { $0.attempts += 1 } }
 
     /// The hub has answered for all platforms of an attempt.
     func finish(_ attempt: DispatchAttempt) {
         mailbox.put(CollectionOfOne(attempt.settlement(policy, now: .now)))
-        let isLast = inFlight.withLock { state in
-            state.count -= 1
-            return state.isFinishing && state.count == 0
+        let isLast = underWay.withLock { state in
+            state.attempts -= 1
+            return state.isFinishing && state.attempts == 0
         }
         if isLast { mailbox.close() }
     }
@@ -50,9 +86,9 @@ final class DispatchSettler: Sendable {
 
     /// No more attempts will begin; ``run()`` returns once those in flight are settled.
     func finish() async {
-        let isIdle = inFlight.withLock { state in
+        let isIdle = underWay.withLock { state in
             state.isFinishing = true
-            return state.count == 0
+            return state.attempts == 0
         }
         if isIdle { mailbox.close() }
     }
@@ -61,12 +97,12 @@ final class DispatchSettler: Sendable {
     func run() async {
         while let settlements = await mailbox.take() {
             guard await record(settlements.compactMap(\.outcome)) else {
-                consumer.giveBack(settlements.map(\.delivery))
+                consumer.giveBack(release(settlements.map(\.delivery)))
                 continue
             }
             let (settled, unpublished) = await followUp(settlements)
-            consumer.acknowledge(settled)
-            if !unpublished.isEmpty { consumer.giveBack(unpublished) }
+            consumer.acknowledge(release(settled))
+            if !unpublished.isEmpty { consumer.giveBack(release(unpublished)) }
             metrics.settled.increment(by: settled.count)
         }
     }

@@ -6,9 +6,10 @@ public struct DispatchTopology: Sendable, Hashable {
     /// The routing key of the dispatch queue.
     public static let dispatchKey = "dispatch"
     /// Redeliveries of one message before the broker gives it up to the dead-letter exchange. It only ends what crashes
-    /// every dispatcher that takes it: broker restarts, drains and kills redeliver healthy messages too, with all
-    /// others of the prefetch, and must never park one. RabbitMQ 4 would take 20 where nothing is said.
-    public static let deliveryLimit: Int64 = 1000
+    /// every dispatcher that takes it: broker restarts, drains, kills and a database that is away for hours redeliver
+    /// healthy messages too, with all others of the prefetch, and must never park one. RabbitMQ 4 would take 20 where
+    /// nothing is said.
+    public static let deliveryLimit: Int64 = 10_000
 
     /// What every name begins with.
     public let prefix: String

@@ -151,10 +151,29 @@ import Testing
     @Test func withoutTheStoreNothingIsSent() async throws {
         let gateway = FakeGateway()
         let id = try await stored()
-        let ledger = FlakyLedger(base: store, failures: .init(claims: 1))
+        let ledger = FlakyLedger(base: store, failures: .init(claims: 100))
         try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
         #expect(gateway.sent.isEmpty)
         #expect(broker.record.givenBack == [1])
+    }
+
+    @Test func claimingIsTriedAgain() async throws {
+        let gateway = FakeGateway()
+        let id = try await stored()
+        let ledger = FlakyLedger(base: store, failures: .init(claims: 1))
+        try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(gateway.sent.count == 3)
+        #expect(broker.record.acknowledged == [1])
+    }
+
+    @Test func aRepeatedDeliverySharesTheFate() async throws {
+        let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
+        let id = try await stored()
+        broker.refusePublishes()
+        for _ in 0..<2 { broker.deliver(DispatchMessage(id: id)) }
+        try await withPipeline(gateway) {}
+        #expect(broker.record.acknowledged.isEmpty)
+        #expect(broker.record.givenBack.sorted() == [1, 2])
     }
 
     @Test func storingOutcomesIsTriedAgain() async throws {
@@ -164,6 +183,36 @@ import Testing
         try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
         #expect(gateway.sent.count == 3)
         #expect(broker.record.acknowledged == [1])
+    }
+
+    @Test func aRepeatedDeliveryIsSentOnce() async throws {
+        let gateway = FakeGateway()
+        let id = try await stored()
+        for _ in 0..<3 { broker.deliver(DispatchMessage(id: id)) }
+        try await withPipeline(gateway) {}
+        #expect(gateway.sent.count == 3)
+        #expect(broker.record.acknowledged.sorted() == [1, 2, 3])
+        #expect(try await deliveries(id).values.filter { $0.state == .sent }.count == 3)
+    }
+
+    @Test func anAttemptUnderWayIsNotFencedOff() async throws {
+        let gateway = FakeGateway(holding: true)
+        let id = try await stored()
+        try await withPipeline(gateway) {
+            broker.deliver(DispatchMessage(id: id))
+            let isHeld = try await eventually { gateway.sent.count == 3 }
+            #expect(isHeld)
+            let other = try await stored()
+            broker.deliver(DispatchMessage(id: id))
+            broker.deliver(DispatchMessage(id: other))
+            // The other one's sends show that the repeated delivery has been looked at.
+            let isSeen = try await eventually { gateway.sent.count == 6 }
+            #expect(isSeen)
+            gateway.letGo()
+        }
+        #expect(gateway.sent.count == 6)
+        #expect(broker.record.acknowledged.sorted() == [1, 2, 3])
+        #expect(try await deliveries(id).values.filter { $0.state == .sent }.count == 3)
     }
 
     @Test func aThousandAreSettledOnceEach() async throws {

@@ -64,13 +64,29 @@ final class FakeGateway: PushGateway {
     private struct State {
         var answers: [Platform: [SendOutcome]] = [:]
         var sent: [HubNotification] = []
+        var isHolding = false
+        var held: [@Sendable () -> Void] = []
     }
 
     private let state = Mutex(State())
 
     /// The answers of a platform, one after another; then, and for the others, `sent`.
-    init(_ answers: [Platform: [SendOutcome]] = [:]) {
-        state.withLock { $0.answers = answers }
+    ///
+    /// - Parameter holding: answers wait until ``letGo()``.
+    init(_ answers: [Platform: [SendOutcome]] = [:], holding: Bool = false) {
+        state.withLock { state in
+            state.answers = answers
+            state.isHolding = holding
+        }
+    }
+
+    func letGo() {
+        let held = state.withLock { state in
+            state.isHolding = false
+            defer { state.held = [] }
+            return state.held
+        }
+        for answer in held { answer() }
     }
 
     var sent: [HubNotification] { state.withLock { $0.sent } }
@@ -85,7 +101,11 @@ final class FakeGateway: PushGateway {
             state.answers[notification.platform] = answers
             return answer
         }
-        completion(answer)
+        let isHeld = state.withLock { state in
+            if state.isHolding { state.held.append { completion(answer) } }
+            return state.isHolding
+        }
+        if !isHeld { completion(answer) }
     }
 }
 

@@ -101,11 +101,10 @@ private func withStack(_ body: (Stack) async throws -> Void) async throws {
                 let isConnected = try await eventually { raw.isConnected }
                 #expect(isConnected)
                 let topology = stack.topology
-                _ = await raw.publish([
-                    AMQPMessage(
-                        exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
-                        body: Array("poison".utf8))
-                ])
+                let poison = AMQPMessage(
+                    exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
+                    body: Array("poison".utf8))
+                _ = await raw.publish([poison])
                 group.cancelAll()
             }
             await stack.publish([DispatchMessage(id: NotificationID())])

@@ -1,10 +1,10 @@
 import CRabbitMQ
 
 extension AMQPError {
-    /// What helps with a quorum queue that does not answer.
+    /// What helps with a quorum queue that does not answer; a restart of the node does not.
     static let leaderlessAdvice = """
-        it seems to have no leader (rabbitmq-server issue 10070): restart the node; where that does not help, delete \
-        the queue and let the outbox publish again what it held
+        it seems to have no leader (rabbitmq-server issue 10070): give it one by rabbitmqctl eval \
+        "ra:trigger_election({'%2F_QUEUE', node()})."
         """
 
     /// The failure of a call that waits for the broker's reply, or `nil` when it succeeded.

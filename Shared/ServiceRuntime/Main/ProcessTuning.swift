@@ -1,6 +1,3 @@
-import NIOCore
-import NIOPosix
-
 #if canImport(Glibc)
     import Glibc
 #else
@@ -14,16 +11,6 @@ enum ProcessTuning {
         signal(SIGPIPE, SIG_IGN)
         raiseFileLimit()
         limitHeap()
-        shareEventLoops()
-    }
-
-    /// Runs Swift's concurrency on the threads of SwiftNIO's event loops instead of on a pool beside them.
-    ///
-    /// A request then stays on the thread that read it, where with two pools it changes threads at each step, at the
-    /// price of a wake-up each time. Nothing here blocks these threads: databases and brokers have threads of their
-    /// own.
-    static func shareEventLoops() {
-        _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     }
 
     /// A connection is a descriptor: take all that the system allows without asking.
