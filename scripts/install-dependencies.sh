@@ -28,7 +28,7 @@ check_swift() {
 debian_packages() {
     echo librabbitmq-dev libpq-dev libsqlite3-dev pkg-config
     [ "$level" = build ] || echo rabbitmq-server curl procps
-    [ "$level" != test ] || echo postgresql
+    [ "$level" != test ] || echo postgresql openssl
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).

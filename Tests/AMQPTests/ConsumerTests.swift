@@ -72,7 +72,15 @@ import Testing
         try await filled(1) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue) { consumer in
                 _ = try await take(1, from: consumer)
-                try await AMQPConnection.with(configuration) { try await $0.delete(queue: queue) }
+                try await AMQPConnection.with(configuration) { connection in
+                    try await connection.delete(queue: queue)
+                    // RabbitMQ 3.10 tells the consumer nothing, and hands it nothing more, when another connection
+                    // declares the queue again within the same moment: so it is the consumer that does.
+                    let isBack = try await eventually {
+                        (try? await connection.inspect(queue: queue).consumers) == 1
+                    }
+                    #expect(isBack)
+                }
                 try await withPublisher(configuration, topology) { publisher in
                     #expect(await codes(publisher, messages(7..<8, to: queue)).isEmpty)
                 }

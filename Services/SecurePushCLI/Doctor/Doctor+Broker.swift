@@ -55,7 +55,10 @@ extension Doctor {
                 return .faulty(
                     part, "is not declared", "Start a dispatcher or ingest once; they declare what they use.")
             case .queueUnavailable:
-                return .faulty(part, error.message, "Restart the broker's node (rabbitmq-server issue 10070).")
+                let election = "ra:trigger_election({'%2F_\(name)', node()})."
+                return .faulty(
+                    part, error.message,
+                    "On the node: rabbitmqctl eval \"\(election)\" (rabbitmq-server issue 10070)")
             default: return .unreachable(part, error.message, "Look at the broker's log.")
             }
         }

@@ -69,8 +69,7 @@ extension Handle {
         _ = amqp_basic_qos(state, Handle.channel, 0, UInt16(clamping: prefetch), 0)
         try check("setting the prefetch")
         _ = amqp_basic_consume(
-            state, Handle.channel, arena.bytes(queue), arena.bytes(tag), 0, 0, 0,
-            arena.table(["x-cancel-on-ha-failover": true]))
+            state, Handle.channel, arena.bytes(queue), arena.bytes(tag), 0, 0, 0, amqp_empty_table)
         try checkQueue("consuming queue \(queue)")
     }
 
