@@ -34,6 +34,7 @@ debian_packages() {
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
 policy=/usr/sbin/policy-rc.d
 made_policy=no
+log=
 forbid_starting() {
     if [ -e $policy ]; then return; fi
     as_root sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy"
@@ -50,13 +51,13 @@ as_root() {
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 install_on_debian() {
-    local package log
+    local package
     missing=()
     for package in $(debian_packages); do is_installed "$package" || missing+=("$package"); done
     [ ${#missing[@]} -gt 0 ] || { say "Nothing to install."; return; }
     say "Installing ${missing[*]} ..."
     log=$(mktemp)
-    trap 'allow_starting; rm -f "$log"' EXIT
+    trap 'allow_starting; rm -f "$log"' EXIT # after the function too: the log's name is no local
     forbid_starting
     { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -q -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 || {
