@@ -23,11 +23,18 @@ struct CallerAuthentication: Sendable {
 
     /// - Throws: ``AuthenticationError``.
     func authenticate(_ authorization: String?) async throws -> Caller {
+        let refusal: AuthenticationError
         do {
             return .sender(try senders.sender(authorization: authorization))
         } catch {
-            guard let users else { throw error }
+            refusal = error
+        }
+        guard let users else { throw refusal }
+        do {
             return .user(try await users.authenticate(authorization: authorization))
+        } catch {
+            // What is no token at all was meant for an API key.
+            throw error.code == .malformed && refusal.code == .invalid ? refusal : error
         }
     }
 }

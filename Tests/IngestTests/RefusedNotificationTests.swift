@@ -35,6 +35,14 @@ struct RefusedNotificationTests {
         }
     }
 
+    @Test func aWrongKeyIsCalledAKey() async throws {
+        try await withIngest { bench in
+            let answer = try await bench.post(Self.good, authorization: "Bearer spk_wrong")
+            try answer.expectProblem(401)
+            #expect(String(buffer: answer.body).contains("The API key is not known."))
+        }
+    }
+
     @Test func withoutCredentialsBothSchemesAreOffered() async throws {
         try await withIngest { bench in
             let answer = try await bench.client.execute(uri: "/api/notifications", method: .post)
