@@ -95,7 +95,7 @@ struct DeliveryTests {
 
             let secrets = [canary, stack.apiKey, token, "MDEyMzQ1Njc4OTAx"]
             for secret in secrets { #expect(!stack.logs.contains(secret), "in a log") }
-            #expect(stack.logs.contains("Listening"))
+            #expect(stack.logs.contains("listening on"))
             for send in stack.hub.sends { #expect(!"\(send)".contains(canary)) }
             let data = stack.folder.appending(path: "data")
             #expect(try files(in: data, holding: "alice") > 0, "the search finds what is there")

@@ -44,7 +44,7 @@ struct ConfigurationKeysTests {
         #expect(reader.read(ConfigurationKeys.authTokenTTL) == .seconds(3600))
         #expect(reader.read(ConfigurationKeys.retryDelays)?.count == 5)
         #expect(reader.read(ConfigurationKeys.hubPlatforms)?.map(\.rawValue) == ["apple", "fcmv1", "windows"])
-        #expect(reader.read(ConfigurationKeys.dispatchPrefetch) == 256)
+        #expect(reader.read(ConfigurationKeys.dispatchPrefetch) == 1024)
         #expect(reader.read(ConfigurationKeys.amqpURL) == "amqp://guest:guest@127.0.0.1:5672/%2F")
         #expect(reader.read(ConfigurationKeys.databaseURL) == "sqlite:./.securepush/securepush.sqlite")
         #expect(reader.issues.isEmpty)

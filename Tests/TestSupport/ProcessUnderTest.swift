@@ -65,8 +65,9 @@ public struct ProcessUnderTest: Sendable {
     private var loggedPort: Int? {
         for line in standardError.split(separator: "\n") {
             let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            guard object?["body"] as? String == "Listening" else { continue }
-            return ((object?["attributes"] as? [String: Any])?["port"] as? String).flatMap { Int($0) }
+            // Hummingbird's own line: "Server started and listening on 127.0.0.1:44809".
+            guard let body = object?["body"] as? String, body.contains("listening on") else { continue }
+            return body.split(separator: ":").last.flatMap { Int($0) }
         }
         return nil
     }

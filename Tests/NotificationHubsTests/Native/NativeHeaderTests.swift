@@ -46,7 +46,7 @@ import Testing
 
     @Test(arguments: [
         ("plain", #""plain""#), ("\"\\/", #""\"\\/""#), ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#),
-        ("\u{0}\u{1F}\u{7F}", "\"\\u0000\\u001f\u{7F}\""), ("é 漢 😀 e\u{301}", "\"é 漢 😀 e\u{301}\""),
+        ("\u{0}\u{1F}\u{7F}", #""\u0000\u001f\u007f""#), ("é 漢 😀 e\u{301}", "\"é 漢 😀 e\u{301}\""),
         ("\u{2028}", "\"\u{2028}\""), ("\r\n", #""\r\n""#),
     ])
     func jsonStrings(_ text: String, _ json: String) {
