@@ -19,7 +19,7 @@ public struct PostgresServer: Sendable {
 /// Runs a test with a running cluster of its own, which is stopped and deleted afterwards.
 public func withPostgresServer(_ body: (PostgresServer) async throws -> Void) async throws {
     let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "securepush-pg-\(UUID().uuidString.prefix(8))")
-    let server = PostgresServer(folder: folder, port: try FreePort.find())
+    let server = PostgresServer(folder: folder, port: try freePorts(1))
     try await server.start()
     let result = await Result.catching { try await body(server) }
     try? await server.kill()
