@@ -75,3 +75,22 @@ extension DispatchPlan {
         return DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)
     }
 }
+
+extension DispatchPlan {
+    /// Puts `skipped` on record for owed platforms on which the recipient has no device.
+    ///
+    /// - Parameter registered: the platforms on which there is one.
+    /// - Returns: the platforms that are skipped now.
+    mutating func skip(_ policy: DispatchPolicy, except registered: Set<Platform>, now: Timestamp) -> [Platform] {
+        let skipped = policy.owedPlatforms(self, asked: nil).filter { platform in
+            // What was tried before is settled as it was begun.
+            !registered.contains(platform) && !deliveries.contains { $0.platform == platform }
+        }
+        deliveries += skipped.map { platform in
+            Delivery(
+                platform: platform, state: .skipped, error: "The recipient has no device registered for it.",
+                updatedAt: now)
+        }
+        return skipped
+    }
+}

@@ -6,6 +6,7 @@ struct DispatchMetrics: Sendable {
     let settled = Counter(label: "securepush_dispatch_settled_total")
     let unknown = Counter(label: "securepush_dispatch_unknown_total")
     let repeated = Counter(label: "securepush_dispatch_repeated_total")
+    let redelivered = Counter(label: "securepush_redeliveries_total")
     let skipped = Counter(label: "securepush_dispatch_skipped_total")
     let poison = Counter(label: "securepush_parked_total", dimensions: [("reason", "unreadable")])
     let exhausted = Counter(label: "securepush_parked_total", dimensions: [("reason", "attempts")])
@@ -13,23 +14,19 @@ struct DispatchMetrics: Sendable {
     let claimFailures = Counter(label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "claim")])
     let recordFailures = Counter(
         label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "record")])
-    private let attempts: [Platform: [String: Counter]]
+    private let unregistered: [Platform: Counter]
 
     init(platforms: [Platform]) {
-        let results = ["sent", "throttled", "unavailable", "rejected", "unauthorized"]
-        attempts = Dictionary(
+        unregistered = Dictionary(
             uniqueKeysWithValues: platforms.map { platform in
-                let counters = results.map { result in
-                    let dimensions = [("platform", platform.rawValue), ("result", result)]
-                    return (result, Counter(label: "securepush_dispatch_attempts_total", dimensions: dimensions))
-                }
-                return (platform, Dictionary(uniqueKeysWithValues: counters))
+                let dimensions = [("platform", platform.rawValue)]
+                return (platform, Counter(label: "securepush_dispatch_unregistered_total", dimensions: dimensions))
             })
     }
 
-    /// Counts a hub's answer.
-    func count(_ outcome: SendOutcome, platform: Platform) {
-        attempts[platform]?[outcome.label]?.increment()
+    /// Counts sends that were saved, for the recipient has no device on the platform.
+    func countUnregistered(_ platforms: [Platform]) {
+        for platform in platforms { unregistered[platform]?.increment() }
     }
 
     /// Counts messages published on behalf of failed attempts.

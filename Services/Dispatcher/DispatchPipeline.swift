@@ -15,6 +15,8 @@ struct DispatchPipeline: Service {
     let ledger: any DispatchLedger
     let gateway: any PushGateway
     let policy: DispatchPolicy
+    /// Asked before sending where platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
+    let registered: (any RegisteredPlatforms)?
     let settler: DispatchSettler
     let logger: Logger
     let metrics: DispatchMetrics
@@ -26,12 +28,13 @@ struct DispatchPipeline: Service {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchLedger,
-        gateway: any PushGateway, policy: DispatchPolicy, logger: Logger
+        gateway: any PushGateway, policy: DispatchPolicy, registered: (any RegisteredPlatforms)? = nil, logger: Logger
     ) {
         self.consumer = consumer
         self.ledger = ledger
         self.gateway = gateway
         self.policy = policy
+        self.registered = registered
         self.logger = logger
         metrics = DispatchMetrics(platforms: policy.platforms)
         settler = DispatchSettler(
@@ -51,6 +54,7 @@ struct DispatchPipeline: Service {
 
     /// Claims a group and starts its sends; returns without waiting for the hub.
     private func dispatch(_ deliveries: [DispatchDelivery]) async {
+        metrics.redelivered.increment(by: deliveries.count { $0.isRedelivered })
         let (readable, unreadable) = deliveries.partitioned { $0.message != nil }
         // The consumer moves them to the dead-letter queue.
         settler.settle(unreadable.map { Settlement(delivery: $0) })
@@ -59,7 +63,7 @@ struct DispatchPipeline: Service {
         metrics.repeated.increment(by: repeated.count)
         guard !admitted.isEmpty else { return }
         if let plans = await claim(admitted.compactMap { $0.message?.id }) {
-            start(admitted, plans: plans)
+            start(admitted, plans: await skippingUnregistered(plans))
         } else {
             consumer.giveBack(settler.release(admitted))
         }
@@ -78,6 +82,27 @@ struct DispatchPipeline: Service {
             }
         }
         return nil
+    }
+
+    /// The plans with `skipped` on record for platforms on which the recipient has no device here. Where that cannot be
+    /// found out, all are sent: one push too many costs less than one too few.
+    private func skippingUnregistered(
+        _ plans: [NotificationID: DispatchPlan]
+    ) async -> [NotificationID: DispatchPlan] {
+        guard let registered, !plans.isEmpty else { return plans }
+        do {
+            let platforms = try await registered.platforms(of: Array(Set(plans.values.map(\.recipient))))
+            let now = Timestamp.now
+            return plans.mapValues { plan in
+                guard plan.reasonNotToSend(now: now) == nil else { return plan }
+                var plan = plan
+                metrics.countUnregistered(plan.skip(policy, except: platforms[plan.recipient] ?? [], now: now))
+                return plan
+            }
+        } catch {
+            logger.warning("the recipients' platforms cannot be read; all are sent", metadata: ["error": "\(error)"])
+            return plans
+        }
     }
 
     private func start(_ deliveries: [DispatchDelivery], plans: [NotificationID: DispatchPlan]) {
@@ -108,10 +133,10 @@ struct DispatchPipeline: Service {
     }
 
     private func send(_ attempt: DispatchAttempt, now: Timestamp) {
-        let (settler, metrics) = (settler, metrics)
+        let (settler, logger) = (settler, logger)
         for (index, platform) in attempt.platforms.enumerated() {
             let complete: @Sendable (SendOutcome) -> Void = { outcome in
-                metrics.count(outcome, platform: platform)
+                logger.trace(outcome, of: attempt, platform: platform)
                 if attempt.complete(index, outcome) { settler.finish(attempt) }
             }
             if let notification = attempt.plan.notification(for: platform, now: now) {

@@ -64,15 +64,4 @@ extension SendOutcome {
         case .throttled, .unavailable, .unauthorized: false
         }
     }
-
-    /// The label of metrics.
-    var label: String {
-        switch self {
-        case .sent: "sent"
-        case .throttled: "throttled"
-        case .unavailable: "unavailable"
-        case .rejected: "rejected"
-        case .unauthorized: "unauthorized"
-        }
-    }
 }

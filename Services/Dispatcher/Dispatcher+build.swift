@@ -23,7 +23,7 @@ func buildDispatcher(
         configuration: configuration.hub, concurrency: configuration.concurrency, logger: context.logger)
     let pipeline = DispatchPipeline(
         consumer: consumer, publisher: publisher, ledger: opened.store, gateway: sender, policy: configuration.policy,
-        logger: context.logger)
+        registered: configuration.registeredOnly ? opened.store : nil, logger: context.logger)
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
         readiness: [

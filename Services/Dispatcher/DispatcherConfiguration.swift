@@ -14,6 +14,8 @@ struct DispatcherConfiguration: Sendable {
     var policy: DispatchPolicy
     /// Requests to the hub in flight.
     var concurrency: Int
+    /// Whether platforms without a device of the recipient's are skipped.
+    var registeredOnly: Bool
 
     static let defaultPort = 8082
 
@@ -22,7 +24,7 @@ struct DispatcherConfiguration: Sendable {
         + NotificationHubConfiguration.keys
         + [
             ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
-            ConfigurationKeys.dispatchMaxAttempts,
+            ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
         ]
 
     /// - Returns: `nil` where an issue was noted.
@@ -36,14 +38,16 @@ struct DispatcherConfiguration: Sendable {
         let delays = reader.read(ConfigurationKeys.retryDelays)
         let maximumAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
         let concurrency = reader.read(ConfigurationKeys.dispatchConcurrency)
+        let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
         guard let http, let storage, prefetch != nil, let messaging, let hub, let platforms, let delays,
-            let maximumAttempts, let concurrency
+            let maximumAttempts, let concurrency, let registeredOnly
         else { return nil }
         self.http = http
         self.storage = storage
         self.messaging = messaging
         self.hub = hub
         self.concurrency = concurrency
+        self.registeredOnly = registeredOnly
         policy = DispatchPolicy(
             platforms: platforms, maximumAttempts: maximumAttempts, retryDelays: RetryDelays(delays))
     }

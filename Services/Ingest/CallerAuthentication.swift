@@ -15,6 +15,9 @@ struct CallerAuthentication: Sendable {
             case .user(let name): "user:\(name)"
             }
         }
+
+        /// Whether a sender as the store keeps it is a user.
+        static func isUser(_ sender: String) -> Bool { sender.utf8.starts(with: "user:".utf8) }
     }
 
     let senders: APIKeyRing

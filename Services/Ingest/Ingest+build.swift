@@ -38,10 +38,15 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
                 publisher.isConnected ? nil : "not connected to the broker"
             },
         ], context: context)
-    NotificationsController(
-        caller: CallerAuthentication(senders: senders, users: users), writer: opened.store, sealer: sealer,
-        relay: relay, platforms: configuration.platforms, retention: configuration.retention
-    ).addRoutes(to: router)
+    let caller = CallerAuthentication(senders: senders, users: users)
+    let intake = NotificationIntake(
+        store: opened.store, sealer: sealer, relay: relay, platforms: configuration.platforms,
+        retention: configuration.retention)
+    NotificationsController(caller: caller, intake: intake).addRoutes(to: router)
+    BatchController(caller: caller, intake: intake).addRoutes(to: router)
+    DirectoryController(caller: caller, directory: opened.store, platforms: configuration.platforms)
+        .addRoutes(to: router)
+    let purge = PurgeSweep(retention: opened.store, logger: context.logger)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
-    return BuiltIngest(services: [opened.service, publisher, relay, http], store: opened.store, router: router)
+    return BuiltIngest(services: [opened.service, publisher, relay, purge, http], store: opened.store, router: router)
 }

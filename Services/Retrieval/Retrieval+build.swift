@@ -1,5 +1,6 @@
 import Authentication
 import Hummingbird
+import Logging
 import NotificationHubs
 import SecurePushCore
 import ServiceConfiguration
@@ -25,28 +26,46 @@ func buildRetrieval(
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
     }
-    let hub = configuration.hub.map { HubRegistrations(configuration: $0, logger: context.logger) }
+    let metrics = RetrievalMetrics(context.metrics)
+    let hub = configuration.hub.map { Hub($0, logger: context.logger) }
 
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
         readiness: [ReadinessCheck(name: "database") { await opened.readiness() }], context: context)
-    NotificationsController(caller: caller, reader: opened.store, sealer: sealer).addRoutes(to: router)
+    NotificationsController(caller: caller, reader: opened.store, sealer: sealer, metrics: metrics)
+        .addRoutes(to: router)
+    InboxController(caller: caller, inbox: opened.store, metrics: metrics).addRoutes(to: router)
     TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
-    RegistrationController(caller: caller, hub: hub ?? NoHub(), store: opened.store).addRoutes(to: router)
+    addDeviceRoutes(
+        to: router, caller: caller, registrations: hub?.registrations ?? NoHub(),
+        installations: hub?.installations ?? NoHub(), store: opened.store)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
-    var services: [any Service] = [opened.service]
-    if let hub { services.append(hub) }
-    return BuiltRetrieval(services: services + [http], store: opened.store, router: router)
+    let services: [any Service] = [opened.service] + (hub?.services ?? []) + [http]
+    return BuiltRetrieval(services: services, store: opened.store, router: router)
 }
 
-/// Stands where no hub is configured: devices cannot register here, and are told so.
-private struct NoHub: RegistrationGateway {
-    private var error: PushGatewayError { PushGatewayError(.unavailable, "no hub is configured") }
+/// The routes by which devices register.
+func addDeviceRoutes(
+    to router: some RouterMethods<some RequestContext>, caller: CallerAuthentication,
+    registrations: any RegistrationGateway, installations: any InstallationGateway,
+    store: any RegistrationStore & InstallationStore
+) {
+    let takeover = DeviceTakeover(registrations: registrations, installations: installations, store: store)
+    RegistrationController(caller: caller, hub: registrations, store: store, takeover: takeover)
+        .addRoutes(to: router)
+    InstallationController(caller: caller, hub: installations, store: store, takeover: takeover)
+        .addRoutes(to: router)
+}
 
-    func createRegistrationID() async throws -> String { throw error }
-    func putRegistration(
-        _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
-    ) async throws { throw error }
-    func registrationIDs(handle: String) async throws -> [String] { throw error }
-    func deleteRegistration(_ id: String) async throws { throw error }
+/// The hub's two sides that devices register by.
+private struct Hub {
+    let registrations: HubRegistrations
+    let installations: HubInstallations
+
+    init(_ configuration: NotificationHubConfiguration, logger: Logger) {
+        registrations = HubRegistrations(configuration: configuration, logger: logger)
+        installations = HubInstallations(configuration: configuration, logger: logger)
+    }
+
+    var services: [any Service] { [registrations, installations] }
 }

@@ -11,7 +11,8 @@ struct RetrievalConfiguration: Sendable {
     var storage: StorageConfiguration
     var payloadKeysFile: String
     var users: UserAuthenticationConfiguration
-    /// `nil` where devices register with the hub by other means; `/api/register` is 503 then.
+    /// `nil` where devices register with the hub by other means; `/api/register` and `/api/installations` are 503
+    /// then.
     var hub: NotificationHubConfiguration?
 
     static let defaultPort = 8081

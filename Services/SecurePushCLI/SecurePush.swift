@@ -17,10 +17,12 @@ struct SecurePush: AsyncParsableCommand {
               securepush device --user alice --platform apple --password-file alice.password
               securepush users add alice --users-file users
               securepush doctor
+              securepush load-test --count 10000 --rate 500
             """,
         version: SecurePushVersion.current,
         subcommands: [
             SendCommand.self, DeviceCommand.self, TokenCommand.self, UsersCommand.self, APIKeysCommand.self,
-            KeysCommand.self, MigrateCommand.self, DoctorCommand.self, SetupCommand.self, HubRecordCommand.self,
+            KeysCommand.self, InstallationsCommand.self, MigrateCommand.self, DoctorCommand.self, LoadTestCommand.self,
+            TopCommand.self, TailCommand.self, SetupCommand.self, HubRecordCommand.self,
         ])
 }

@@ -3,9 +3,9 @@ extension ConfigurationKeys {
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, logLevel, logFormat, databaseURL, databaseMigrate,
         amqpURL, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName, hubInsecureHost,
-        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts, retryDelays, ingestAPIKeysFile,
-        authJWKSFile,
-        authJWKSURL, authIssuer, authAudience, authUsersFile, authTokenSigningKeyFile, authTokenTTL,
+        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
+        dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL,
     ]
 
     /// The table of `docs/configuration.md`, which a test compares with this: a header and a row for each key.

@@ -83,6 +83,12 @@ extension ConfigurationKeys {
     public static let dispatchMaxAttempts = ConfigurationKey(
         "DISPATCH_MAX_ATTEMPTS", .integer(1...1000), default: "10",
         meaning: "Tries of a send before the dead-letter queue")
+
+    /// The key `DISPATCH_REGISTERED_ONLY`.
+    public static let dispatchRegisteredOnly = ConfigurationKey(
+        "DISPATCH_REGISTERED_ONLY", .boolean, default: "false",
+        meaning: "Fan out only to platforms for which the recipient has a device registered here; "
+            + "for where every device registers through this system")
 }
 
 extension ConfigurationKeys {

@@ -16,13 +16,19 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     }
 
     private let state: Mutex<State>
+    private let weight: @Sendable (Element) -> Int
     private let commit: @Sendable ([Element]) async throws -> [Output]
 
     /// - Parameters:
     ///   - limit: the most elements of one commit; a single request that holds more goes alone.
+    ///   - weight: as how many an element counts against the limit.
     ///   - commit: makes the elements durable, all or none, and answers one output for each, in their order.
-    init(limit: Int, commit: @escaping @Sendable ([Element]) async throws -> [Output]) {
+    init(
+        limit: Int, weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
+        commit: @escaping @Sendable ([Element]) async throws -> [Output]
+    ) {
         state = Mutex(State(queue: GroupCommitQueue(limit: limit)))
+        self.weight = weight
         self.commit = commit
     }
 
@@ -53,9 +59,11 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     }
 
     private func enqueue(_ ticket: Int, _ elements: [Element], _ waiter: Waiter) {
+        let weight = elements.reduce(0) { $0 + self.weight($1) }
         let (action, runner) = state.withLock { state in
             // Read under the lock: a cancellation that comes later finds the ticket in the queue.
-            let action = state.queue.submit(ticket, elements, waiter, isCancelled: Task.isCancelled)
+            let action = state.queue.submit(
+                ticket, elements, waiter, isCancelled: Task.isCancelled, weight: weight)
             return (action, action == .wakeLoop ? state.runner.take() : nil)
         }
         switch action {

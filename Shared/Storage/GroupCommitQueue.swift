@@ -5,6 +5,8 @@ struct GroupCommitQueue<Element, Waiter> {
         var ticket: Int
         var elements: [Element]
         var waiter: Waiter
+        /// What it counts for against the limit.
+        var weight: Int
     }
 
     /// What to do with a new request.
@@ -53,13 +55,17 @@ struct GroupCommitQueue<Element, Waiter> {
         if phase == .running { phase = .stopping }
     }
 
-    mutating func submit(_ ticket: Int, _ elements: [Element], _ waiter: Waiter, isCancelled: Bool) -> SubmitAction {
+    /// - Parameter weight: what the elements count for against the limit, where that is not their number.
+    mutating func submit(
+        _ ticket: Int, _ elements: [Element], _ waiter: Waiter, isCancelled: Bool, weight: Int? = nil
+    ) -> SubmitAction {
         switch phase {
         case .notStarted where isCancelled: return .cancel
         case .stopping, .stopped: return .refuse
         case .notStarted, .running: break
         }
-        waiting.append(Request(ticket: ticket, elements: elements, waiter: waiter))
+        let weight = weight ?? elements.count
+        waiting.append(Request(ticket: ticket, elements: elements, waiter: waiter, weight: weight))
         guard isLoopIdle else { return .wait }
         isLoopIdle = false
         return .wakeLoop
@@ -83,9 +89,9 @@ struct GroupCommitQueue<Element, Waiter> {
         }
         isLoopIdle = false
         var count = 0
-        var elements = 0
-        while count < waiting.count, count == 0 || elements + waiting[count].elements.count <= limit {
-            elements += waiting[count].elements.count
+        var weight = 0
+        while count < waiting.count, count == 0 || weight + waiting[count].weight <= limit {
+            weight += waiting[count].weight
             count += 1
         }
         if count == waiting.count {

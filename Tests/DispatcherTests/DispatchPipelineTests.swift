@@ -14,11 +14,12 @@ import Testing
 
     /// Runs a pipeline over the test's broker until `body` has returned and everything is settled.
     func withPipeline(
-        _ gateway: FakeGateway, ledger: (any DispatchLedger)? = nil, _ body: () async throws -> Void
+        _ gateway: FakeGateway, ledger: (any DispatchLedger)? = nil, registered: (any RegisteredPlatforms)? = nil,
+        _ body: () async throws -> Void
     ) async throws {
         let pipeline = DispatchPipeline(
             consumer: broker, publisher: broker, ledger: ledger ?? store, gateway: gateway, policy: policy,
-            logger: Logger(label: "test"))
+            registered: registered, logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pipeline.run() }
             try await body()

@@ -9,7 +9,8 @@ import Testing
     static func read(_ text: String) throws(CreateNotificationRefusal) -> CreateNotificationRequest {
         let bytes = [UInt8](text.utf8)
         return try bytes.withUnsafeBufferPointer { buffer throws(CreateNotificationRefusal) in
-            try CreateNotificationRequest(body: buffer, available: [.apple, .fcmv1, .windows], now: now)
+            try CreateNotificationRequest(
+                body: buffer, available: [.apple, .fcmv1, .windows], retention: .seconds(30 * 86400), now: now)
         }
     }
 
@@ -87,6 +88,10 @@ import Testing
             #"{"Recipient":"a","Payload":1,"ExpiresAt":"2028-01-01T00:00:00Z","NotBefore":"2028-01-01T00:00:00Z"}"#,
             "/NotBefore"
         ),
+        // Past RETENTION the payload would be gone before it is sent.
+        (#"{"Recipient":"a","Payload":1,"NotBefore":"2028-01-01T00:00:00Z"}"#, "/NotBefore"),
+        (#"{"Recipient":"a","Payload":1,"NotBefore":"2028-01-01T00:00:00Z","ExpiresAt":null}"#, "/NotBefore"),
+        (#"{"Recipient":"a","Payload":1,"NotBefore":"2028-01-01T00:00:00Z","ExpiresAt":"then"}"#, "/ExpiresAt"),
     ])
     func oneMistakeIsNamed(_ body: String, _ pointer: String) throws {
         #expect(try #require(Self.issues(body)).keys.sorted() == [pointer])

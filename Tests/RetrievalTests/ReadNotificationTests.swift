@@ -1,7 +1,10 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import Logging
 import SecurePushCore
+import ServiceRuntime
+import Synchronization
 import Testing
 
 @testable import Retrieval
@@ -50,23 +53,22 @@ struct ReadNotificationTests {
             let others = try await bench.read(id)
             let unknown = try await bench.read(NotificationID())
             let malformed = try await bench.request(.get, "/api/notifications/42", by: try bench.token())
-            var documents: [NSDictionary] = []
-            for answer in [others, unknown, malformed] {
+            let expired = try await bench.read(
+                try await bench.accept("1", for: "bob", expiresAt: .now - .seconds(1)))
+            let revoked = try await bench.accept("1", for: "bob")
+            #expect(try await bench.store.revoke(revoked, sender: "clinic", now: .now))
+            var seen: Set<String> = []
+            for answer in [others, unknown, malformed, expired, try await bench.read(revoked)] {
                 try answer.expectProblem(404)
                 var document = try answer.object()
                 document["instance"] = nil
-                documents.append(document as NSDictionary)
+                let body = document.map { "\($0.key)=\($0.value)" }.sorted()
+                let headers = answer.headers.filter { !["x-request-id", "date"].contains($0.name.canonicalName) }
+                seen.insert("\(body) \(headers.map(\.description).sorted())")
             }
-            #expect(documents[0] == documents[1] && documents[1] == documents[2])
+            #expect(seen.count == 1, "\(seen)")
             // The attempt has marked nothing.
             #expect(try await bench.read(id, by: try bench.token("bob")).text.hasSuffix(#""Read":false}"#))
-        }
-    }
-
-    @Test func anotherUsersExpiredOneIsNotThereEither() async throws {
-        try await withRetrieval { bench in
-            let id = try await bench.accept("1", for: "bob", expiresAt: .now - .seconds(1))
-            try (try await bench.read(id)).expectProblem(404)
         }
     }
 
@@ -76,6 +78,70 @@ struct ReadNotificationTests {
             let answer = try await bench.read(id)
             try answer.expectProblem(410)
             #expect(!answer.text.contains("a secret"))
+        }
+    }
+
+    @Test func revokedIsGoneForItsOwner() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.accept("1")
+            #expect(try await bench.read(id).status == .ok)
+            #expect(try await bench.store.revoke(id, sender: "clinic", now: .now))
+            let answer = try await bench.read(id)
+            try answer.expectProblem(410)
+            #expect(try answer.object()["detail"] as? String == "The notification was revoked.")
+            #expect(answer.headers[.cacheControl] == "no-store")
+        }
+    }
+
+    @Test func purgedIsGoneForItsOwnerAndThenForgotten() async throws {
+        try await withRetrieval { bench in
+            let expiry = Timestamp.now - .seconds(1)
+            let id = try await bench.accept("1", expiresAt: expiry)
+            #expect(try await bench.store.purge(limit: 10, now: .now).payloads == 1)
+            try (try await bench.read(id)).expectProblem(410)
+            _ = try await bench.store.purge(limit: 10, now: expiry + RetentionPolicy.tombstone)
+            try (try await bench.read(id)).expectProblem(404)
+        }
+    }
+
+    @Test func readingsAreCounted() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.accept("1", createdAt: .now - .seconds(3600), expiresAt: .now + .seconds(60))
+            _ = try await bench.request(.head, "/api/notifications/\(id)", by: try bench.token())
+            for _ in 0..<2 { _ = try await bench.read(id) }
+            _ = try await bench.read(NotificationID())
+            _ = try await bench.read(try await bench.accept("1", expiresAt: .now - .seconds(1)))
+            _ = try await bench.read(id, by: .some(nil))
+            _ = try await bench.request(.get, "/api/notifications", by: try bench.token())
+            let lines = bench.metrics.exposition().split(separator: "\n")
+            for line in [
+                #"securepush_retrievals_total{result="ok"} 3"#, #"securepush_retrievals_total{result="not_found"} 1"#,
+                #"securepush_retrievals_total{result="gone"} 1"#,
+                #"securepush_retrievals_total{result="unauthorized"} 1"#, "securepush_inbox_requests_total 1",
+                // The first reading only, and an hour after the creation.
+                "securepush_time_to_fetch_seconds_count 1", #"securepush_time_to_fetch_seconds_bucket{le="10"} 0"#,
+            ] { #expect(lines.contains { $0 == line }, "\(line)") }
+        }
+    }
+
+    @Test func theLogHasTheTraceAndNothingOfTheSecret() async throws {
+        let kept = Mutex<[String]>([])
+        let logger = Logger(label: "test") { label in
+            JSONLogHandler(label: label, service: "retrieval", logLevel: .trace) { bytes in
+                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+            }
+        }
+        try await withRetrieval(logger: logger) { bench in
+            let trace = "0af7651916cd43dd8448eb211c80319c"
+            let id = try await bench.accept(
+                #""Your results are in.""#, traceparent: "00-\(trace)-b7ad6b7169203331-01")
+            let token = try bench.token()
+            #expect(try await bench.read(id, by: token).status == .ok)
+            let lines = kept.withLock { $0 }
+            let line = try #require(lines.first { $0.contains("Notification read") })
+            #expect(line.contains(#""trace_id":"\#(trace)""#) && line.contains("\(id)"), "\(line)")
+            let all = lines.joined()
+            #expect(!all.contains("results") && !all.contains(token.dropFirst(7)))
         }
     }
 

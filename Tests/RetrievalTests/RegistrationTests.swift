@@ -21,6 +21,49 @@ struct RegistrationTests {
         }
     }
 
+    @Test func tagsAreKeptHereAsTheHubHasThem() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            #expect(try await bench.put(id, #"{"Platform":"gcm","Handle":"H","Tags":["news"]}"#).status == .ok)
+            let stored = try #require(try await bench.store.registrations(handle: "H").first)
+            #expect(stored.id == id && stored.platform == .gcm && stored.tags == ["news", "username:alice"])
+        }
+    }
+
+    /// `+` stands for itself in a handle, and is not a blank.
+    @Test(arguments: [("handle=a+b%2Fc%3D", "a+b/c="), ("HANDLE=x:y%20z", "x:y z"), ("Handle=%C3%A9", "é")])
+    func handlesArePercentDecoded(_ query: String, _ handle: String) async throws {
+        try await withRetrieval { bench in
+            bench.hub.plant("older", .init(platform: .gcm, handle: handle, tags: []))
+            _ = try await bench.newID("?" + query)
+            #expect(bench.hub.devices.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("handle=", ["/handle"]), ("handle=a&Handle=b", ["/handle"]), ("handle=a%00", ["/handle"]),
+        ("handle=https://wns/?token=a&ttl=1", ["/ttl"]), ("pns=apns", ["/pns"]),
+    ])
+    func offendingParametersAreNamed(_ query: String, _ pointers: [String]) async throws {
+        try await withRetrieval { bench in
+            let answer = try await bench.request(.post, "/api/register?" + query, by: try bench.token())
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == pointers)
+        }
+    }
+
+    @Test func aBodyOfTheRequestForAnIDIsNotLookedAt() async throws {
+        try await withRetrieval { bench in
+            for (body, type) in [("", nil), ("{}", "application/json"), ("x", "text/plain")] {
+                let answer = try await bench.request(
+                    .post, "/api/register", by: try bench.token(), body: body, contentType: type)
+                #expect(answer.status == .ok)
+                #expect(answer.headers[.contentType] == "application/json")
+                #expect(answer.headers[.cacheControl] == "no-store")
+            }
+        }
+    }
+
     @Test(arguments: ["", #","Tags":null"#, #","Tags":[]"#])
     func tagsMayBeAbsent(_ tags: String) async throws {
         try await withRetrieval { bench in
@@ -33,6 +76,10 @@ struct RegistrationTests {
     @Test(arguments: [
         (#"{}"#, ["/Handle", "/Platform"]), (#"[]"#, [""]), (#"{"Platform":"apns"}"#, ["/Handle"]),
         (#"{"Platform":"nokia","Handle":""}"#, ["/Handle", "/Platform"]),
+        (#"{"Platform":"APNS","Handle":"H"}"#, ["/Platform"]),
+        (#"{"Platform":7,"Handle":null}"#, ["/Handle", "/Platform"]),
+        (#""text""#, [""]),
+        (#"{"Platform":"apns","Handle":"H","installationId":"1","a~":1}"#, ["/a~0", "/installationId"]),
         (#"{"Platform":"apns","Handle":7,"handle":"H","Sound":1}"#, ["/Handle", "/Handle", "/Sound"]),
         (#"{"Platform":"apns","Handle":"H\u0000"}"#, ["/Handle"]),
         (#"{"Platform":"apns","Handle":"H","Tags":"news"}"#, ["/Tags"]),

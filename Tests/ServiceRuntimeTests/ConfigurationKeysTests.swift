@@ -17,7 +17,7 @@ struct ConfigurationKeysTests {
     ]
 
     /// What this project adds, each with its reason in docs/configuration.md.
-    private static let additions = ["HUB_INSECURE_HOST"]
+    private static let additions = ["HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY"]
 
     @Test func everyKeyOnce() {
         #expect(ConfigurationKeys.all.map(\.name).sorted() == (Self.contract + Self.additions).sorted())

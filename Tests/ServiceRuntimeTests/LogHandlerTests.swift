@@ -46,6 +46,13 @@ struct LogHandlerTests {
         #expect(timestamp.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
     }
 
+    @Test func aTraceHasFieldsOfItsOwn() throws {
+        let line = try json { $0.info("x", metadata: ["span_id": "s", "trace_id": "t", "attempt": "3"]) }
+        #expect(line["trace_id"] as? String == "t")
+        #expect(line["span_id"] as? String == "s")
+        #expect(line["attributes"] as? [String: String] == ["attempt": "3"])
+    }
+
     @Test(arguments: [
         "plain", "\"quoted\" \\ back", "line\nbreak\r\n",
         "tab\tand\u{0}\u{1}\u{1F}\u{7F}\u{1B}[31m", "ünï 🎉 \u{2028}",

@@ -5,8 +5,10 @@ import Testing
 @Suite("Prometheus text")
 struct PrometheusMetricsTests {
     @Test func exactText() {
-        let metrics = PrometheusMetrics(buckets: [0.1, 1])
-        metrics.describe("b_total", "Counts\nb \\ \"quoted\".")
+        let metrics = PrometheusMetrics(catalog: [
+            MetricDescription("b_total", .counter, of: [], "Counts\nb \\ \"quoted\"."),
+            MetricDescription("c_seconds", .histogram(buckets: [0.1, 1]), of: [], "Times."),
+        ])
         Counter(label: "b_total", dimensions: [("z", "1"), ("a", "x\"y\\z\nq")], factory: metrics).increment(by: 3)
         Counter(label: "b_total", dimensions: [("a", "0"), ("z", "1")], factory: metrics).increment()
         Gauge(label: "a_bytes", factory: metrics).record(1.5)
@@ -22,6 +24,7 @@ struct PrometheusMetricsTests {
                 # TYPE b_total counter
                 b_total{a="0",z="1"} 1
                 b_total{a="x\"y\\z\nq",z="1"} 3
+                # HELP c_seconds Times.
                 # TYPE c_seconds histogram
                 c_seconds_bucket{p="apple",le="0.1"} 2
                 c_seconds_bucket{p="apple",le="1"} 2
@@ -33,7 +36,9 @@ struct PrometheusMetricsTests {
     }
 
     @Test func everyKindOfInstrument() {
-        let metrics = PrometheusMetrics(buckets: [10])
+        let metrics = PrometheusMetrics(catalog: [
+            MetricDescription("r_items", .histogram(buckets: [10]), of: [], "Items.")
+        ])
         FloatingPointCounter(label: "f_total", factory: metrics).increment(by: 0.5)
         let meter = Meter(label: "m", factory: metrics)
         meter.set(5)
@@ -51,6 +56,7 @@ struct PrometheusMetricsTests {
                 # TYPE o gauge
                 # TYPE p_total counter
                 p_total{a="b"} +Inf
+                # HELP r_items Items.
                 # TYPE r_items histogram
                 r_items_bucket{le="10"} 1
                 r_items_bucket{le="+Inf"} 1
@@ -89,7 +95,9 @@ struct PrometheusMetricsTests {
     }
 
     @Test func manyAtOnce() async {
-        let metrics = PrometheusMetrics(buckets: [1])
+        let metrics = PrometheusMetrics(catalog: [
+            MetricDescription("b_seconds", .histogram(buckets: [1]), of: [], "Times.")
+        ])
         let counter = Counter(label: "a_total", factory: metrics)
         let timer = Timer(label: "b_seconds", factory: metrics)
         await withTaskGroup(of: Void.self) { group in

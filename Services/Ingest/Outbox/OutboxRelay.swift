@@ -26,11 +26,14 @@ final class OutboxRelay: Service {
         static let groupsInFlight = 8
         /// IDs leased by one sweep.
         static let lease = 1000
+        /// Groups of a sweep that wait for their confirms at the same time.
+        static let sweepsInFlight = 4
     }
 
     enum Interval {
-        /// Half of what `NotBefore` is promised to be late at most.
-        static let sweep = Duration.milliseconds(500)
+        /// A fifth of what `NotBefore` is promised to be late at most: what remains is for ten thousand that fall due
+        /// together. A look that finds nothing writes nothing.
+        static let sweep = Duration.milliseconds(200)
         /// How long a leased entry is this process's own.
         static let lease = Duration.seconds(15)
     }
@@ -79,29 +82,46 @@ final class OutboxRelay: Service {
     }
 
     /// Leases what is due and publishes it, group after group, so that a long backlog does not flood the broker.
+    ///
+    /// While groups wait for their confirms the next are leased: what many senders have scheduled for the same second
+    /// would else wait for one round trip after the other.
     private func sweep() async {
         await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                var isFull = false
-                if self.publisher.isConnected { isFull = await self.sweepOnce() }
-                if !isFull { try? await Task.sleep(for: Interval.sweep) }
+            await withTaskGroup(of: Int.self) { group in
+                var inFlight = 0
+                while !Task.isCancelled {
+                    var goesOn = true
+                    if inFlight == Limit.sweepsInFlight {
+                        // A broker that confirms nothing is not given lease after lease.
+                        goesOn = await group.next() ?? 0 > 0
+                        inFlight -= 1
+                    }
+                    let entries = self.publisher.isConnected ? await self.lease() : []
+                    if !entries.isEmpty {
+                        inFlight += 1
+                        group.addTask { await self.publishLeased(entries) }
+                    }
+                    if entries.count < Limit.lease || !goesOn { try? await Task.sleep(for: Interval.sweep) }
+                }
             }
         }
     }
 
-    /// - Returns: whether there may be more that is due.
-    private func sweepOnce() async -> Bool {
+    private func lease() async -> [OutboxEntry] {
         let now = Timestamp.now
         do {
-            let entries = try await outbox.lease(limit: Limit.lease, now: now, until: now + Interval.lease)
-            guard !entries.isEmpty else { return false }
-            let published = await publish(entries)
-            metrics.swept.increment(by: published)
-            return entries.count == Limit.lease && published > 0
+            return try await outbox.lease(limit: Limit.lease, now: now, until: now + Interval.lease)
         } catch {
             logger.warning("the outbox cannot be swept", metadata: ["error": "\(error)"])
-            return false
+            return []
         }
+    }
+
+    /// - Returns: how many were confirmed.
+    private func publishLeased(_ entries: [OutboxEntry]) async -> Int {
+        let published = await publish(entries)
+        metrics.swept.increment(by: published)
+        return published
     }
 
     /// Publishes a group and takes what was confirmed out of the outbox; the rest stays there.

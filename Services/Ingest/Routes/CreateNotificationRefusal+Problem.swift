@@ -4,10 +4,15 @@ import ServiceRuntime
 
 extension CreateNotificationRefusal {
     /// The answer to a refused body.
-    var problem: Problem {
+    var problem: Problem { problem(of: "body") }
+
+    /// The answer to a refused text.
+    ///
+    /// - Parameter text: what it is called: body, line.
+    func problem(of text: StaticString) -> Problem {
         switch self {
         case .malformed(let error):
-            .badRequest("The body is not JSON: \(error).")
+            .badRequest("The \(text) is not JSON: \(error).")
         case .invalid(let issues):
             .unprocessable(
                 "Some members are not as they must be.",

@@ -6,11 +6,12 @@ extension CreateNotificationRequest {
     /// - Parameters:
     ///   - body: JSON text; names are matched without regard to case, unknown and repeated members are refused.
     ///   - available: the platforms that may be asked for (`HUB_PLATFORMS`).
+    ///   - retention: the lifetime of a payload whose sender sets none (`RETENTION`).
     /// - Throws: ``CreateNotificationRefusal``, which names every offending member.
     init(
-        body: UnsafeBufferPointer<UInt8>, available: [Platform], now: Timestamp
+        body: UnsafeBufferPointer<UInt8>, available: [Platform], retention: Duration, now: Timestamp
     ) throws(CreateNotificationRefusal) {
-        var reader = RequestReader(bytes: body, available: available, now: now)
+        var reader = RequestReader(bytes: body, available: available, retention: retention, now: now)
         do {
             try reader.readDocument()
         } catch {
@@ -26,6 +27,7 @@ extension CreateNotificationRequest {
 struct RequestReader {
     let bytes: UnsafeBufferPointer<UInt8>
     let available: [Platform]
+    let retention: Duration
     let now: Timestamp
     var request = CreateNotificationRequest()
     var issues: [ValidationIssue] = []
@@ -56,9 +58,10 @@ struct RequestReader {
         var pointer: String { "/" + rawValue }
     }
 
-    init(bytes: UnsafeBufferPointer<UInt8>, available: [Platform], now: Timestamp) {
+    init(bytes: UnsafeBufferPointer<UInt8>, available: [Platform], retention: Duration, now: Timestamp) {
         self.bytes = bytes
         self.available = available
+        self.retention = retention
         self.now = now
     }
 
@@ -102,13 +105,23 @@ struct RequestReader {
     /// What concerns more than one member.
     private mutating func checkWhole() {
         if has(.recipient), has(.recipients) {
-            note(Member.recipients.pointer, "Recipient and Recipients exclude each other.")
+            for member in [Member.recipient, .recipients] {
+                note(member.pointer, "Recipient and Recipients exclude each other.")
+            }
         } else if !has(.recipient), !has(.recipients) {
             note(Member.recipient.pointer, "The member is required.")
         }
         if !has(.payload) { note(Member.payload.pointer, "The member is required.") }
-        if let notBefore = request.notBefore, let expiresAt = request.expiresAt, notBefore >= expiresAt {
-            note(Member.notBefore.pointer, "The time must be before ExpiresAt.")
+        checkTimes()
+    }
+
+    private mutating func checkTimes() {
+        guard let notBefore = request.notBefore else { return }
+        if let expiresAt = request.expiresAt {
+            if notBefore >= expiresAt { note(Member.notBefore.pointer, "The time must be before ExpiresAt.") }
+        } else if notBefore >= now + retention, !issues.contains(where: { $0.pointer == Member.expiresAt.pointer }) {
+            // It would expire before it is sent.
+            note(Member.notBefore.pointer, "The payload is not kept so long; give an ExpiresAt after NotBefore.")
         }
     }
 }

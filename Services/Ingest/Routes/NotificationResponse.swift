@@ -1,5 +1,3 @@
-import Hummingbird
-import NIOCore
 import SecurePushCore
 
 /// The answer to an accepted request, written by hand: it is the same few members every time.
@@ -8,7 +6,8 @@ struct NotificationResponse {
     /// Whether the request named `Recipients`: the answer is a list and has no `Location` then.
     let isForMany: Bool
 
-    var body: ByteBuffer {
+    /// The body, JSON.
+    var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 * notifications.count)
         if isForMany { bytes.append(contentsOf: #"{"Notifications":["#.utf8) }
@@ -17,7 +16,7 @@ struct NotificationResponse {
             append(notification, to: &bytes)
         }
         if isForMany { bytes.append(contentsOf: "]}".utf8) }
-        return ByteBuffer(bytes: bytes)
+        return bytes
     }
 
     var location: String? {

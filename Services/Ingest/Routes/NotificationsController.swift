@@ -1,7 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import Logging
-import Metrics
 import NIOCore
 import SecurePushCore
 import ServiceRuntime
@@ -9,14 +7,7 @@ import ServiceRuntime
 /// `POST /api/notifications`: takes a secret for a user.
 struct NotificationsController: Sendable {
     let caller: CallerAuthentication
-    let writer: any NotificationWriter
-    let sealer: PayloadSealer
-    let relay: OutboxRelay
-    /// The platforms that a request may name (`HUB_PLATFORMS`).
-    let platforms: [Platform]
-    /// The lifetime of a payload whose sender set none (`RETENTION`).
-    let retention: Duration
-    let accepted = Counter(label: "securepush_notifications_accepted_total")
+    let intake: NotificationIntake
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.post("/api/notifications", use: create)
@@ -25,23 +16,21 @@ struct NotificationsController: Sendable {
     /// Answers once the notifications are durable, broker up or not.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
         let caller = try await caller.authenticate(request.headers[.authorization])
+        let key = try IdempotencyKeyHeader.value(in: request.headers)
         let body = try await body(of: request)
-        let now = Timestamp.now
-        let wanted: CreateNotificationRequest
-        switch caller {
-        case .sender:
-            wanted = try read(body, contentType: request.headers[.contentType], now: now)
-        case .user(let name):
-            guard body.readableBytes == 0 else {
-                throw Problem.forbidden("A user may only send a confirmation to itself, with an empty body.")
-            }
-            wanted = .confirmation(to: name)
+        try check(body, of: caller, contentType: request.headers[.contentType])
+        let origin = RequestOrigin(sender: caller.name, traceparent: request.headers.traceContext?.traceparent)
+        let now = intake.now()
+        let seal = { try intake.seal(try read(body, of: caller, now: now), from: origin, now: now) }
+        guard let key else {
+            let sealed = try seal()
+            try await intake.append([sealed])
+            return response(.accepted(sealed.answer))
         }
-        let notifications = wanted.notifications(
-            sender: caller.name, retention: retention, now: now, traceparent: request.headers[.traceparent])
-        try await store(notifications, payload: wanted.payload)
-        accepted.increment(by: notifications.count)
-        return response(NotificationResponse(notifications: notifications, isForMany: wanted.isForMany))
+        let outcome = try await intake.acceptOnce(
+            IdempotentRequest.Key(sender: caller.name, value: key), body: Array(body.readableBytesView), now: now,
+            seal: seal)
+        return response(outcome)
     }
 
     /// The whole body; past the limit it is refused unread.
@@ -56,43 +45,44 @@ struct NotificationsController: Sendable {
         }
     }
 
+    /// What can be said of a body unread.
+    private func check(
+        _ body: ByteBuffer, of caller: CallerAuthentication.Caller, contentType: String?
+    ) throws(Problem) {
+        let isEmpty = body.readableBytes == 0
+        switch caller {
+        case .user:
+            guard isEmpty else {
+                throw .forbidden("A user may only send a confirmation to itself, with an empty body.")
+            }
+        case .sender:
+            guard !isEmpty else {
+                throw .badRequest("The body is empty; a sender gives a Recipient and a Payload as JSON.")
+            }
+            guard MediaType.isJSON(contentType) else {
+                throw .unsupportedMediaType("The body must be application/json in UTF-8.")
+            }
+        }
+    }
+
     private func read(
-        _ body: ByteBuffer, contentType: String?, now: Timestamp
+        _ body: ByteBuffer, of caller: CallerAuthentication.Caller, now: Timestamp
     ) throws -> CreateNotificationRequest {
-        guard body.readableBytes > 0 else {
-            throw Problem.badRequest("The body is empty; a sender gives a Recipient and a Payload as JSON.")
-        }
-        guard MediaType.isJSON(contentType) else {
-            throw Problem.unsupportedMediaType("The body must be application/json in UTF-8.")
-        }
+        if case .user(let name) = caller { return .confirmation(to: name) }
         do {
-            return try body.withUnsafeReadableBytes { bytes throws in
-                try CreateNotificationRequest(
-                    body: bytes.assumingMemoryBound(to: UInt8.self), available: platforms, now: now)
+            return try body.withUnsafeReadableBytes { bytes in
+                try intake.read(bytes.assumingMemoryBound(to: UInt8.self), now: now)
             }
         } catch let refusal as CreateNotificationRefusal {
             throw refusal.problem
         }
     }
 
-    private func store(_ notifications: [Notification], payload: [UInt8]) async throws {
-        let sealed = try notifications.map { notification in
-            SealedNotification(
-                notification: notification,
-                payload: try sealer.seal(payload, id: notification.id, recipient: notification.recipient))
-        }
-        try await writer.append(sealed)
-        relay.handOver(notifications)
-    }
-
-    private func response(_ answer: NotificationResponse) -> Response {
+    private func response(_ outcome: IdempotentOutcome) -> Response {
         var headers: HTTPFields = [.contentType: "application/json"]
-        headers[.location] = answer.location
-        return Response(status: .created, headers: headers, body: ResponseBody(byteBuffer: answer.body))
+        headers[.location] = outcome.answer.location
+        if case .repeated = outcome { headers[.idempotencyReplay] = "true" }
+        let body = ResponseBody(byteBuffer: ByteBuffer(bytes: outcome.answer.body))
+        return Response(status: .created, headers: headers, body: body)
     }
-}
-
-extension HTTPField.Name {
-    /// W3C Trace Context.
-    static let traceparent = HTTPField.Name("traceparent")!
 }

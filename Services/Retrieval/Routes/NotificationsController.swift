@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import Logging
 import Metrics
 import NIOCore
 import SecurePushCore
@@ -10,7 +11,7 @@ struct NotificationsController: Sendable {
     let caller: CallerAuthentication
     let reader: any PayloadReader
     let sealer: PayloadSealer
-    let metrics = RetrievalMetrics()
+    let metrics: RetrievalMetrics
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.get("/api/notifications/:id", use: read)
@@ -18,7 +19,7 @@ struct NotificationsController: Sendable {
 
     /// Opens the payload and marks it read. What is not there and what is another's is the same 404.
     @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await authenticate(request)
         guard let id = context.parameters.get("id").flatMap({ NotificationID($0) }),
             let stored = try await reader.find(id, recipient: user)
         else {
@@ -28,14 +29,28 @@ struct NotificationsController: Sendable {
         let now = Timestamp.now
         guard !stored.isRevoked, stored.expiresAt > now, let payload = stored.payload else {
             metrics.gone.increment()
+            context.logger.debug("Notification is gone", metadata: stored.logMetadata)
             throw Problem.gone(stored.isRevoked ? "The notification was revoked." : "The notification has expired.")
         }
         // Opened before it is marked: a payload whose key is missing has not been read.
         let text = try sealer.open(payload, id: id, recipient: user)
         // A HEAD gives no payload away, so nothing has been read by it.
-        if stored.readAt == nil, request.method != .head { try await reader.markRead(id, at: now) }
+        if stored.readAt == nil, request.method != .head {
+            try await reader.markRead(id, at: now)
+            metrics.firstRead(createdAt: stored.createdAt, at: now)
+        }
         metrics.ok.increment()
+        context.logger.debug("Notification read", metadata: stored.logMetadata)
         return response(id: id, payload: text, isRead: stored.readAt != nil)
+    }
+
+    private func authenticate(_ request: Request) async throws -> UserName {
+        do {
+            return try await caller.authenticate(request.headers[.authorization])
+        } catch let error as AuthenticationError {
+            if error.code != .unavailable { metrics.unauthorized.increment() }
+            throw error
+        }
     }
 
     /// The payload's own JSON text stands in the answer as it came.
@@ -50,5 +65,17 @@ struct NotificationsController: Sendable {
         body.writeString(isRead ? "true}" : "false}")
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
+}
+
+extension StoredNotification {
+    /// Its ID, and the trace that the sender's request belongs to.
+    fileprivate var logMetadata: Logger.Metadata {
+        var metadata: Logger.Metadata = ["notification_id": "\(id)"]
+        if let trace = traceparent.flatMap({ TraceContext(traceparent: $0) }) {
+            metadata[TraceContext.LogKey.traceID] = "\(trace.traceID)"
+            metadata[TraceContext.LogKey.spanID] = "\(trace.spanID)"
+        }
+        return metadata
     }
 }

@@ -1,18 +1,18 @@
 import HTTPTypes
 import Hummingbird
-import Logging
 import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
 /// `/api/register`: the tutorial's registration of a device, without its holes.
 ///
-/// The server adds the tag of the user; an ID belongs to the user who made it; and a handle is the device: who presents
-/// it takes it over, so that a device that changed hands wakes for its new user only.
+/// The server adds the tag of the user; an ID belongs to the user who made it; and a handle is the device
+/// (``DeviceTakeover``).
 struct RegistrationController: Sendable {
     let caller: CallerAuthentication
     let hub: any RegistrationGateway
     let store: any RegistrationStore
+    let takeover: DeviceTakeover
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.post("/api/register", use: create)
@@ -20,33 +20,37 @@ struct RegistrationController: Sendable {
         router.delete("/api/register/:id", use: delete)
     }
 
-    /// Makes a registration ID; older registrations of the handle, if one is given, are removed.
+    /// Makes a registration ID; whatever had the handle, if one is given, is removed. A body is not looked at.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization])
-        let handle = request.uri.queryParameters["handle"].map(String.init)
-        if let handle { try checkHandle(handle) }
-        let id = try await asking(hub) { hub in
-            if let handle { try await removeRegistrations(of: handle, except: nil) }
+        var parameters = QueryParameters(request.uri.query, known: ["handle"], plusIsBlank: false)
+        let handle = parameters.take("handle", DeviceHandle.requirement) {
+            DeviceHandle.issue($0) == nil ? $0 : nil
+        }
+        try parameters.check()
+        let id = try await context.askingHub {
+            if let handle { try await takeover.removeOthers(with: handle, keeping: .nothing) }
             return try await hub.createRegistrationID()
         }
         try await store.save(Registration(id: id, owner: user, updatedAt: .now))
-        return json(JSONText.quoted(id))
+        let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        let body = ByteBuffer(string: JSONText.quoted(id))
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 
     /// Registers the device with the hub under an ID of the caller's.
     @Sendable func update(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization])
-        var registration = try await own(context.parameters.get("id"), user)
-        let body = try await request.body.collect(upTo: RegistrationRequest.Limit.bodyBytes)
-        let wanted = try RegistrationRequest(body)
-        let id = registration.id
-        let tags = wanted.tags + [user.tag]
-        try await asking(hub) { hub in
-            try await removeRegistrations(of: wanted.handle, except: id)
+        var registration = try await own(context, user)
+        let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.longestBody))
+        let (id, tags) = (registration.id, wanted.tags + [user.tag])
+        try await context.askingHub {
+            try await takeover.removeOthers(with: wanted.handle, keeping: .registration(id))
             try await hub.putRegistration(id, platform: wanted.platform, handle: wanted.handle, tags: tags)
         }
         registration.platform = wanted.platform
         registration.handle = wanted.handle
+        registration.tags = tags
         registration.updatedAt = .now
         try await store.save(registration)
         return Response(status: .ok)
@@ -55,50 +59,16 @@ struct RegistrationController: Sendable {
     /// Removes a registration of the caller's from the hub and here.
     @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization])
-        let registration = try await own(context.parameters.get("id"), user)
-        try await asking(hub) { hub in try await hub.deleteRegistration(registration.id) }
+        let registration = try await own(context, user)
+        try await context.askingHub { try await hub.deleteRegistration(registration.id) }
         try await store.removeRegistration(registration.id)
         return Response(status: .ok)
     }
 
-    private func own(_ id: String?, _ user: UserName) async throws -> Registration {
-        guard let id, let registration = try await store.registration(id, owner: user) else {
+    private func own(_ context: some RequestContext, _ user: UserName) async throws -> Registration {
+        guard let id = context.deviceID, let registration = try await store.registration(id, owner: user) else {
             throw Problem.notFound("There is no such registration.")
         }
         return registration
-    }
-
-    /// Removes whatever has this handle, in the hub and here; whoever presents the handle has the device.
-    private func removeRegistrations(of handle: String, except id: String?) async throws {
-        var others = Set(try await hub.registrationIDs(handle: handle))
-        others.formUnion(try await store.registrations(handle: handle).map(\.id))
-        if let id { others.remove(id) }
-        for other in others {
-            try await hub.deleteRegistration(other)
-            try await store.removeRegistration(other)
-        }
-    }
-
-    private func checkHandle(_ handle: String) throws {
-        if let issue = RegistrationRequest.issue(ofHandle: handle) {
-            throw Problem.unprocessable("The handle cannot be used.", errors: [.init(pointer: "", detail: issue)])
-        }
-    }
-
-    /// Asks the hub, and tells the device what became of it: never a false 200.
-    private func asking<Answer: Sendable>(
-        _ hub: any RegistrationGateway, _ ask: (any RegistrationGateway) async throws -> Answer
-    ) async throws -> Answer {
-        do {
-            return try await ask(hub)
-        } catch let error as PushGatewayError {
-            throw error.problem
-        }
-    }
-
-    private func json(_ text: String) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 }

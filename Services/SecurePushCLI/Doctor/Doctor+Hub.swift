@@ -35,7 +35,7 @@ extension Doctor {
             // Closes its client when it is cancelled.
             group.addTask { try await registrations.run() }
             defer { group.cancelAll() }
-            _ = try await registrations.registrationIDs(handle: "securepush-doctor")
+            _ = try await registrations.registrations(handle: "securepush-doctor")
         }
     }
 }

@@ -20,6 +20,7 @@ struct APIClient: Sendable {
         case get = "GET"
         case post = "POST"
         case put = "PUT"
+        case delete = "DELETE"
     }
 
     /// The service's name in messages: `ingest`, `retrieval`, `hub-emulator`.
@@ -27,6 +28,8 @@ struct APIClient: Sendable {
     let baseURL: String
     /// The whole of a request, answer included.
     let timeout: Duration
+    /// Holds the connections; the shared one opens eight to a host.
+    var http = HTTPClient.shared
 
     /// - Throws: a usage failure for a URL that is not `http(s)://host…`.
     init(service: String, url: String, timeout: Duration = .seconds(30)) throws {
@@ -52,8 +55,7 @@ struct APIClient: Sendable {
             request.body = .bytes(ByteBuffer(string: json))
         }
         do {
-            let response = try await HTTPClient.shared.execute(
-                request, timeout: .milliseconds(timeout.components.seconds * 1000))
+            let response = try await http.execute(request, timeout: TimeAmount(timeout))
             let body = try await response.body.collect(upTo: 16 << 20)
             return APIAnswer(
                 status: Int(response.status.code), body: String(buffer: body),
@@ -69,7 +71,7 @@ struct APIClient: Sendable {
         request.headers.add(name: "Accept", value: "text/event-stream")
         let response: HTTPClientResponse
         do {
-            response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
+            response = try await http.execute(request, deadline: .distantFuture)
         } catch {
             throw unreachable(error)
         }
@@ -89,7 +91,8 @@ struct APIClient: Sendable {
             hint: "Is it running there? `securepush doctor` checks every part.")
     }
 
-    private static func reason(_ error: any Error) -> String {
+    /// Why there was no answer, in words.
+    static func reason(_ error: any Error) -> String {
         switch error {
         case let error as HTTPClientError:
             switch error {

@@ -10,6 +10,8 @@ extension DispatchPlan {
         case .apple: native(platform, json, headers: appleHeaders, body: appleBody)
         case .fcmv1: native(platform, json, headers: [], body: firebaseBody(now: now))
         case .gcm: native(platform, json, headers: [], body: "{\"data\":{\"secureId\":\"\(id)\"}}")
+        case .adm: native(platform, json, headers: [], body: admBody(now: now))
+        case .browser: native(platform, json, headers: [], body: "{\"secureId\":\"\(id)\"}")
         case .windows: native(platform, "application/octet-stream", headers: windowsHeaders(now: now), body: "\(id)")
         default: nil
         }
@@ -79,6 +81,27 @@ extension DispatchPlan {
             body.append(",\"ttl\":\"\(min(seconds, Self.longestFirebaseTTL))s\"")
         }
         body.append("}}}")
+        return body
+    }
+
+    // MARK: ADM ("Sending a message", Amazon Device Messaging)
+
+    /// ADM keeps a message for 31 days at most.
+    private static let longestAmazonTTL: Int64 = 31 * 86_400
+
+    private func admBody(now: Timestamp) -> String {
+        var body = "{\"data\":{\"secureId\":\""
+        body.append(id.description)
+        body.append("\"}")
+        if let collapseKey {
+            body.append(",\"consolidationKey\":")
+            JSONText.append(collapseKey, to: &body)
+        }
+        // ADM refuses zero; what expires within the second is not sent much longer.
+        if let seconds = secondsToLive(now: now) {
+            body.append(",\"expiresAfter\":\(min(max(1, seconds), Self.longestAmazonTTL))")
+        }
+        body.append("}")
         return body
     }
 

@@ -33,6 +33,11 @@ struct HubReply {
         }
     }
 
+    /// Throws what the hub's refusal means.
+    func check() throws(PushGatewayError) {
+        if let error = answer.error(now: .now) { throw error }
+    }
+
     private init(status: Int, headers: HTTPHeaders, body: ByteBuffer) {
         let location = headers.first(name: "Location") ?? headers.first(name: "Content-Location")
         answer = HubAnswer(

@@ -33,11 +33,11 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     /// Gives up what is under way and closes.
-    func fail(_ reason: String) {
+    func fail(_ reason: String, _ end: HubRequestEnd = .connection) {
         failure = failure ?? reason
         if let send = current {
             current = nil
-            lane.finished(send, .unavailable(reason: reason, retryAfter: nil), on: self, isReusable: false)
+            lane.finished(send, .unavailable(reason: reason, retryAfter: nil), end, on: self, isReusable: false)
         }
         context?.close(promise: nil)
     }

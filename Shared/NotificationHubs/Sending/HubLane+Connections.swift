@@ -27,7 +27,7 @@ extension HubLane {
     private func connectFailed(_ error: any Error) {
         connectFailures += 1
         if connectFailures == 1 { logger.warning("The hub cannot be reached", metadata: ["error": "\(error)"]) }
-        fail(pool.connectFailed(), "no connection to the hub")
+        fail(pool.connectFailed(), "no connection to the hub", .connection)
         advance()
     }
 
@@ -42,9 +42,9 @@ extension HubLane {
         logger.debug("A connection to the hub broke", metadata: ["error": "\(error)"])
     }
 
-    private func fail(_ sends: [HubSend], _ reason: String) {
+    private func fail(_ sends: [HubSend], _ reason: String, _ end: HubRequestEnd) {
         let now = NIODeadline.now()
-        for send in sends { tell(send, .unavailable(reason: reason, retryAfter: nil), now: now) }
+        for send in sends { tell(send, .unavailable(reason: reason, retryAfter: nil), end, now: now) }
     }
 }
 
@@ -60,9 +60,9 @@ extension HubLane {
     private func tick() {
         isTicking = false
         let now = NIODeadline.now()
-        fail(pool.takeExpired(now: now), "no connection was free in time")
+        fail(pool.takeExpired(now: now), "no connection was free in time", .timeout)
         for connection in connections.values.filter({ $0.current.map { $0.deadline <= now } ?? false }) {
-            connection.fail("no answer in time")
+            connection.fail("no answer in time", .timeout)
         }
         for connection in pool.takeIdle(since: now - options.idleTimeout) { connection.close() }
         pool.mayConnectAgain()
@@ -72,8 +72,8 @@ extension HubLane {
 
     private func endNow() {
         let reason = "the sender is shutting down"
-        fail(pool.takeWaiting(), reason)
-        for connection in Array(connections.values) { connection.fail(reason) }
+        fail(pool.takeWaiting(), reason, .shutdown)
+        for connection in Array(connections.values) { connection.fail(reason, .shutdown) }
         finishDraining()
     }
 

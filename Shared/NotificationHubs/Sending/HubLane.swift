@@ -21,7 +21,7 @@ final class HubLane: @unchecked Sendable {
     var drainDeadline = NIODeadline.distantFuture
     var connectFailures = 0
     private var writer: HubRequestWriter
-    private var metrics = HubMetrics()
+    private var metrics: HubMetrics
     private var inbox: [HubSend] = []
 
     init(
@@ -34,6 +34,7 @@ final class HubLane: @unchecked Sendable {
         self.options = options
         self.logger = logger
         pool = HubPool(limit: limit)
+        metrics = HubMetrics(hub: configuration.hubName)
         writer = HubRequestWriter(configuration: configuration)
     }
 
@@ -75,28 +76,31 @@ final class HubLane: @unchecked Sendable {
         } else {
             let now = NIODeadline.now()
             pool.release(connection, now: now)
-            tell(send, .rejected(reason: "a header of the notification holds a control character"), now: now)
+            let reason = "a header of the notification holds a control character"
+            tell(send, .rejected(reason: reason), .invalid, now: now)
         }
     }
 
     /// An answer has come.
     func answered(_ send: HubSend, _ answer: HubAnswer, on connection: HubConnection, isReusable: Bool) {
         if answer.status == 401 { tokens.invalidate(writer.tokenNumber) }
-        finished(send, answer.outcome(now: .now), on: connection, isReusable: isReusable)
+        finished(send, answer.outcome(now: .now), .status(answer.status), on: connection, isReusable: isReusable)
     }
 
     /// A request has ended, in one way or another: the connection goes on first, then the caller is told.
-    func finished(_ send: HubSend, _ outcome: SendOutcome, on connection: HubConnection, isReusable: Bool) {
+    func finished(
+        _ send: HubSend, _ outcome: SendOutcome, _ end: HubRequestEnd, on connection: HubConnection, isReusable: Bool
+    ) {
         let now = NIODeadline.now()
         if isReusable {
             pool.release(connection, now: now)
             advance()
         }
-        tell(send, outcome, now: now)
+        tell(send, outcome, end, now: now)
     }
 
-    func tell(_ send: HubSend, _ outcome: SendOutcome, now: NIODeadline) {
-        metrics.record(outcome, platform: send.notification.platform, duration: now - send.submitted)
+    func tell(_ send: HubSend, _ outcome: SendOutcome, _ end: HubRequestEnd, now: NIODeadline) {
+        metrics.record(outcome, end, platform: send.notification.platform, duration: now - send.submitted)
         send.completion(outcome)
     }
 

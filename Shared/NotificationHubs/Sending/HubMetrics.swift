@@ -2,53 +2,44 @@ import Metrics
 import NIOCore
 import SecurePushCore
 
-/// `securepush_hub_requests_total{platform,result}` and `securepush_hub_request_duration_seconds{platform}`; made at
-/// a platform's first request and held, because looking metrics up costs more than counting.
+/// `securepush_dispatch_attempts_total{platform,hub,result,reason}` and
+/// `securepush_hub_request_duration_seconds{platform,hub,code}`; made when a platform's request first ends in a way,
+/// and held, because looking metrics up costs more than counting.
 struct HubMetrics {
     private struct Instruments {
         let platform: Platform
+        let end: HubRequestEnd
+        let result: String
         let duration: Timer
-        let sent, throttled, unavailable, rejected, unauthorized: Counter
-
-        init(_ platform: Platform) {
-            func counter(_ result: String) -> Counter {
-                Counter(
-                    label: "securepush_hub_requests_total",
-                    dimensions: [("platform", platform.rawValue), ("result", result)])
-            }
-            self.platform = platform
-            duration = Timer(
-                label: "securepush_hub_request_duration_seconds", dimensions: [("platform", platform.rawValue)])
-            sent = counter("sent")
-            throttled = counter("throttled")
-            unavailable = counter("unavailable")
-            rejected = counter("rejected")
-            unauthorized = counter("unauthorized")
-        }
-
-        func record(_ outcome: SendOutcome) {
-            switch outcome {
-            case .sent: sent.increment()
-            case .throttled: throttled.increment()
-            case .unavailable: unavailable.increment()
-            case .rejected: rejected.increment()
-            case .unauthorized: unauthorized.increment()
-            }
-        }
+        let attempts: Counter
     }
 
-    /// A handful: a search is quicker than a hash.
+    private let hub: String
+    /// A handful, the usual end first: a search is quicker than a hash.
     private var instruments: [Instruments] = []
 
-    mutating func record(_ outcome: SendOutcome, platform: Platform, duration: TimeAmount) {
-        let position = position(of: platform)
+    init(hub: String) { self.hub = hub }
+
+    mutating func record(
+        _ outcome: SendOutcome, _ end: HubRequestEnd, platform: Platform, duration: TimeAmount
+    ) {
+        let position = position(of: platform, end, outcome.label)
         instruments[position].duration.recordNanoseconds(duration.nanoseconds)
-        instruments[position].record(outcome)
+        instruments[position].attempts.increment()
     }
 
-    private mutating func position(of platform: Platform) -> Int {
-        if let position = instruments.firstIndex(where: { $0.platform == platform }) { return position }
-        instruments.append(Instruments(platform))
+    private mutating func position(of platform: Platform, _ end: HubRequestEnd, _ result: String) -> Int {
+        let known = instruments.firstIndex { $0.end == end && $0.platform == platform && $0.result == result }
+        if let known { return known }
+        let labels = [("platform", platform.rawValue), ("hub", hub)]
+        instruments.append(
+            Instruments(
+                platform: platform, end: end, result: result,
+                duration: Timer(
+                    label: "securepush_hub_request_duration_seconds", dimensions: labels + [("code", end.code)]),
+                attempts: Counter(
+                    label: "securepush_dispatch_attempts_total",
+                    dimensions: labels + [("result", result), ("reason", end.reason)])))
         return instruments.count - 1
     }
 }

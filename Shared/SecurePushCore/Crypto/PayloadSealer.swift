@@ -40,4 +40,26 @@ public final class PayloadSealer: Sendable {
             return try file.refreshed().open(sealed, id: id, recipient: recipient)
         }
     }
+
+    /// What tells texts apart without telling what they hold: a MAC under a key derived from the first key, so that a
+    /// copy of the database alone does not let anybody try out what a short text was.
+    ///
+    /// - Parameters:
+    ///   - text: any bytes.
+    ///   - context: what the text belongs to; equal texts of different contexts have different fingerprints, so that
+    ///     not even their being equal shows.
+    /// - Returns: the key's ID and 32 bytes of HMAC-SHA-256 (RFC 2104).
+    public func fingerprint(of text: [UInt8], context: [UInt8]) -> [UInt8] {
+        file.current.fingerprint(of: text, context: context)
+    }
+
+    /// Whether a fingerprint is that of a text, by the key that it was made with and in constant time.
+    ///
+    /// - Returns: `nil` when that cannot be told: its key is no longer in the ring. A key that is not known yet has the
+    ///   file looked at once more, as in ``open(_:id:recipient:)``.
+    public func isFingerprint(_ fingerprint: [UInt8], of text: [UInt8], context: [UInt8]) -> Bool? {
+        var match = file.current.match(fingerprint, of: text, context: context)
+        if match == .unknownKey { match = file.refreshed().match(fingerprint, of: text, context: context) }
+        return match == .unknownKey ? nil : match == .same
+    }
 }

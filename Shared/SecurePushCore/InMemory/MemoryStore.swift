@@ -22,6 +22,8 @@ public actor MemoryStore {
     var outbox: [NotificationID: Waiting] = [:]
     /// By the bytes of the ID: a `String` as key would hold canonically equivalent texts equal.
     var registrations: [[UInt8]: Registration] = [:]
+    var installations: [[UInt8]: Installation] = [:]
+    var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
 
     public init() {}
 
@@ -34,7 +36,9 @@ extension MemoryStore: Store {
 }
 
 extension MemoryStore: NotificationWriter {
-    public func append(_ notifications: [SealedNotification]) async throws {
+    public func append(_ notifications: [SealedNotification]) async throws { add(notifications) }
+
+    func add(_ notifications: [SealedNotification]) {
         for sealed in notifications where rows[sealed.notification.id] == nil {
             let notification = sealed.notification
             let entry = OutboxEntry(id: notification.id, traceparent: notification.traceparent)
@@ -49,7 +53,7 @@ extension MemoryStore: PayloadReader {
         guard let row = rows[id], row.notification.recipient == recipient else { return nil }
         return StoredNotification(
             id: id, createdAt: row.notification.createdAt, expiresAt: row.notification.expiresAt, readAt: row.readAt,
-            isRevoked: row.revokedAt != nil, payload: row.payload)
+            isRevoked: row.revokedAt != nil, payload: row.payload, traceparent: row.notification.traceparent)
     }
 
     public func markRead(_ id: NotificationID, at time: Timestamp) async throws {

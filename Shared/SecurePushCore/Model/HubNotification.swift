@@ -40,3 +40,16 @@ public enum SendOutcome: Sendable, Hashable {
     /// 401, or 403 without `Retry-After`: the hub does not take our credentials.
     case unauthorized(reason: String)
 }
+
+extension SendOutcome {
+    /// The word for it in metrics and logs.
+    public var label: String {
+        switch self {
+        case .sent: "sent"
+        case .throttled: "throttled"
+        case .unavailable: "unavailable"
+        case .rejected: "rejected"
+        case .unauthorized: "unauthorized"
+        }
+    }
+}

@@ -9,9 +9,13 @@ public struct Platform: Hashable, Sendable, RawRepresentable {
     public static let fcmv1 = Platform(rawValue: "fcmv1")
     public static let gcm = Platform(rawValue: "gcm")
     public static let windows = Platform(rawValue: "windows")
+    /// Amazon Device Messaging.
+    public static let adm = Platform(rawValue: "adm")
+    /// Web Push.
+    public static let browser = Platform(rawValue: "browser")
 
     /// The platforms for which a native form exists here.
-    public static let known: [Platform] = [.apple, .fcmv1, .gcm, .windows]
+    public static let known: [Platform] = [.apple, .fcmv1, .gcm, .windows, .adm, .browser]
 }
 
 extension Platform: CustomStringConvertible {

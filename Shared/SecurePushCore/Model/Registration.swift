@@ -6,15 +6,19 @@ public struct Registration: Sendable, Hashable {
     /// `nil` until the device has sent its platform and handle.
     public var platform: RegistrationPlatform?
     public var handle: String?
+    /// As the hub has them, the user's own tag included.
+    public var tags: [String]
     public var updatedAt: Timestamp
 
     public init(
-        id: String, owner: UserName, platform: RegistrationPlatform? = nil, handle: String? = nil, updatedAt: Timestamp
+        id: String, owner: UserName, platform: RegistrationPlatform? = nil, handle: String? = nil, tags: [String] = [],
+        updatedAt: Timestamp
     ) {
         self.id = id
         self.owner = owner
         self.platform = platform
         self.handle = handle
+        self.tags = tags
         self.updatedAt = updatedAt
     }
 }
@@ -25,4 +29,14 @@ public enum RegistrationPlatform: String, Sendable, CaseIterable {
     case fcmv1
     case gcm
     case wns
+
+    /// The hub's format for pushes to such a device.
+    public var platform: Platform {
+        switch self {
+        case .apns: .apple
+        case .fcmv1: .fcmv1
+        case .gcm: .gcm
+        case .wns: .windows
+        }
+    }
 }

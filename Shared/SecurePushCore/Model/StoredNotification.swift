@@ -8,10 +8,12 @@ public struct StoredNotification: Sendable, Hashable {
     public var isRevoked: Bool
     /// `nil` once revoked or purged.
     public var payload: SealedPayload?
+    /// W3C Trace Context, as the sender gave it.
+    public var traceparent: String?
 
     public init(
         id: NotificationID, createdAt: Timestamp, expiresAt: Timestamp, readAt: Timestamp?, isRevoked: Bool,
-        payload: SealedPayload?
+        payload: SealedPayload?, traceparent: String? = nil
     ) {
         self.id = id
         self.createdAt = createdAt
@@ -19,5 +21,6 @@ public struct StoredNotification: Sendable, Hashable {
         self.readAt = readAt
         self.isRevoked = isRevoked
         self.payload = payload
+        self.traceparent = traceparent
     }
 }

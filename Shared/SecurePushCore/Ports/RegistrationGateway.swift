@@ -8,8 +8,8 @@ public protocol RegistrationGateway: Sendable {
     /// - Throws: ``PushGatewayError``; with code `gone` when the hub has given up that ID.
     func putRegistration(_ id: String, platform: RegistrationPlatform, handle: String, tags: [String]) async throws
 
-    /// The IDs of all registrations of a handle.
-    func registrationIDs(handle: String) async throws -> [String]
+    /// All registrations of a handle, those that stand for installations included.
+    func registrations(handle: String) async throws -> [HubRegistration]
 
     /// Deletes a registration; one that is not there is deleted already.
     func deleteRegistration(_ id: String) async throws

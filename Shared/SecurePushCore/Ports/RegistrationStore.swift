@@ -9,6 +9,9 @@ public protocol RegistrationStore: Sendable {
     /// All registrations of a device's handle, whoever owns them.
     func registrations(handle: String) async throws -> [Registration]
 
+    /// All registrations in the order of their IDs (by bytes), from behind `after`; to fill a hub again.
+    func registrations(after id: String?, limit: Int) async throws -> [Registration]
+
     /// Removes a registration, whoever owns it; an unknown ID is ignored.
     func removeRegistration(_ id: String) async throws
 }

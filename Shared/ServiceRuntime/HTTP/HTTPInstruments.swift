@@ -21,9 +21,6 @@ final class HTTPInstruments: Sendable {
 
     init(metrics: PrometheusMetrics) {
         self.metrics = metrics
-        metrics.describe("securepush_http_requests_total", "HTTP requests answered, by route, method and status.")
-        metrics.describe(
-            "securepush_http_request_duration_seconds", "Time from the head of a request to the head of its answer.")
     }
 
     func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {

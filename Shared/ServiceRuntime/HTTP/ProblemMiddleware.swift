@@ -26,6 +26,10 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         var context = context
         // Hummingbird's own key: `context.id` reads it, so there is one ID and one entry.
         context.logger[metadataKey: LogKeys.requestID] = .string(identifier)
+        if let trace = request.headers.traceContext {
+            context.logger[metadataKey: TraceContext.LogKey.traceID] = .string(trace.traceID)
+            context.logger[metadataKey: TraceContext.LogKey.spanID] = .string(trace.spanID)
+        }
         var response: Response
         do {
             response = try await next(request, context)

@@ -8,7 +8,7 @@ import SecurePushCore
 ///      "scope":"ingest","attributes":{"port":"8080"},"resource":{"service.name":"ingest","service.version":"0.1.0"}}
 ///
 /// `timestamp` is RFC 3339 in UTC; `scope` is the logger's label; `attributes` is the metadata, left out when there is
-/// none. Every line is one `write(2)`.
+/// none. `trace_id` and `span_id` are fields of their own where the metadata has them. Every line is one `write(2)`.
 public struct JSONLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
@@ -46,7 +46,12 @@ public struct JSONLogHandler: LogHandler {
         text.number(event.level.severityNumber)
         text.member("body", event.message.description)
         text.member("scope", label)
-        let attributes = merged(with: event)
+        var attributes = merged(with: event)
+        for field in [TraceContext.LogKey.traceID, TraceContext.LogKey.spanID] {
+            guard let position = attributes.firstIndex(where: { $0.key == field }) else { continue }
+            text.member(field)
+            text.metadata(attributes.remove(at: position).value)
+        }
         if !attributes.isEmpty {
             text.member("attributes")
             text.raw("{")

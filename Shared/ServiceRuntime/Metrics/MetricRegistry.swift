@@ -17,7 +17,6 @@ struct MetricRegistry {
     }
 
     var families: [String: Family] = [:]
-    var help: [String: String] = [:]
 
     /// The instrument that is there, or a new one; `nil` if the family is of another kind, which Prometheus forbids.
     mutating func instrument(

@@ -12,7 +12,6 @@ import ServiceConfiguration
 enum ProcessMetrics {
     static func register(in service: ServiceContext) {
         let metrics = service.metrics
-        metrics.describe("securepush_build_info", "Always 1; the labels tell the version, service and Swift release.")
         metrics.observe(
             "securepush_build_info",
             labels: [("version", service.version), ("service", service.name), ("swift", SecurePushVersion.swift)]
@@ -24,11 +23,8 @@ enum ProcessMetrics {
 
     #if os(Linux)
         private static func registerProcess(in metrics: PrometheusMetrics) {
-            metrics.describe("process_resident_memory_bytes", "Resident memory size in bytes.")
             metrics.observe("process_resident_memory_bytes") { residentBytes() }
-            metrics.describe("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.")
             metrics.observe("process_cpu_seconds_total", kind: .counter) { cpuSeconds() }
-            metrics.describe("process_start_time_seconds", "Start time of the process since unix epoch in seconds.")
             let start = startTime()
             metrics.observe("process_start_time_seconds") { start }
         }

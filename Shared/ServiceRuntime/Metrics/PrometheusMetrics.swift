@@ -13,26 +13,26 @@ public final class PrometheusMetrics: Sendable {
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
     ]
 
-    private let buckets: [Double]
-    private let registry: Mutex<MetricRegistry>
+    private let catalog: [String: MetricDescription]
+    private let registry = Mutex(MetricRegistry())
 
-    /// - Parameter buckets: upper bounds of every histogram, ascending.
-    public init(buckets: [Double] = PrometheusMetrics.defaultBuckets) {
-        self.buckets = buckets
-        registry = Mutex(MetricRegistry())
+    /// - Parameter catalog: gives families their `# HELP` lines, and histograms their buckets.
+    public init(catalog: [MetricDescription] = MetricCatalog.all) {
+        self.catalog = Dictionary(catalog.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Gives a metric its `# HELP` line; before or after its first instrument.
-    public func describe(_ name: String, _ help: String) {
-        registry.withLock { $0.help[PrometheusText.metricName(name)] = help }
+    /// The upper bounds of a histogram; the defaults for one that the catalogue does not have.
+    private func buckets(of name: String) -> [Double] {
+        guard case .histogram(let buckets)? = catalog[name]?.kind else { return PrometheusMetrics.defaultBuckets }
+        return buckets
     }
 
     /// Everything, families and series in the order of their names.
     public func exposition() -> String {
-        let (families, help) = registry.withLock { ($0.families, $0.help) }
+        let families = registry.withLock { $0.families }
         var text = PrometheusText()
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
-            text.family(name: name, kind: family.kind, help: help[name])
+            text.family(name: name, kind: family.kind, help: catalog[name]?.help)
             for (labels, instrument) in family.instruments.sorted(by: { $0.key < $1.key }) {
                 instrument.write(to: &text, name: name, labels: labels)
             }
@@ -82,12 +82,12 @@ extension PrometheusMetrics: MetricsFactory {
         guard aggregate else {
             return instrument(label, .gauge, dimensions) { ValueInstrument() } ?? NOOPMetricsHandler.instance
         }
-        return instrument(label, .histogram, dimensions) { HistogramInstrument(buckets: buckets) }
+        return instrument(label, .histogram, dimensions) { HistogramInstrument(buckets: buckets(of: label)) }
             ?? NOOPMetricsHandler.instance
     }
 
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        instrument(label, .histogram, dimensions) { HistogramInstrument(buckets: buckets) }
+        instrument(label, .histogram, dimensions) { HistogramInstrument(buckets: buckets(of: label)) }
             ?? NOOPMetricsHandler.instance
     }
 

@@ -4,7 +4,7 @@ struct PostgresMigration: Sendable {
     let name: String
     let statements: [String]
 
-    static let all = [initial]
+    static let all = [initial, senderSide]
 
     // No foreign keys: each would cost the hottest statements a look-up and a row lock in another table, and all three
     // tables are only written together. Statuses change in the narrow table, in place (HOT: room on the page, and no
@@ -62,5 +62,60 @@ struct PostgresMigration: Sendable {
             )
             """,
             "CREATE INDEX registrations_handle ON registrations USING hash (handle)",
+        ])
+
+    // The new indexes of `notifications` hold nothing that ever changes, so changes stay HOT. Senders are compared byte
+    // for byte like all names; no index holds them yet, so their collation is a matter of the catalog alone. Payloads
+    // that were destroyed are NULL, and in an index of their own, so that those to be destroyed and those to be
+    // forgotten never stand in each other's way.
+    // `purge_at` may be NULL, for processes of the version before may still be writing. A payload that was destroyed is
+    // on the disk until the table is vacuumed, so that happens often; keys come and go like outbox rows.
+    private static let senderSide = PostgresMigration(
+        version: 2, name: "0002_sender_side",
+        statements: [
+            """
+            CREATE TABLE idempotency_keys (
+                sender text COLLATE "C" NOT NULL,
+                key text COLLATE "C" NOT NULL,
+                line integer NOT NULL,
+                holder uuid NOT NULL,
+                taken_at bigint NOT NULL,
+                expires_at bigint NOT NULL,
+                fingerprint bytea NOT NULL,
+                location text,
+                body bytea NOT NULL,
+                PRIMARY KEY (sender, key, line)
+            ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000)
+            """,
+            "CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at)",
+            "ALTER TABLE notifications ALTER COLUMN sender TYPE text COLLATE \"C\"",
+            "CREATE INDEX notifications_sender ON notifications (sender, id)",
+            "CREATE INDEX notifications_recipient ON notifications (recipient, id)",
+            "ALTER TABLE payloads ADD COLUMN purge_at bigint, ALTER COLUMN sealed DROP NOT NULL",
+            """
+            UPDATE payloads SET purge_at = notifications.expires_at
+            FROM notifications WHERE notifications.id = payloads.notification_id
+            """,
+            "CREATE INDEX payloads_to_destroy ON payloads (purge_at) WHERE sealed IS NOT NULL",
+            "CREATE INDEX payloads_to_forget ON payloads (purge_at) WHERE sealed IS NULL",
+            """
+            ALTER TABLE payloads SET (
+                autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+                toast.autovacuum_vacuum_scale_factor = 0.02, toast.autovacuum_vacuum_threshold = 1000)
+            """,
+            "ALTER TABLE registrations ADD COLUMN tags text NOT NULL DEFAULT '[]'",
+            "CREATE INDEX registrations_owner ON registrations (owner, platform)",
+            """
+            CREATE TABLE installations (
+                id text COLLATE "C" PRIMARY KEY,
+                owner text COLLATE "C" NOT NULL,
+                platform text NOT NULL,
+                handle text COLLATE "C" NOT NULL,
+                document bytea NOT NULL,
+                updated_at bigint NOT NULL
+            )
+            """,
+            "CREATE INDEX installations_owner ON installations (owner, platform)",
+            "CREATE INDEX installations_handle ON installations USING hash (handle)",
         ])
 }

@@ -2,6 +2,9 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: Outbox {
+    static let backlogScan = 100_000
+    static let dueScan = 10_000
+
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
         if limit <= 0 { return [] }
         var parameters = PostgresParameters()
@@ -26,6 +29,8 @@ extension PostgresStore: Outbox {
         _ = try await removals.submit(ids)
     }
 
+    /// Counts at most ``backlogScan``; the oldest is sought among the ``dueScan`` that
+    /// have been due for longest.
     func backlog(now: Timestamp) async throws -> OutboxBacklog {
         var parameters = PostgresParameters()
         parameters.append(now.milliseconds)
@@ -53,11 +58,18 @@ extension PostgresStatement {
     fileprivate static let remove = PostgresStatement(
         "DELETE FROM outbox USING unnest($1::uuid[]) AS sent (id) WHERE outbox.notification_id = sent.id")
 
-    /// IDs sort by time, so the first that is due is the oldest.
+    /// Both looks are bounded, for this is asked every few seconds and the more waits the less time there is. IDs sort
+    /// by time, so the smallest is the oldest: of those that have been due for longest.
     fileprivate static let backlog = PostgresStatement(
         """
-        SELECT (SELECT count(*) FROM outbox),
-            (SELECT notification_id FROM outbox WHERE due_at <= $1 ORDER BY notification_id LIMIT 1)
+        SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT \(PostgresStore.backlogScan)) AS waiting),
+            (
+                SELECT notification_id
+                FROM (
+                    SELECT notification_id FROM outbox WHERE due_at <= $1 ORDER BY due_at LIMIT \(PostgresStore.dueScan)
+                ) AS due
+                ORDER BY notification_id LIMIT 1
+            )
         """)
 }
 

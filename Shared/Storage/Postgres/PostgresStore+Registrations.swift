@@ -9,6 +9,7 @@ extension PostgresStore: RegistrationStore {
         parameters.append(registration.platform?.rawValue)
         parameters.append(registration.handle)
         parameters.append(registration.updatedAt.milliseconds)
+        parameters.append(TagsCoding.encode(registration.tags))
         _ = try await query(.save, parameters)
     }
 
@@ -27,6 +28,14 @@ extension PostgresStore: RegistrationStore {
         return try decoding { try result.map(Registration.init) }
     }
 
+    func registrations(after id: String?, limit: Int) async throws -> [Registration] {
+        var parameters = PostgresParameters()
+        parameters.append(id ?? "")
+        parameters.append(Int64(max(limit, 0)))
+        let result = try await query(.registrationsAfter, parameters)
+        return try decoding { try result.map(Registration.init) }
+    }
+
     func removeRegistration(_ id: String) async throws {
         var parameters = PostgresParameters()
         parameters.append(id)
@@ -37,18 +46,22 @@ extension PostgresStore: RegistrationStore {
 extension PostgresStatement {
     fileprivate static let save = PostgresStatement(
         """
-        INSERT INTO registrations (id, owner, platform, handle, updated_at) VALUES ($1, $2, $3, $4, $5)
+        INSERT INTO registrations (id, owner, platform, handle, updated_at, tags) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, platform = excluded.platform,
-            handle = excluded.handle, updated_at = excluded.updated_at
+            handle = excluded.handle, updated_at = excluded.updated_at, tags = excluded.tags
         """)
 
-    private static let columns = "id, owner, platform, handle, updated_at"
+    private static let columns = "id, owner, platform, handle, updated_at, tags"
 
     fileprivate static let registration = PostgresStatement(
         "SELECT \(columns) FROM registrations WHERE id = $1 AND owner = $2")
 
     fileprivate static let registrationsOfHandle = PostgresStatement(
         "SELECT \(columns) FROM registrations WHERE handle = $1")
+
+    /// Every ID comes behind the empty text, for none is empty.
+    fileprivate static let registrationsAfter = PostgresStatement(
+        "SELECT \(columns) FROM registrations WHERE id > $1 ORDER BY id LIMIT $2")
 
     fileprivate static let removeRegistration = PostgresStatement("DELETE FROM registrations WHERE id = $1")
 }
@@ -60,6 +73,6 @@ extension Registration {
         self.init(
             id: try row.decode(0), owner: try row.userName(1),
             platform: platform.flatMap(RegistrationPlatform.init(rawValue:)), handle: try row.decodeIfPresent(3),
-            updatedAt: try row.timestamp(4))
+            tags: try TagsCoding.decode(row.decode(5)), updatedAt: try row.timestamp(4))
     }
 }

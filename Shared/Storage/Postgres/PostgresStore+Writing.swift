@@ -12,52 +12,82 @@ extension PostgresStore: NotificationWriter {
 extension PostgresStatement {
     /// One statement, so one round trip and one transaction. A notification that is there already is left as it is, and
     /// gets no second outbox row: a repeat after a lost connection changes nothing.
-    ///
-    /// `IS TRUE` keeps the planner from making a join of `IN`: as a subplan it is a look-up in a hash table.
     fileprivate static let append = PostgresStatement(
         """
         WITH stored AS (
-            INSERT INTO notifications (
-                id, sender, recipient, presentation, alert_title, alert_body, platforms, created_at, expires_at,
-                not_before, collapse_key, priority, traceparent, bounds_push)
-            SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::text[]), unnest($4::smallint[]),
-                unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::bigint[]),
-                unnest($9::bigint[]), unnest($10::bigint[]), unnest($11::text[]), unnest($12::smallint[]),
-                unnest($13::text[]), unnest($17::smallint[])
+            INSERT INTO notifications (\(notificationColumns)) SELECT \(notificationInput)
             ON CONFLICT (id) DO NOTHING
             RETURNING id
-        ), sealed AS (
-            INSERT INTO payloads (notification_id, key_id, sealed)
-            SELECT id, key_id, sealed
+        ), \(payloadsOfStored), \(entriesOfStored)
+        SELECT
+        """)
+
+    /// The columns of a new row of `notifications`.
+    static let notificationColumns = """
+        id, sender, recipient, presentation, alert_title, alert_body, platforms, created_at, expires_at, not_before,
+        collapse_key, priority, traceparent, bounds_push
+        """
+
+    /// Those columns out of the arrays of ``PostgresParameters/init(_:capacity:)``.
+    static let notificationInput = """
+        unnest($1::uuid[]) AS id, unnest($2::text[]) AS sender, unnest($3::text[]) AS recipient,
+        unnest($4::smallint[]) AS presentation, unnest($5::text[]) AS alert_title, unnest($6::text[]) AS alert_body,
+        unnest($7::text[]) AS platforms, unnest($8::bigint[]) AS created_at, unnest($9::bigint[]) AS expires_at,
+        unnest($10::bigint[]) AS not_before, unnest($11::text[]) AS collapse_key, unnest($12::smallint[]) AS priority,
+        unnest($13::text[]) AS traceparent, unnest($17::smallint[]) AS bounds_push
+        """
+
+    /// Adds the payloads of the rows that a CTE `stored` returned.
+    ///
+    /// `IS TRUE` keeps the planner from making a join of `IN`: as a subplan it is a look-up in a hash table.
+    static let payloadsOfStored = """
+        payload AS (
+            INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
+            SELECT id, key_id, sealed, expires_at
             FROM (
-                SELECT unnest($1::uuid[]) AS id, unnest($14::text[]) AS key_id, unnest($15::bytea[]) AS sealed
+                SELECT unnest($1::uuid[]) AS id, unnest($14::text[]) AS key_id, unnest($15::bytea[]) AS sealed,
+                    unnest($9::bigint[]) AS expires_at
             ) AS input
             WHERE (id IN (SELECT id FROM stored)) IS TRUE
             ON CONFLICT (notification_id) DO NOTHING
         )
-        INSERT INTO outbox (notification_id, due_at, traceparent)
-        SELECT id, due_at, traceparent
-        FROM (
-            SELECT unnest($1::uuid[]) AS id, unnest($16::bigint[]) AS due_at, unnest($13::text[]) AS traceparent
-        ) AS input
-        WHERE (id IN (SELECT id FROM stored)) IS TRUE
-        ON CONFLICT (notification_id) DO NOTHING
-        """)
+        """
+
+    /// Adds the outbox entries of the rows that a CTE `stored` returned.
+    static let entriesOfStored = """
+        entry AS (
+            INSERT INTO outbox (notification_id, due_at, traceparent)
+            SELECT id, due_at, traceparent
+            FROM (
+                SELECT unnest($1::uuid[]) AS id, unnest($16::bigint[]) AS due_at, unnest($13::text[]) AS traceparent
+            ) AS input
+            WHERE (id IN (SELECT id FROM stored)) IS TRUE
+            ON CONFLICT (notification_id) DO NOTHING
+        )
+        """
 }
 
 extension PostgresClient {
-    /// Makes a group durable. Where the connection broke before the answer, the statement is repeated once, which is
-    /// safe, so that a restarting server's clients need not wonder.
+    /// Makes a group durable.
     func append(_ group: [SealedNotification]) async throws -> [Void] {
-        let parameters = PostgresParameters(group)
+        _ = try await queryRepeating(.append, PostgresParameters(group))
+        return [Void](repeating: (), count: group.count)
+    }
+
+    /// Runs a statement that may be run twice. Where the connection broke before the answer, it is repeated once, so
+    /// that a restarting server's clients need not wonder.
+    ///
+    /// - Throws: ``StorageError`` in place of ``PostgresError``.
+    func queryRepeating(
+        _ statement: PostgresStatement, _ parameters: PostgresParameters
+    ) async throws -> PostgresResult {
         do {
-            _ = try await query(.append, parameters)
+            return try await query(statement, parameters)
         } catch let error as PostgresError where error.code == .connectionLost && isConnected {
-            _ = try await mapped { try await self.query(.append, parameters) }
+            return try await mapped { try await self.query(statement, parameters) }
         } catch {
             throw StorageError.mapping(error)
         }
-        return [Void](repeating: (), count: group.count)
     }
 
     /// - Throws: ``StorageError`` in place of ``PostgresError``.
@@ -67,10 +97,12 @@ extension PostgresClient {
 }
 
 extension PostgresParameters {
-    /// The columns of ``PostgresStatement/append``.
-    fileprivate init(_ group: [SealedNotification]) {
+    /// `$1` to `$17` of the statements that append.
+    ///
+    /// - Parameter capacity: the number of bytes that are to come besides.
+    init(_ group: [SealedNotification], capacity: Int = 0) {
         let size = group.reduce(0) { $0 + $1.payload.bytes.count + 4 }
-        self.init(capacity: size + group.count * 320 + 512)
+        self.init(capacity: size + group.count * 320 + 512 + capacity)
         append(group) { PostgresUUID($0.notification.id) }
         append(group) { $0.notification.sender }
         append(group) { $0.notification.recipient.text }

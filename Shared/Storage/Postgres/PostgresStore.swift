@@ -9,10 +9,12 @@ import ServiceLifecycle
 /// is look-ups by key, over arrays of keys.
 final class PostgresStore: Sendable {
     /// The most rows of one shared statement.
-    private static let groupLimit = 512
+    static let groupLimit = 512
 
     let client: PostgresClient
     let appends: GroupCommit<SealedNotification, Void>
+    let keyedAppends: GroupCommit<KeyedAppend, KeyedAppend.Outcome>
+    let requestReadings: GroupCommit<IdempotentRequest.Key, IdempotentRequest?>
     let removals: GroupCommit<NotificationID, Void>
     let readings: GroupCommit<Reading, StoredNotification?>
     let readMarks: GroupCommit<ReadMark, Void>
@@ -32,6 +34,8 @@ final class PostgresStore: Sendable {
         self.client = client
         let limit = PostgresStore.groupLimit
         appends = GroupCommit(limit: limit) { try await client.append($0) }
+        keyedAppends = GroupCommit(limit: limit) { await client.append($0) }
+        requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
         removals = GroupCommit(limit: limit) { try await client.remove($0) }
         readings = GroupCommit(limit: limit) { try await client.find($0) }
         readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }
@@ -85,6 +89,8 @@ extension PostgresStore: Service {
     private func serveGroups() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.appends.run() }
+            group.addTask { await self.keyedAppends.run() }
+            group.addTask { await self.requestReadings.run() }
             group.addTask { await self.removals.run() }
             group.addTask { await self.readings.run() }
             group.addTask { await self.readMarks.run() }

@@ -14,7 +14,7 @@ struct SQLiteDatabase: Sendable {
     let report: MigrationReport
 
     /// How long a statement waits for other processes.
-    private static var busyTimeout: Duration { .seconds(5) }
+    @TaskLocal private static var patience = Duration.seconds(5)
 
     /// - Throws: ``StorageError``; see ``openStore(_:logger:)``.
     static func open(path: String, migrations: MigrationPolicy) async throws -> SQLiteDatabase {
@@ -43,7 +43,7 @@ struct SQLiteDatabase: Sendable {
         configuration.busyMode = .callback { tries in
             // SQLite's own handler backs off to 100 ms; commits of other processes last one or two.
             Thread.sleep(forTimeInterval: 0.001)
-            return tries < busyTimeout.milliseconds
+            return tries < patience.milliseconds
         }
         configuration.prepareDatabase { db in
             // Freed content is overwritten with zeros: a payload that is revoked or expires must be gone from the file.
@@ -88,6 +88,22 @@ struct SQLiteDatabase: Sendable {
         try await withCheckedThrowingContinuation { caller in
             pool.asyncRead { database in
                 caller.resume(with: Result { try work(database.get()) }.mapError { StorageError($0) })
+            }
+        }
+    }
+
+    /// Writes the log back into the file and cuts it to nothing, unless others read or write at the moment; then the
+    /// next call does it, or the checkpoint that SQLite itself makes every 1000 pages.
+    ///
+    /// The log holds pages as they were, so that what was destroyed in the file is in the log until then.
+    func clearLog() async {
+        await withCheckedContinuation { caller in
+            pool.asyncWriteWithoutTransaction { db in
+                // It keeps other processes from writing while it waits for their readers, so it waits only shortly.
+                SQLiteDatabase.$patience.withValue(.milliseconds(20)) {
+                    _ = try? db.checkpoint(.truncate)
+                }
+                caller.resume()
             }
         }
     }

@@ -11,7 +11,7 @@ struct SQLiteFind: Sendable {
     func execute(_ db: Database) throws -> StoredNotification? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT created_at, expires_at, read_at, revoked_at, key_id, sealed FROM notifications
+                SELECT created_at, expires_at, read_at, revoked_at, traceparent, key_id, sealed FROM notifications
                 LEFT JOIN payloads ON notification_id = id WHERE id = ? AND recipient = ?
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [id.data, recipient.text]) else { return nil }
@@ -19,13 +19,13 @@ struct SQLiteFind: Sendable {
             throw Row.unreadable("created_at")
         }
         let payload: SealedPayload?
-        if let keyID: String = row[4], let sealed: Data = row[5] {
+        if let keyID: String = row[5], keyID != SQLiteSchema.destroyed, let sealed: Data = row[6] {
             payload = SealedPayload(keyID: keyID, bytes: [UInt8](sealed))
         } else {
             payload = nil
         }
         return StoredNotification(
             id: id, createdAt: createdAt, expiresAt: expiresAt, readAt: row.timestamp(2),
-            isRevoked: row.timestamp(3) != nil, payload: payload)
+            isRevoked: row.timestamp(3) != nil, payload: payload, traceparent: row[4])
     }
 }

@@ -10,6 +10,15 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("002-outbox") { db in try db.execute(sql: outbox) }
         migrator.registerMigration("003-registrations") { db in try db.execute(sql: registrations) }
+        migrator.registerMigration("004-senders") { db in
+            try db.execute(sql: notificationIndexes)
+            try db.execute(sql: idempotencyKeys)
+        }
+        migrator.registerMigration("005-retention") { db in try db.execute(sql: retention) }
+        migrator.registerMigration("006-devices") { db in
+            try db.execute(sql: tags)
+            try db.execute(sql: installations)
+        }
         return migrator
     }
 
@@ -67,5 +76,59 @@ enum SQLiteSchema {
             updated_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX registrations_handle ON registrations (handle);
+        """
+
+    /// What stands in `payloads.key_id` once the ciphertext is destroyed: no key has an empty name.
+    static let destroyed = ""
+
+    /// The second holds all that an inbox is made of, so that a user's inbox is read off one stretch of it.
+    private static let notificationIndexes = """
+        CREATE INDEX notifications_sender ON notifications (sender, id);
+        CREATE INDEX notifications_recipient ON notifications (
+            recipient, id, expires_at, not_before, revoked_at, read_at, created_at
+        );
+        """
+
+    private static let idempotencyKeys = """
+        CREATE TABLE idempotency_keys (
+            sender TEXT NOT NULL COLLATE BINARY,
+            value TEXT NOT NULL COLLATE BINARY,
+            line INTEGER NOT NULL,
+            fingerprint BLOB NOT NULL,
+            location TEXT,
+            body BLOB NOT NULL,
+            expires_at INTEGER NOT NULL,
+            PRIMARY KEY (sender, value, line)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX idempotency_keys_expires_at ON idempotency_keys (expires_at);
+        """
+
+    /// `purge_at` is when the next thing is to be done: while there is ciphertext, its destruction at the
+    /// notification's expiry; afterwards the removal of all rows. One index for each, so that neither reads past the
+    /// other's rows.
+    private static let retention = """
+        ALTER TABLE payloads ADD COLUMN purge_at INTEGER;
+        UPDATE payloads SET purge_at = (SELECT expires_at FROM notifications WHERE id = notification_id);
+        CREATE INDEX payloads_expiring ON payloads (purge_at) WHERE key_id <> '';
+        CREATE INDEX payloads_destroyed ON payloads (purge_at) WHERE key_id = '';
+        """
+
+    private static let tags = """
+        ALTER TABLE registrations ADD COLUMN tags TEXT;
+        CREATE INDEX registrations_owner ON registrations (owner, platform);
+        """
+
+    /// Wide (documents with templates), so with a row ID.
+    private static let installations = """
+        CREATE TABLE installations (
+            id TEXT PRIMARY KEY NOT NULL COLLATE BINARY,
+            owner TEXT NOT NULL COLLATE BINARY,
+            platform TEXT NOT NULL,
+            handle TEXT NOT NULL COLLATE BINARY,
+            updated_at INTEGER NOT NULL,
+            document BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX installations_handle ON installations (handle, id);
+        CREATE INDEX installations_owner ON installations (owner, platform);
         """
 }

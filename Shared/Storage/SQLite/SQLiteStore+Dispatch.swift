@@ -28,15 +28,36 @@ extension SQLiteStore: Outbox {
         _ = try await submit(ids.map { .remove($0) })
     }
 
+    /// Cheap however much waits: the count ends at 100,000, and the oldest is looked for among the first 10,000 by ID
+    /// and, where none of those is due, among the first 10,000 that fell due.
     func backlog(now: Timestamp) async throws -> OutboxBacklog {
         try checkRunning()
         return try await database.read { db in
-            let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM outbox")) ?? 0
-            let oldest = try db.cachedStatement(sql: "SELECT min(notification_id) FROM outbox WHERE due_at <= ?")
-            guard let row = try Row.fetchOne(oldest, arguments: [now.milliseconds]), !row.hasNull(atIndex: 0) else {
-                return OutboxBacklog(count: count, oldest: nil)
+            let count = try Int.fetchOne(db.cachedStatement(sql: OutboxBacklog.bounded)) ?? 0
+            for sql in [OutboxBacklog.oldestOfFirst, OutboxBacklog.oldestOfDue] {
+                let oldest = try db.cachedStatement(sql: sql)
+                guard let row = try Row.fetchOne(oldest, arguments: [now.milliseconds]) else { continue }
+                if !row.hasNull(atIndex: 0) {
+                    return OutboxBacklog(count: count, oldest: try row.notificationID(0).timestamp)
+                }
             }
-            return OutboxBacklog(count: count, oldest: try row.notificationID(0).timestamp)
+            return OutboxBacklog(count: count, oldest: nil)
         }
     }
+}
+
+extension OutboxBacklog {
+    static let bounded = "SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT 100000)"
+
+    static let oldestOfFirst = """
+        SELECT min(notification_id) FROM (
+            SELECT notification_id, due_at FROM outbox ORDER BY notification_id LIMIT 10000
+        ) WHERE due_at <= ?
+        """
+
+    static let oldestOfDue = """
+        SELECT min(notification_id) FROM (
+            SELECT notification_id FROM outbox WHERE due_at <= ? ORDER BY due_at LIMIT 10000
+        )
+        """
 }

@@ -9,8 +9,7 @@ extension SQLiteStore: RegistrationStore {
     func registration(_ id: String, owner: UserName) async throws -> Registration? {
         try checkRunning()
         return try await database.read { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT id, owner, platform, handle, updated_at FROM registrations WHERE id = ? AND owner = ?")
+            let statement = try db.cachedStatement(sql: Registration.byID)
             return try Row.fetchOne(statement, arguments: [id, owner.text]).map { try Registration($0) }
         }
     }
@@ -18,13 +17,27 @@ extension SQLiteStore: RegistrationStore {
     func registrations(handle: String) async throws -> [Registration] {
         try checkRunning()
         return try await database.read { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT id, owner, platform, handle, updated_at FROM registrations WHERE handle = ? ORDER BY id")
+            let statement = try db.cachedStatement(sql: Registration.byHandle)
             return try Row.fetchAll(statement, arguments: [handle]).map { try Registration($0) }
+        }
+    }
+
+    func registrations(after id: String?, limit: Int) async throws -> [Registration] {
+        try checkRunning()
+        return try await database.read { db in
+            let statement = try db.cachedStatement(sql: Registration.afterID)
+            return try Row.fetchAll(statement, arguments: [id ?? "", max(limit, 0)]).map { try Registration($0) }
         }
     }
 
     func removeRegistration(_ id: String) async throws {
         _ = try await submit([.removeRegistration(id)])
     }
+}
+
+extension Registration {
+    static let byID = "SELECT \(columns) FROM registrations WHERE id = ? AND owner = ?"
+    static let byHandle = "SELECT \(columns) FROM registrations WHERE handle = ? ORDER BY id"
+    /// Every ID is greater than the empty text, which is none.
+    static let afterID = "SELECT \(columns) FROM registrations WHERE id > ? ORDER BY id LIMIT ?"
 }

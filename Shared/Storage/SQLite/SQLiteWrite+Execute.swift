@@ -23,6 +23,16 @@ extension SQLiteWrite {
             try SQLiteWrite.save(registration, db)
         case .removeRegistration(let id):
             try db.cachedStatement(sql: "DELETE FROM registrations WHERE id = ?").execute(arguments: [id])
+        case .saveInstallation(let installation):
+            try SQLiteWrite.save(installation, db)
+        case .removeInstallation(let id):
+            try db.cachedStatement(sql: "DELETE FROM installations WHERE id = ?").execute(arguments: [id])
+        case .appendOnce(let notifications, let request, let now):
+            return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
+        case .revoke(let id, let sender, let now):
+            return .revoked(try SQLiteWrite.revoke(id, sender: sender, now: now, db))
+        case .purge(let purge):
+            return .purged(try purge.execute(db))
         }
         return .done
     }
@@ -36,7 +46,7 @@ extension SQLiteWrite {
     }
 
     /// A notification that is there already stays as it is, and gets no second entry in the outbox.
-    private static func append(_ sealed: SealedNotification, _ db: Database) throws {
+    static func append(_ sealed: SealedNotification, _ db: Database) throws {
         let new = sealed.notification
         let id = new.id.data
         try db.cachedStatement(sql: insertNotification).execute(arguments: [
@@ -46,8 +56,9 @@ extension SQLiteWrite {
             new.traceparent, new.boundsPush,
         ])
         guard db.changesCount > 0 else { return }
-        try db.cachedStatement(sql: "INSERT INTO payloads (notification_id, key_id, sealed) VALUES (?, ?, ?)")
-            .execute(arguments: [id, sealed.payload.keyID, Data(sealed.payload.bytes)])
+        try db.cachedStatement(sql: insertPayload).execute(arguments: [
+            id, sealed.payload.keyID, Data(sealed.payload.bytes), new.expiresAt.milliseconds,
+        ])
         try db.cachedStatement(sql: "INSERT INTO outbox (notification_id, due_at, traceparent) VALUES (?, ?, ?)")
             .execute(arguments: [id, OutboxPolicy.due(of: new).milliseconds, new.traceparent])
     }
@@ -58,6 +69,9 @@ extension SQLiteWrite {
             collapse_key, priority, traceparent, bounds_push
         ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
         """
+
+    private static let insertPayload =
+        "INSERT INTO payloads (notification_id, key_id, sealed, purge_at) VALUES (?, ?, ?, ?)"
 
     /// The transaction holds the writer's lock, so no other leases the same entries.
     private static func lease(limit: Int, now: Timestamp, until: Timestamp, _ db: Database) throws -> [OutboxEntry] {
@@ -72,18 +86,5 @@ extension SQLiteWrite {
         let postpone = try db.cachedStatement(sql: "UPDATE outbox SET due_at = ? WHERE notification_id = ?")
         for entry in entries { try postpone.execute(arguments: [until.milliseconds, entry.id.data]) }
         return entries
-    }
-
-    private static func save(_ registration: Registration, _ db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO registrations (id, owner, platform, handle, updated_at) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, platform = excluded.platform,
-                    handle = excluded.handle, updated_at = excluded.updated_at
-                """)
-        try statement.execute(arguments: [
-            registration.id, registration.owner.text, registration.platform?.rawValue, registration.handle,
-            registration.updatedAt.milliseconds,
-        ])
     }
 }

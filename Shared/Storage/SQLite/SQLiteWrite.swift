@@ -3,13 +3,18 @@ import SecurePushCore
 /// One change of the database, of those that are committed in groups.
 enum SQLiteWrite: Sendable {
     case append(SealedNotification)
+    case appendOnce([SealedNotification], IdempotentRequest, now: Timestamp)
     case markRead(NotificationID, Timestamp)
+    case revoke(NotificationID, sender: String, Timestamp)
     case claim(NotificationID)
     case record(DispatchOutcome)
     case lease(limit: Int, now: Timestamp, until: Timestamp)
     case remove(NotificationID)
     case save(Registration)
     case removeRegistration(String)
+    case saveInstallation(Installation)
+    case removeInstallation(String)
+    case purge(SQLitePurge)
 
     /// What a change answers.
     enum Output: Sendable {
@@ -17,5 +22,19 @@ enum SQLiteWrite: Sendable {
         /// `nil` for an unknown ID.
         case claimed(SQLiteClaim?)
         case leased([OutboxEntry])
+        /// The request that has the key already; `nil` once everything is stored.
+        case earlier(IdempotentRequest?)
+        /// Whether the sender has such a notification.
+        case revoked(Bool)
+        case purged(SQLitePurge.Outcome)
+    }
+
+    /// As how many changes this counts when groups are made.
+    var weight: Int {
+        switch self {
+        case .appendOnce(let notifications, _, _): notifications.count + 1
+        case .purge(let purge): purge.limit
+        default: 1
+        }
     }
 }

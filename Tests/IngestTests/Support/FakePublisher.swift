@@ -60,13 +60,6 @@ final class FakePublisher: DispatchPublisher {
     }
 }
 
-/// A store that is away.
-struct AwayWriter: NotificationWriter {
-    func append(_ notifications: [SealedNotification]) async throws {
-        throw StorageError(.unavailable, "away for the test")
-    }
-}
-
 /// Counts the leases of an outbox.
 final class CountingOutbox: Outbox {
     let base: any Outbox

@@ -15,6 +15,7 @@ struct IngestBench: Sendable {
     let client: any TestClientProtocol
     let store: MemoryStore
     let sealer: PayloadSealer
+    let intake: NotificationIntake
     let publisher: FakePublisher
     let credentials: Credentials
 
@@ -56,40 +57,53 @@ struct Credentials: Sendable {
 }
 
 extension Logger {
-    /// A logger whose lines nobody needs.
-    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    /// A logger whose lines nobody needs; it keeps metadata, for a request's ID is in it.
+    static let silent: Logger = {
+        var handler = StreamLogHandler.standardError(label: "test")
+        handler.logLevel = .critical
+        let quiet = handler
+        return Logger(label: "test") { _ in quiet }
+    }()
 }
 
 /// Runs a test with the ingest API.
 ///
-/// - Parameter writer: stands in the way of the store in memory.
+/// - Parameters:
+///   - store: may be shared by several benches, as by several processes.
+///   - writer: stands in the way of the store in memory.
+///   - payloadKeys: the text of the key ring.
+///   - server: `.live` listens at a port.
 func withIngest(
-    hasUsers: Bool = true, retention: Duration = .seconds(3600), writer: (any NotificationWriter)? = nil,
-    publisher: FakePublisher = FakePublisher(), _ body: @escaping @Sendable (IngestBench) async throws -> Void
+    hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),
+    writer: (any NotificationWriter & IdempotentWriter)? = nil, publisher: FakePublisher = FakePublisher(),
+    payloadKeys: String = PayloadKeyRing.newLine(), now: @escaping @Sendable () -> Timestamp = { .now },
+    server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void
 ) async throws {
     try await withTemporaryFolder { folder in
         let credentials = try Credentials(folder: folder)
         let keys = folder.appending(path: "payload-keys")
-        try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
+        try Data(payloadKeys.utf8).write(to: keys)
         let sealer = try PayloadSealer(path: keys.path, logger: .silent)
-        let store = MemoryStore()
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let router = makeRouter(of: BasicRequestContext.self, context: context)
-        NotificationsController(
-            caller: CallerAuthentication(
-                senders: try APIKeyRing(path: folder.appending(path: "api-keys").path, logger: .silent),
-                users: hasUsers
-                    ? try UserAuthenticator(configuration: credentials.configuration, logger: .silent) : nil),
-            writer: writer ?? store, sealer: sealer,
+        let caller = CallerAuthentication(
+            senders: try APIKeyRing(path: folder.appending(path: "api-keys").path, logger: .silent),
+            users: hasUsers ? try UserAuthenticator(configuration: credentials.configuration, logger: .silent) : nil)
+        var intake = NotificationIntake(
+            store: writer ?? store, sealer: sealer,
             relay: OutboxRelay(outbox: store, publisher: publisher, logger: .silent),
-            platforms: [.apple, .fcmv1, .windows], retention: retention
-        ).addRoutes(to: router)
+            platforms: [.apple, .fcmv1, .windows], retention: retention)
+        intake.now = now
+        NotificationsController(caller: caller, intake: intake).addRoutes(to: router)
+        BatchController(caller: caller, intake: intake).addRoutes(to: router)
+        let made = intake
         let application = try makeHTTPApplication(
             router: router, configuration: HTTPConfiguration(port: 0), context: context)
-        try await application.test(.router) { client in
+        try await application.test(server) { client in
             try await body(
                 IngestBench(
-                    client: client, store: store, sealer: sealer, publisher: publisher, credentials: credentials))
+                    client: client, store: store, sealer: sealer, intake: made, publisher: publisher,
+                    credentials: credentials))
         }
     }
 }

@@ -23,6 +23,8 @@ import Testing
         (.fcmv1, json, #"{"message":{"data":{"secureId":"\#(id)"},"android":{"priority":"high"}}}"#),
         (.gcm, json, #"{"data":{"secureId":"\#(id)"}}"#),
         (.windows, "application/octet-stream", id),
+        (.adm, json, #"{"data":{"secureId":"\#(id)"}}"#),
+        (.browser, json, #"{"secureId":"\#(id)"}"#),
     ])
     func silent(_ platform: Platform, _ contentType: String, _ body: String) throws {
         let notification = try #require(try Self.plan().notification(for: platform, now: Self.now))
@@ -68,7 +70,7 @@ import Testing
     }
 
     @Test func otherPlatformsHaveNoNativeForm() throws {
-        #expect(try Self.plan().notification(for: Platform(rawValue: "adm"), now: Self.now) == nil)
+        #expect(try Self.plan().notification(for: Platform(rawValue: "nokiax"), now: Self.now) == nil)
         for platform in Platform.known {
             #expect(try Self.plan().notification(for: platform, now: Self.now) != nil)
         }

@@ -50,8 +50,8 @@ import Testing
             return [FakeHub.answer("200 OK", tokens[request.number].isEmpty ? "" : token, body: page)]
         }
         try await withRegistrations(script) { registrations, hub in
-            let ids = try await registrations.registrationIDs(handle: "it's&")
-            #expect(ids == ["0", "1", "2"])
+            let found = try await registrations.registrations(handle: "it's&")
+            #expect(found.map(\.id) == ["0", "1", "2"])
             let start = "GET /hub/registrations?api-version=2020-06&$filter=ChannelUri%20eq%20%27it%27%27s%26%27"
             #expect(
                 hub.requests.compactMap(\.headLines.first) == [
@@ -67,7 +67,7 @@ import Testing
         }
         try await withRegistrations(script) { registrations, _ in
             let error = await #expect(throws: PushGatewayError.self) {
-                try await registrations.registrationIDs(handle: "h")
+                try await registrations.registrations(handle: "h")
             }
             #expect(error?.code == .unavailable)
         }
@@ -106,7 +106,7 @@ import Testing
         try await withRegistrations({ _ in steps }, deadline: .milliseconds(200)) { registrations, _ in
             let start = ContinuousClock.now
             let error = await #expect(throws: PushGatewayError.self) {
-                try await registrations.registrationIDs(handle: "h")
+                try await registrations.registrations(handle: "h")
             }
             #expect(error?.code == .unavailable)
             #expect(start.duration(to: .now) < .seconds(5))

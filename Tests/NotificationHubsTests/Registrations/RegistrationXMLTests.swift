@@ -50,7 +50,22 @@ import Testing
             ("<feed><RegistrationId>&x;</RegistrationId></feed>", nil),
             ("<feed><![CDATA[</feed>", nil), ("", nil), ("<html>", nil),
         ] as [(String, [String]?)])
-    func feeds(_ xml: String, _ ids: [String]?) { #expect(RegistrationFeed.registrationIDs(xml) == ids) }
+    func feeds(_ xml: String, _ ids: [String]?) { #expect(RegistrationFeed.registrations(xml)?.map(\.id) == ids) }
+
+    @Test(
+        arguments: [
+            ("news", nil), ("$InstallationId:{abc-1}", "abc-1"), ("news, $installationid:{A=b},username:a", "A=b"),
+            ("$InstallationId:{}", nil), ("$InstallationId:{a", nil), ("x$InstallationId:{a}", nil),
+            ("$UserId:{a}", nil),
+        ] as [(String, String?)])
+    func installationsBehindRegistrations(_ tags: String, _ id: String?) {
+        let entry = { (id: String, tags: String) in
+            "<entry><A><RegistrationId>\(id)</RegistrationId>\(tags)<DeviceToken>AB</DeviceToken></A></entry>"
+        }
+        let xml = "<feed>" + entry("1", "<Tags>\(tags)</Tags>") + entry("2", "") + "</feed>"
+        let expected = [HubRegistration(id: "1", installationID: id), HubRegistration(id: "2")]
+        #expect(RegistrationFeed.registrations(xml) == expected)
+    }
 
     @Test(arguments: [("a&b", "a&amp;b"), ("<>\"'", "&lt;&gt;&quot;&apos;"), ("é\n", "é&#10;")])
     func textGoesThereAndBack(_ text: String, _ xml: String) {

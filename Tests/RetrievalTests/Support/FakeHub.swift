@@ -1,17 +1,25 @@
 import SecurePushCore
 import Synchronization
+import Testing
 
-/// The registrations of a hub in memory; it fails as a test says.
-final class FakeHub: RegistrationGateway {
+/// The registrations and installations of a hub in memory; it fails as a test says.
+final class FakeHub: RegistrationGateway, InstallationGateway {
     struct Device: Equatable, Sendable {
         var platform: RegistrationPlatform
         var handle: String
         var tags: [String]
     }
 
+    /// An installation, as the hub knows it.
+    struct Installed: Equatable, Sendable {
+        var handle: String
+        var document: String
+    }
+
     private struct State {
         var next = 1
         var devices: [String: Device] = [:]
+        var installations: [String: Installed] = [:]
         var error: PushGatewayError?
         /// Fails puts only.
         var putError: PushGatewayError?
@@ -20,11 +28,14 @@ final class FakeHub: RegistrationGateway {
     private let state = Mutex(State())
 
     var devices: [String: Device] { state.withLock { $0.devices } }
+    var installations: [String: Installed] { state.withLock { $0.installations } }
 
     func fail(_ error: PushGatewayError?) { state.withLock { $0.error = error } }
     func failPuts(_ error: PushGatewayError?) { state.withLock { $0.putError = error } }
     /// A registration that was made past this system.
     func plant(_ id: String, _ device: Device) { state.withLock { $0.devices[id] = device } }
+    /// An installation that was made past this system.
+    func plant(_ id: String, _ installed: Installed) { state.withLock { $0.installations[id] = installed } }
 
     func createRegistrationID() async throws -> String {
         try state.withLock { state in
@@ -43,17 +54,47 @@ final class FakeHub: RegistrationGateway {
         }
     }
 
-    func registrationIDs(handle: String) async throws -> [String] {
+    /// Installations show up among the registrations, as in the real hub.
+    func registrations(handle: String) async throws -> [HubRegistration] {
         try state.withLock { state in
             if let error = state.error { throw error }
-            return state.devices.filter { $0.value.handle == handle }.keys.sorted()
+            let devices = state.devices.filter { $0.value.handle == handle }.keys.sorted()
+            let mirrors = state.installations.filter { $0.value.handle == handle }.keys.sorted()
+            return devices.map { HubRegistration(id: $0) }
+                + mirrors.map { HubRegistration(id: "mirror-of-\($0)", installationID: $0) }
         }
     }
 
     func deleteRegistration(_ id: String) async throws {
         try state.withLock { state in
             if let error = state.error { throw error }
+            // In the real hub this would take the installation's pushes away.
+            #expect(!id.hasPrefix("mirror-of-"), "a mirror goes with its installation")
             state.devices[id] = nil
         }
+    }
+
+    func putInstallation(_ id: String, document: [UInt8]) async throws {
+        try state.withLock { state in
+            if let error = state.error ?? state.putError { throw error }
+            let document = String(decoding: document, as: UTF8.self)
+            state.installations[id] = Installed(handle: FakeHub.handle(in: document), document: document)
+        }
+    }
+
+    func deleteInstallation(_ id: String) async throws {
+        try state.withLock { state in
+            if let error = state.error { throw error }
+            state.installations[id] = nil
+        }
+    }
+
+    /// The text after `"pushChannel":"`, or `"endpoint":"` of a browser's channel.
+    private static func handle(in document: String) -> String {
+        for name in [#""pushChannel":""#, #""endpoint":""#] {
+            guard let start = document.firstRange(of: name) else { continue }
+            return String(document[start.upperBound...].prefix { $0 != "\"" })
+        }
+        return ""
     }
 }

@@ -17,15 +17,19 @@ struct RetrievalBench: Sendable {
     let store: MemoryStore
     let hub: FakeHub
     let sealer: PayloadSealer
+    let metrics: PrometheusMetrics
     /// `nil` where no signing key is configured.
     let issuer: TokenIssuer?
 
     /// Stores a notification with this JSON text as its payload.
     func accept(
-        _ payload: String, for name: String = "alice", expiresAt: Timestamp = .now + .seconds(3600)
+        _ payload: String, for name: String = "alice", createdAt: Timestamp = .now,
+        expiresAt: Timestamp = .now + .seconds(3600), traceparent: String? = nil
     ) async throws -> NotificationID {
         let user = try #require(UserName(name))
-        let notification = Notification(sender: "clinic", recipient: user, expiresAt: expiresAt)
+        let notification = Notification(
+            id: NotificationID(at: createdAt), sender: "clinic", recipient: user, createdAt: createdAt,
+            expiresAt: expiresAt, traceparent: traceparent)
         let sealed = try sealer.seal(Array(payload.utf8), id: notification.id, recipient: user)
         try await store.append([SealedNotification(notification: notification, payload: sealed)])
         return notification.id
@@ -42,9 +46,11 @@ struct RetrievalBench: Sendable {
     }
 
     func request(
-        _ method: HTTPRequest.Method, _ path: String, by authorization: String?, body: String = ""
+        _ method: HTTPRequest.Method, _ path: String, by authorization: String?, body: String = "",
+        contentType: String? = "application/json"
     ) async throws -> TestResponse {
-        var headers: HTTPFields = [.contentType: "application/json"]
+        var headers: HTTPFields = [:]
+        headers[.contentType] = contentType
         headers[.authorization] = authorization
         return try await client.execute(
             uri: path, method: method, headers: headers, body: ByteBuffer(string: body))
@@ -61,9 +67,9 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 
 /// Runs a test with the retrieval API.
 ///
-/// - Parameter away: whether the store of registrations is away.
+/// - Parameter away: whether the store of registrations and installations is away.
 func withRetrieval(
-    issuesTokens: Bool = true, storeIsAway away: Bool = false,
+    issuesTokens: Bool = true, storeIsAway away: Bool = false, logger: Logger = .silent,
     _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
 ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-retrieval-\(UUID().uuidString)")
@@ -80,25 +86,35 @@ func withRetrieval(
     let sealer = try PayloadSealer(path: path("payload-keys"), logger: .silent)
     let issuer = try TokenIssuer(configuration: configuration)
     let caller = CallerAuthentication(users: try UserAuthenticator(configuration: configuration, logger: .silent))
-    let context = ServiceContext(name: "retrieval", logger: .silent, metrics: PrometheusMetrics())
+    let context = ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
+    let metrics = RetrievalMetrics(context.metrics)
     let router = makeRouter(of: BasicRequestContext.self, context: context)
-    NotificationsController(caller: caller, reader: store, sealer: sealer).addRoutes(to: router)
+    NotificationsController(caller: caller, reader: store, sealer: sealer, metrics: metrics).addRoutes(to: router)
+    InboxController(caller: caller, inbox: store, metrics: metrics).addRoutes(to: router)
     TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
-    RegistrationController(caller: caller, hub: hub, store: away ? AwayRegistrations() : store).addRoutes(to: router)
+    addDeviceRoutes(
+        to: router, caller: caller, registrations: hub, installations: hub, store: away ? AwayDevices() : store)
     let application = try makeHTTPApplication(
         router: router, configuration: HTTPConfiguration(port: 0), context: context)
     try await application.test(.router) { client in
         try await body(
-            RetrievalBench(client: client, store: store, hub: hub, sealer: sealer, issuer: issuer))
+            RetrievalBench(
+                client: client, store: store, hub: hub, sealer: sealer, metrics: context.metrics, issuer: issuer))
     }
 }
 
-/// A store of registrations that is away.
-struct AwayRegistrations: RegistrationStore {
+/// A store of registrations and installations that is away.
+struct AwayDevices: RegistrationStore, InstallationStore {
     private var error: StorageError { StorageError(.unavailable, "away for the test") }
 
     func save(_ registration: Registration) async throws { throw error }
     func registration(_ id: String, owner: UserName) async throws -> Registration? { throw error }
     func registrations(handle: String) async throws -> [Registration] { throw error }
+    func registrations(after id: String?, limit: Int) async throws -> [Registration] { throw error }
     func removeRegistration(_ id: String) async throws { throw error }
+    func save(_ installation: Installation) async throws { throw error }
+    func installation(_ id: String) async throws -> Installation? { throw error }
+    func installations(handle: String) async throws -> [Installation] { throw error }
+    func installations(after id: String?, limit: Int) async throws -> [Installation] { throw error }
+    func removeInstallation(_ id: String) async throws { throw error }
 }

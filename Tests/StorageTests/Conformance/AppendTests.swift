@@ -17,6 +17,16 @@ struct AppendTests {
         }
     }
 
+    @Test("The trace of what is appended is found with it", arguments: conformingStores)
+    func trace(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            let sent = SealedNotification.sample(traceparent: traceparent)
+            try await store.append([sent])
+            #expect(try await store.find(sent.id, recipient: .alice)?.traceparent == traceparent)
+        }
+    }
+
     @Test("Appending again changes nothing and makes no second outbox entry", arguments: conformingStores)
     func twice(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in

@@ -10,6 +10,8 @@ import Testing
 struct SQLiteMigrationTests {
     private let logger = Logger(label: "SQLiteMigrationTests") { _ in SwiftLogNoOpLogHandler() }
 
+    private let later = ["003-registrations", "004-senders", "005-retention", "006-devices"]
+
     private func configuration(
         _ folder: String, _ policy: MigrationPolicy = .automatic
     ) throws -> StorageConfiguration {
@@ -20,10 +22,10 @@ struct SQLiteMigrationTests {
     func report() async throws {
         try await withTemporaryFolder { folder in
             let first = try await migrateStore(configuration(folder), logger: logger)
-            #expect(first.applied == ["001-notifications", "002-outbox", "003-registrations"])
-            #expect(first.version == 3)
+            #expect(first.applied == ["001-notifications", "002-outbox"] + later)
+            #expect(first.version == 6)
             let second = try await migrateStore(configuration(folder), logger: logger)
-            #expect(second == MigrationReport(applied: [], version: 3))
+            #expect(second == MigrationReport(applied: [], version: 6))
         }
     }
 
@@ -46,8 +48,39 @@ struct SQLiteMigrationTests {
             let error = await #expect(throws: StorageError.self) { try await openStore(check, logger: logger) }
             #expect(error?.code == .migrationNeeded)
             let report = try await migrateStore(configuration(folder), logger: logger)
-            #expect(report.applied == ["002-outbox", "003-registrations"])
+            #expect(report.applied == ["002-outbox"] + later)
             #expect(try await openStore(check, logger: logger).kind == .sqlite)
+        }
+    }
+
+    @Test("What an older version stored is purged in its time, and its registrations have no tags")
+    func backfill() async throws {
+        try await withTemporaryFolder { folder in
+            let queue = try DatabaseQueue(path: "\(folder)/x.sqlite")
+            try SQLiteSchema.migrator.migrate(queue, upTo: "003-registrations")
+            let sent = SealedNotification.sample()
+            try await queue.write { db in
+                let id = Data(sent.id.bytes)
+                let expiresAt = sent.notification.expiresAt.milliseconds
+                try db.execute(
+                    sql: """
+                        INSERT INTO notifications (id, sender, recipient, created_at, expires_at, presentation)
+                        VALUES (?, 'tests', 'alice', 1, ?, 0)
+                        """, arguments: [id, expiresAt])
+                try db.execute(sql: "INSERT INTO payloads VALUES (?, 'k1', x'010203')", arguments: [id])
+                try db.execute(sql: "INSERT INTO registrations VALUES ('r1', 'alice', 'apns', 'h', 5)")
+            }
+            try queue.close()
+            try await withRunningStore("sqlite:\(folder)/x.sqlite") { (test: TestStore) async throws in
+                let store = test.store
+                let expiry = sent.notification.expiresAt
+                #expect(try await store.registration("r1", owner: .alice)?.tags == [])
+                #expect(try await store.purge(limit: 9, now: expiry - .milliseconds(1)) == PurgeReport())
+                #expect(try await store.find(sent.id, recipient: .alice)?.payload?.bytes == [1, 2, 3])
+                #expect(try await store.purge(limit: 9, now: expiry) == PurgeReport(payloads: 1))
+                let end = expiry + RetentionPolicy.tombstone
+                #expect(try await store.purge(limit: 9, now: end) == PurgeReport(notifications: 1))
+            }
         }
     }
 
@@ -73,7 +106,7 @@ struct SQLiteMigrationTests {
                 }
                 return try await group.reduce(into: Set<Int>()) { $0.insert($1.version) }
             }
-            #expect(steps == [3])
+            #expect(steps == [6])
         }
     }
 }

@@ -11,14 +11,14 @@ extension UserName {
 extension SealedNotification {
     /// A notification with a payload that only looks sealed.
     static func sample(
-        _ id: NotificationID = NotificationID(at: noon), to recipient: UserName = .alice,
-        createdAt: Timestamp = noon, notBefore: Timestamp? = nil, traceparent: String? = nil,
-        payload: [UInt8] = [1, 2, 3]
+        _ id: NotificationID = NotificationID(at: noon), from sender: String = "tests",
+        to recipient: UserName = .alice, createdAt: Timestamp = noon, expiresAt: Timestamp? = nil,
+        notBefore: Timestamp? = nil, traceparent: String? = nil, payload: [UInt8] = [1, 2, 3]
     ) -> SealedNotification {
         SealedNotification(
             notification: Notification(
-                id: id, sender: "tests", recipient: recipient, createdAt: createdAt,
-                expiresAt: createdAt + .seconds(3600), notBefore: notBefore, traceparent: traceparent),
+                id: id, sender: sender, recipient: recipient, createdAt: createdAt,
+                expiresAt: expiresAt ?? createdAt + .seconds(3600), notBefore: notBefore, traceparent: traceparent),
             payload: SealedPayload(keyID: "k1", bytes: payload))
     }
 
@@ -31,6 +31,26 @@ extension SealedNotification {
     }
 
     var id: NotificationID { notification.id }
+}
+
+extension IdempotentRequest {
+    /// A request whose answer names what was stored, as ingest's answers do.
+    static func sample(
+        _ value: String = "key-1", sender: String = "tests", line: Int = 0, of sent: [SealedNotification],
+        fingerprint: [UInt8] = [9, 0, 255], expiresAt: Timestamp = noon + .seconds(86400)
+    ) -> IdempotentRequest {
+        let location = sent.count == 1 ? "/api/notifications/\(sent[0].id)" : nil
+        return IdempotentRequest(
+            key: Key(sender: sender, value: value, line: line), fingerprint: fingerprint,
+            answer: Answer(location: location, body: Array(sent.map { "\($0.id)" }.joined(separator: ",").utf8)),
+            expiresAt: expiresAt)
+    }
+}
+
+extension Delivery {
+    static func sample(_ platform: Platform, _ state: DeliveryState) -> Delivery {
+        Delivery(platform: platform, state: state, attempts: 1, updatedAt: noon)
+    }
 }
 
 /// When every sample's outbox entry is due.

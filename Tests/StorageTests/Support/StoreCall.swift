@@ -3,9 +3,13 @@ import SecurePushCore
 /// One call of each method of the ports.
 enum StoreCall: CaseIterable {
     case append, find, markRead, lease, remove, backlog, claim, record
-    case save, registration, registrations, removeRegistration, ping
+    case save, registration, registrations, allRegistrations, removeRegistration, ping
+    case appendOnce, request, senderRecord, page, revoke, inbox, purge
+    case saveInstallation, installation, installations, allInstallations, removeInstallation, platforms
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
+        if try await makeForSenders(store, sample) { return }
+        if try await makeForDevices(store, sample.id) { return }
         let id = sample.id
         switch self {
         case .append: try await store.append([sample])
@@ -16,12 +20,47 @@ enum StoreCall: CaseIterable {
         case .backlog: _ = try await store.backlog(now: due)
         case .claim: _ = try await store.claim([id], now: noon)
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])
+        case .ping: try await store.ping(timeout: .seconds(5))
+        default: preconditionFailure("Every call is made by one of the three.")
+        }
+    }
+
+    /// The sender's calls and the upkeep; tells whether this is one of them.
+    private func makeForSenders(_ store: any Store, _ sample: SealedNotification) async throws -> Bool {
+        let request = IdempotentRequest.sample("\(sample.id)", of: [sample])
+        switch self {
+        case .appendOnce: _ = try await store.append([sample], once: request, now: noon)
+        case .request: _ = try await store.request(request.key, now: noon)
+        case .senderRecord: _ = try await store.record(sample.id, sender: "tests")
+        case .page: _ = try await store.page(NotificationQuery(sender: "tests"), now: noon)
+        case .revoke: _ = try await store.revoke(sample.id, sender: "tests", now: noon)
+        case .purge: _ = try await store.purge(limit: 10, now: noon)
+        default: return false
+        }
+        return true
+    }
+
+    /// The devices' calls; tells whether this is one of them.
+    private func makeForDevices(_ store: any Store, _ id: NotificationID) async throws -> Bool {
+        switch self {
+        case .inbox: _ = try await store.inbox(of: .alice, unreadOnly: false, after: nil, limit: 9, now: noon)
         case .save:
             try await store.save(Registration(id: "\(id)", owner: .alice, handle: "h", updatedAt: noon))
         case .registration: _ = try await store.registration("\(id)", owner: .alice)
         case .registrations: _ = try await store.registrations(handle: "h")
+        case .allRegistrations: _ = try await store.registrations(after: nil, limit: 9)
         case .removeRegistration: try await store.removeRegistration("\(id)")
-        case .ping: try await store.ping(timeout: .seconds(5))
+        case .saveInstallation:
+            try await store.save(
+                Installation(
+                    id: "\(id)", owner: .alice, platform: .apple, handle: "h", document: [1], updatedAt: noon))
+        case .installation: _ = try await store.installation("\(id)")
+        case .installations: _ = try await store.installations(handle: "h")
+        case .allInstallations: _ = try await store.installations(after: nil, limit: 9)
+        case .removeInstallation: try await store.removeInstallation("\(id)")
+        case .platforms: _ = try await store.platforms(of: [.alice])
+        default: return false
         }
+        return true
     }
 }

@@ -1,10 +1,15 @@
 /// What a `Content-Type` header says (RFC 9110, section 8.3).
-enum MediaType {
+public enum MediaType {
     /// Whether it is `application/json`, without a charset or in UTF-8.
-    static func isJSON(_ header: String?) -> Bool {
+    public static func isJSON(_ header: String?) -> Bool { isText("application/json", header) }
+
+    /// Whether it is `application/x-ndjson`, without a charset or in UTF-8.
+    public static func isNDJSON(_ header: String?) -> Bool { isText("application/x-ndjson", header) }
+
+    private static func isText(_ type: String, _ header: String?) -> Bool {
         guard let header else { return false }
         var parts = header.split(separator: ";").map { $0.trimmingBlanks.lowercased() }
-        guard !parts.isEmpty, parts.removeFirst() == "application/json" else { return false }
+        guard !parts.isEmpty, parts.removeFirst() == type else { return false }
         return parts.allSatisfy { parameter in
             !parameter.hasPrefix("charset=") || parameter == "charset=utf-8" || parameter == #"charset="utf-8""#
         }

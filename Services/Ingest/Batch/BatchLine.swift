@@ -1,0 +1,44 @@
+import SecurePushCore
+import ServiceRuntime
+
+/// A line of a batch, read and not yet stored.
+struct BatchLine: Sendable {
+    enum Content: Sendable {
+        case request(CreateNotificationRequest)
+        /// What is wrong with the line.
+        case refused(Problem)
+        /// Nothing that an earlier batch could have accepted: it is not looked up.
+        case unread(Problem)
+    }
+
+    /// From 1; lines of white space are not counted.
+    let number: Int
+    /// When it was read.
+    let readAt: Timestamp
+    /// The line itself where it has an `Idempotency-Key`, else empty.
+    let text: [UInt8]
+    let content: Content
+
+    /// What it will take in a transaction, about: the payload once for each recipient, and the rows around it.
+    var weight: Int {
+        guard case .request(let request) = content else { return Self.overhead }
+        return (request.payload.count + Self.overhead) * max(request.recipients.count, 1)
+    }
+
+    /// Such that a group of the least lines has 256.
+    static let overhead = BatchLimit.groupBytes / 256
+}
+
+/// The limits of a batch; see docs/api.md.
+enum BatchLimit {
+    static let lines = 10_000
+    /// As a request's body.
+    static let lineBytes = CreateNotificationRequest.Limit.bodyBytes
+    /// What is stored in one go.
+    static let groupBytes = 1024 * 1024
+    /// Results that may wait for a client that does not read. Clients that write everything before they read anything
+    /// are common; with less than the results of 10,000 ordinary lines, both sides would wait for each other for ever.
+    static let waitingResultBytes = 4 * 1024 * 1024
+    /// How long a batch may go on once the service is told to stop.
+    static let drain = Duration.seconds(5)
+}

@@ -1,0 +1,75 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+
+/// What became of a sender's notifications, and their revocation:
+///
+/// - `GET /api/notifications/{id}/status`
+/// - `GET /api/notifications?Recipient=&Status=&Before=ID&Limit=`
+/// - `DELETE /api/notifications/{id}`
+///
+/// All are for senders with an API key, each of which sees only its own: another's is the same 404 as none.
+struct DirectoryController: Sendable {
+    let caller: CallerAuthentication
+    let directory: any NotificationDirectory
+    /// The platforms fanned out to (`HUB_PLATFORMS`): what is owed where the sender named none.
+    let platforms: [Platform]
+
+    func addRoutes(to router: some RouterMethods<some RequestContext>) {
+        router.get("/api/notifications/:id/status", use: status)
+        router.get("/api/notifications", use: list)
+        router.delete("/api/notifications/:id", use: revoke)
+    }
+
+    @Sendable func status(_ request: Request, context: some RequestContext) async throws -> Response {
+        let sender = try await sender(of: request)
+        guard let id = id(context), let record = try await directory.record(id, sender: sender) else {
+            throw DirectoryController.notFound
+        }
+        return .uncached(.ok, json: NotificationStatusBody(record: record, platforms: platforms, now: .now).bytes)
+    }
+
+    @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
+        let sender = try await sender(of: request)
+        let query = try NotificationQuery(query: request.uri.query, sender: sender)
+        let now = Timestamp.now
+        let page = try await directory.page(query, now: now)
+        return .uncached(.ok, json: NotificationListBody(page: page, now: now).bytes)
+    }
+
+    /// The payload is gone once this answers; a repeat answers the same.
+    @Sendable func revoke(_ request: Request, context: some RequestContext) async throws -> Response {
+        let sender = try await sender(of: request)
+        guard let id = id(context), try await directory.revoke(id, sender: sender, now: .now) else {
+            throw DirectoryController.notFound
+        }
+        return Response(status: .noContent, headers: [.cacheControl: "no-store"])
+    }
+
+    private static let notFound = Problem.notFound("There is no such notification.")
+
+    /// Credentials come first: without them nothing is told apart, whatever the path says.
+    private func sender(of request: Request) async throws -> String {
+        let caller = try await caller.authenticate(request.headers[.authorization])
+        guard case .sender(let name) = caller else {
+            throw Problem.forbidden(
+                "This is for senders with an API key; a user may only send a confirmation to itself.")
+        }
+        return name
+    }
+
+    private func id(_ context: some RequestContext) -> NotificationID? {
+        context.parameters.get("id").flatMap { NotificationID($0) }
+    }
+}
+
+extension Response {
+    /// A JSON answer that nobody may keep: it tells who is written to.
+    fileprivate static func uncached(_ status: HTTPResponse.Status, json: [UInt8]) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    }
+}

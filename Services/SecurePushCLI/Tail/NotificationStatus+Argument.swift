@@ -1,0 +1,4 @@
+public import ArgumentParser
+public import SecurePushCore
+
+extension NotificationStatus: ExpressibleByArgument {}

@@ -1,0 +1,37 @@
+/// The `traceparent` of a request (W3C Trace Context, level 1, section 3.2): `00-TRACE-SPAN-FLAGS` in lower-case hex.
+public struct TraceContext: Sendable, Hashable {
+    /// 32 hex digits, not all zero.
+    public let traceID: String
+    /// 16 hex digits, not all zero: the span of whoever sent the request.
+    public let spanID: String
+    /// The header's value.
+    public let traceparent: String
+
+    /// The metadata keys of logs, as OpenTelemetry names the fields.
+    public enum LogKey {
+        public static let traceID = "trace_id"
+        public static let spanID = "span_id"
+    }
+
+    /// - Returns: `nil` for what is no such header; it must be ignored then (section 3.2.2.2). A version past 00 may
+    ///   have further fields; the first four are read.
+    public init?(traceparent text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 55, bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else { return nil }
+        let version = bytes[0..<2]
+        let isFirst = version.elementsEqual("00".utf8)
+        guard bytes.count == 55 || (!isFirst && bytes[55] == 0x2D && bytes.count <= 256) else { return nil }
+        let (trace, span, flags) = (bytes[3..<35], bytes[36..<52], bytes[53..<55])
+        let isHex = [version, trace, span, flags].allSatisfy { $0.allSatisfy(Self.isHexDigit) }
+        guard isHex, !version.elementsEqual("ff".utf8), trace.contains(where: { $0 != 0x30 }),
+            span.contains(where: { $0 != 0x30 })
+        else { return nil }
+        traceID = String(decoding: trace, as: UTF8.self)
+        spanID = String(decoding: span, as: UTF8.self)
+        traceparent = text
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+    }
+}

@@ -1,0 +1,110 @@
+/// Every family of metrics of this package: the source of the `# HELP` lines, of the histograms' buckets and of
+/// `docs/metrics.md`. A test holds it to what the services show.
+public enum MetricCatalog {
+    public static let all: [MetricDescription] = ingest + dispatcher + retrieval + everywhere
+
+    private static let ingest: [MetricDescription] = [
+        .init(
+            "securepush_notifications_accepted_total", .counter, labels: ["caller", "result"], of: ["ingest"],
+            "Notifications answered with 201, by caller (sender, user) and result (created, replayed)."
+        ),
+        .init(
+            "securepush_outbox_pending", .gauge, of: ["ingest"],
+            "IDs that the broker has not confirmed yet, scheduled ones included; counted up to 100,000."),
+        .init(
+            "securepush_outbox_oldest_age_seconds", .gauge, of: ["ingest"],
+            "Age of the oldest ID that is due and not confirmed."),
+        .init(
+            "securepush_outbox_published_total", .counter, of: ["ingest"],
+            "IDs that the broker has confirmed."),
+        .init(
+            "securepush_outbox_swept_total", .counter, of: ["ingest"],
+            "IDs confirmed after the sweep found them: scheduled, or left by an outage or a crash."),
+        .init(
+            "securepush_outbox_unconfirmed_total", .counter, of: ["ingest"],
+            "Publishes that failed, were returned or not confirmed in time; they are tried again."),
+        .init(
+            "securepush_publish_confirm_duration_seconds", .shortDuration, of: ["ingest"],
+            "Time from publishing a group of IDs to the broker's last confirm of it."),
+        .init(
+            "securepush_purged_total", .counter, labels: ["kind"], of: ["ingest"],
+            "Rows destroyed for their age, by kind (payload, notification, key)."),
+        .init(
+            "securepush_purge_batch_duration_seconds", .shortDuration, of: ["ingest"],
+            "Time of one batch of the purge."),
+    ]
+
+    private static let dispatcher: [MetricDescription] = [
+        .init(
+            "securepush_dispatch_attempts_total", .counter, labels: ["platform", "hub", "result", "reason"],
+            of: ["dispatcher"],
+            "Requests to the hub, by result (sent, throttled, unavailable, rejected, unauthorized) and reason."),
+        .init(
+            "securepush_hub_request_duration_seconds", .duration, labels: ["platform", "hub", "code"],
+            of: ["dispatcher"],
+            "Time from handing a request to the hub client to its end; code is the status, timeout or connection."),
+        .init(
+            "securepush_dispatch_settled_total", .counter, of: ["dispatcher"],
+            "Deliveries acknowledged after their outcome was stored."),
+        .init(
+            "securepush_dispatch_retries_total", .counter, of: ["dispatcher"],
+            "Messages published to the delay queues."),
+        .init(
+            "securepush_dispatch_skipped_total", .counter, of: ["dispatcher"],
+            "Notifications not sent because they had expired or were revoked."),
+        .init(
+            "securepush_dispatch_unregistered_total", .counter, labels: ["platform"], of: ["dispatcher"],
+            "Hub requests saved because the recipient has no device on the platform (DISPATCH_REGISTERED_ONLY)."),
+        .init(
+            "securepush_dispatch_unknown_total", .counter, of: ["dispatcher"],
+            "Well-formed IDs that the store does not know."),
+        .init(
+            "securepush_dispatch_repeated_total", .counter, of: ["dispatcher"],
+            "Deliveries of an ID that was under way already; they share its fate."),
+        .init(
+            "securepush_redeliveries_total", .counter, of: ["dispatcher"],
+            "Deliveries that the broker had handed out before."),
+        .init(
+            "securepush_parked_total", .counter, labels: ["reason"], of: ["dispatcher"],
+            "Messages moved to the dead-letter queue, by reason (attempts, unreadable)."),
+        .init(
+            "securepush_dispatch_store_failures_total", .counter, labels: ["operation"], of: ["dispatcher"],
+            "Statements of the store that failed, by operation (claim, record); they are tried again."),
+    ]
+
+    private static let retrieval: [MetricDescription] = [
+        .init(
+            "securepush_retrievals_total", .counter, labels: ["result"], of: ["retrieval"],
+            "Readings of a notification, by result (ok, not_found, gone, unauthorized)."),
+        .init(
+            "securepush_time_to_fetch_seconds", .delay, of: ["retrieval"],
+            "Time from accepting a notification to its first reading by a device of the recipient."),
+        .init(
+            "securepush_inbox_requests_total", .counter, of: ["retrieval"], "Inbox pages answered."),
+    ]
+
+    private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
+
+    private static let everywhere: [MetricDescription] = [
+        .init(
+            "securepush_http_requests_total", .counter, labels: ["method", "route", "status"], of: services,
+            "HTTP requests answered, by method, route and status."),
+        .init(
+            "securepush_http_request_duration_seconds", .duration, labels: ["method", "route", "status"],
+            of: services, "Time from the head of a request to the head of its answer."),
+        .init(
+            "securepush_postgres_connections", .gauge, of: ["ingest", "dispatcher", "retrieval"],
+            "Connections to PostgreSQL that are open."),
+        .init(
+            "securepush_postgres_connection_losses_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
+            "Connections to PostgreSQL that broke."),
+        .init(
+            "securepush_build_info", .gauge, labels: ["version", "service", "swift"], of: services,
+            "Always 1; the labels tell the version, service and Swift release."),
+        .init("process_resident_memory_bytes", .gauge, of: services, "Resident memory size in bytes (Linux)."),
+        .init("process_cpu_seconds_total", .counter, of: services, "Total user and system CPU time spent in seconds."),
+        .init(
+            "process_start_time_seconds", .gauge, of: services,
+            "Start time of the process since unix epoch in seconds (Linux)."),
+    ]
+}

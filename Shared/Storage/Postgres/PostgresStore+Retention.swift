@@ -1,0 +1,69 @@
+import Postgres
+import SecurePushCore
+
+extension PostgresStore: Retention {
+    /// Each kind is a statement and a transaction of its own, and skips rows that another is working on.
+    func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
+        guard limit > 0 else { return PurgeReport() }
+        var parameters = PostgresParameters()
+        parameters.append(Int64(limit))
+        _ = try await query(.dateUndated, parameters)
+        parameters.append(now.milliseconds)
+        return PurgeReport(
+            payloads: try await query(.destroyPayloads, parameters).affectedRows,
+            notifications: try await query(.forgetNotifications, parameters).affectedRows,
+            keys: try await query(.forgetKeys, parameters).affectedRows)
+    }
+}
+
+extension PostgresStatement {
+    /// ``RetentionPolicy/tombstone`` in milliseconds.
+    static let tombstone = RetentionPolicy.tombstone.milliseconds
+
+    /// Gives a time to what a process of the version before has written since the schema was changed.
+    fileprivate static let dateUndated = PostgresStatement(
+        """
+        WITH undated AS (
+            SELECT notification_id FROM payloads WHERE purge_at IS NULL AND sealed IS NOT NULL
+            LIMIT $1 FOR UPDATE SKIP LOCKED
+        )
+        UPDATE payloads SET purge_at = notifications.expires_at
+        FROM undated JOIN notifications ON notifications.id = undated.notification_id
+        WHERE payloads.notification_id = undated.notification_id
+        """)
+
+    /// What has expired loses its ciphertext, and falls due again when it is to be forgotten.
+    fileprivate static let destroyPayloads = PostgresStatement(
+        """
+        WITH due AS (
+            SELECT notification_id FROM payloads WHERE purge_at <= $2 AND sealed IS NOT NULL
+            ORDER BY purge_at LIMIT $1 FOR UPDATE SKIP LOCKED
+        )
+        UPDATE payloads SET sealed = NULL, purge_at = purge_at + \(tombstone)
+        FROM due WHERE payloads.notification_id = due.notification_id
+        """)
+
+    /// What has been without ciphertext for long enough goes altogether.
+    fileprivate static let forgetNotifications = PostgresStatement(
+        """
+        WITH due AS (
+            SELECT notification_id FROM payloads WHERE purge_at <= $2 AND sealed IS NULL
+            ORDER BY purge_at LIMIT $1 FOR UPDATE SKIP LOCKED
+        ), payload AS (
+            DELETE FROM payloads USING due WHERE payloads.notification_id = due.notification_id
+        ), entry AS (
+            DELETE FROM outbox USING due WHERE outbox.notification_id = due.notification_id
+        )
+        DELETE FROM notifications USING due WHERE notifications.id = due.notification_id
+        """)
+
+    fileprivate static let forgetKeys = PostgresStatement(
+        """
+        WITH due AS (
+            SELECT sender, key, line FROM idempotency_keys WHERE expires_at <= $2
+            ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM idempotency_keys AS present USING due
+        WHERE present.sender = due.sender AND present.key = due.key AND present.line = due.line
+        """)
+}

@@ -1,0 +1,89 @@
+import Logging
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+/// `DISPATCH_REGISTERED_ONLY`: platforms on which the recipient has no device are skipped.
+@Suite struct RegisteredOnlyTests {
+    let bench = DispatchPipelineTests()
+
+    /// A store that cannot tell the platforms.
+    private struct AwayPlatforms: RegisteredPlatforms {
+        func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>] {
+            throw StorageError(.unavailable, "away for the test")
+        }
+    }
+
+    private func registerIPhoneAndBrowser(of name: String) async throws {
+        let user = try #require(UserName(name))
+        try await bench.store.save(
+            Registration(id: "1", owner: user, platform: .apns, handle: "AB", updatedAt: .now))
+        try await bench.store.save(
+            Installation(
+                id: "2", owner: user, platform: .browser, handle: "https://push.example", document: [],
+                updatedAt: .now))
+    }
+
+    @Test func onlyPlatformsWithADeviceAreSentTo() async throws {
+        let gateway = FakeGateway()
+        try await registerIPhoneAndBrowser(of: "alice")
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway, registered: bench.store) {
+            bench.broker.deliver(DispatchMessage(id: id))
+        }
+        #expect(gateway.sent.map(\.platform) == [.apple])
+        #expect(await bench.store.status(of: id) == .dispatched)
+        let states = try await bench.deliveries(id).mapValues(\.state)
+        #expect(states == [.apple: .sent, .fcmv1: .skipped, .windows: .skipped])
+        #expect(bench.broker.record.acknowledged == [1])
+    }
+
+    @Test func aRecipientWithoutDevicesCostsNoHubOperation() async throws {
+        let gateway = FakeGateway()
+        try await registerIPhoneAndBrowser(of: "bob")
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway, registered: bench.store) {
+            bench.broker.deliver(DispatchMessage(id: id))
+        }
+        #expect(gateway.sent.isEmpty)
+        #expect(await bench.store.status(of: id) == .dispatched)
+        #expect(bench.broker.record.acknowledged == [1])
+        #expect(try await bench.deliveries(id).values.allSatisfy { $0.state == .skipped && $0.attempts == 0 })
+    }
+
+    @Test func whatWasBegunIsTriedAgainWithoutADevice() async throws {
+        let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway) { bench.broker.deliver(DispatchMessage(id: id)) }
+        #expect(try await bench.deliveries(id)[.apple]?.state == .retrying)
+        try await registerIPhoneAndBrowser(of: "bob")
+        let second = FakeBroker()
+        let pipeline = DispatchPipeline(
+            consumer: second, publisher: second, ledger: bench.store, gateway: gateway, policy: bench.policy,
+            registered: bench.store, logger: Logger(label: "test"))
+        second.deliver(DispatchMessage(id: id, platforms: [.apple], attempt: 1))
+        second.drain()
+        try await pipeline.run()
+        #expect(try await bench.deliveries(id)[.apple]?.state == .sent)
+    }
+
+    @Test func withoutAnAnswerOfTheStoreAllAreSent() async throws {
+        let gateway = FakeGateway()
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway, registered: AwayPlatforms()) {
+            bench.broker.deliver(DispatchMessage(id: id))
+        }
+        #expect(gateway.sent.count == 3)
+    }
+
+    @Test func whatHasExpiredIsNotCountedAsSaved() async throws {
+        let gateway = FakeGateway()
+        let id = try await bench.stored { $0.expiresAt = .now - .seconds(1) }
+        try await bench.withPipeline(gateway, registered: bench.store) {
+            bench.broker.deliver(DispatchMessage(id: id))
+        }
+        #expect(try await bench.deliveries(id).values.allSatisfy { $0.error == "expired" })
+    }
+}

@@ -1,0 +1,81 @@
+import SecurePushCore
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("OutboxRelay, what was scheduled", .timeLimit(.minutes(1)))
+struct ScheduledBacklogTests {
+    @Test func whatFallsDueTogetherIsLeasedWhileConfirmsAreAwaited() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher(isHolding: true))
+        let ids = try await store.schedule(5200, notBefore: .now)
+        let outbox = CountingOutbox(store)
+        try await withSweep(outbox, publisher) {
+            let overlaps = try await eventually { outbox.leases == OutboxRelay.Limit.sweepsInFlight }
+            #expect(overlaps)
+            #expect(publisher.ids.isEmpty)
+            publisher.release()
+            let isDone = try await eventually { try await store.backlog(now: .now).count == 0 }
+            #expect(isDone)
+        }
+        #expect(publisher.ids.count == ids.count)
+        #expect(Set(publisher.ids) == Set(ids))
+    }
+
+    @Test func aBrokerThatRefusesEverythingIsNotGivenTheWholeBacklog() async throws {
+        let store = MemoryStore()
+        let ids = try await store.schedule(12_000, notBefore: .now)
+        let publisher = FakePublisher(refused: Set(ids))
+        let outbox = CountingOutbox(store)
+        let start = ContinuousClock.now
+        try await withSweep(outbox, publisher) {
+            let goesOn = try await eventually { outbox.leases >= OutboxRelay.Limit.sweepsInFlight + 3 }
+            #expect(goesOn)
+        }
+        // Past the groups in flight, each lease waits for an interval.
+        #expect(ContinuousClock.now - start >= OutboxRelay.Interval.sweep * 2)
+        #expect(try await store.backlog(now: .now).count == ids.count)
+    }
+
+    @Test func aRevokedOneIsNotPublishedWhenItsTimeComes() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let ids = try await store.schedule(3, notBefore: .now + .milliseconds(50))
+        _ = try await store.revoke(ids[1], sender: "clinic", now: .now)
+        try await withSweep(store, publisher) {
+            let isDone = try await eventually { try await store.backlog(now: .now).count == 0 }
+            #expect(isDone)
+        }
+        #expect(Set(publisher.ids) == [ids[0], ids[2]])
+    }
+
+    private func withSweep(
+        _ outbox: any Outbox, _ publisher: FakePublisher, _ body: () async throws -> Void
+    ) async throws {
+        let relay = OutboxRelay(outbox: outbox, publisher: publisher, logger: .silent)
+        let group = ServiceGroup(services: [relay], logger: .silent)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            try await body()
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+}
+
+extension MemoryStore {
+    /// Stores notifications that were made a minute ago and are not to be sent before a time.
+    fileprivate func schedule(_ count: Int, notBefore: Timestamp) async throws -> [NotificationID] {
+        let recipient = try #require(UserName("alice"))
+        let created = Timestamp.now - .seconds(60)
+        let sealed = (0..<count).map { _ in
+            SealedNotification(
+                notification: Notification(
+                    id: NotificationID(at: created), sender: "clinic", recipient: recipient, createdAt: created,
+                    expiresAt: created + .seconds(86_400), notBefore: notBefore),
+                payload: SealedPayload(keyID: "k", bytes: [1]))
+        }
+        try await append(sealed)
+        return sealed.map(\.notification.id)
+    }
+}

@@ -1,0 +1,36 @@
+import SecurePushCore
+import Testing
+
+@testable import Ingest
+
+@Suite("PurgePace")
+struct PurgePaceTests {
+    @Test func afterAFullBatchItPausesForTwiceItsTime() {
+        var pace = PurgePace()
+        #expect(pace.pause(afterBatchOf: 500, taking: .milliseconds(40)) == .milliseconds(80))
+        #expect(pace.limit == 500)
+    }
+
+    @Test func whatIsNotFullIsTheLast() {
+        var pace = PurgePace()
+        #expect(pace.pause(afterBatchOf: 499, taking: .milliseconds(1)) == nil)
+        #expect(pace.limit == 500)
+    }
+
+    @Test func slowBatchesShrinkAndQuickOnesGrow() {
+        var pace = PurgePace()
+        for expected in [250, 125, 62, 31, 16, 16] {
+            #expect(pace.pause(afterBatchOf: pace.limit, taking: .milliseconds(51)) == .milliseconds(102))
+            #expect(pace.limit == expected)
+        }
+        for expected in [32, 64, 128, 256, 512, 1000, 1000] {
+            #expect(pace.pause(afterBatchOf: pace.limit, taking: .milliseconds(25)) == .milliseconds(50))
+            #expect(pace.limit == expected)
+        }
+    }
+
+    @Test func aPauseHasAnEnd() {
+        var pace = PurgePace()
+        #expect(pace.pause(afterBatchOf: 500, taking: .seconds(30)) == .seconds(2))
+    }
+}

@@ -1,0 +1,72 @@
+import Authentication
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import SecurePushCore
+import ServiceRuntime
+
+@testable import Ingest
+
+/// The routes for what became of notifications, around a store in memory, with the senders `clinic` and `lab`.
+struct DirectoryBench: Sendable {
+    let client: any TestClientProtocol
+    let store: MemoryStore
+    let credentials: Credentials
+    /// What the other sender presents.
+    let lab: String
+
+    /// A request by `clinic`, unless a test says otherwise; an empty authorization leaves the header out.
+    func send(
+        _ method: HTTPRequest.Method = .get, _ uri: String, authorization: String? = nil
+    ) async throws -> TestResponse {
+        let authorization = authorization ?? credentials.sender
+        return try await client.execute(
+            uri: uri, method: method, headers: authorization.isEmpty ? [:] : [.authorization: authorization])
+    }
+
+    func status(of id: NotificationID, authorization: String? = nil) async throws -> TestResponse {
+        try await send(.get, "/api/notifications/\(id)/status", authorization: authorization)
+    }
+
+    /// Stores a notification of `clinic` for `alice`, unless a test changes it.
+    func stored(_ change: (inout SecurePushCore.Notification) -> Void = { _ in }) async throws -> NotificationID {
+        var notification = SecurePushCore.Notification(
+            sender: "clinic", recipient: UserName("alice")!, expiresAt: .now + .seconds(600))
+        change(&notification)
+        let payload = SealedPayload(keyID: "k", bytes: [1, 2, 3])
+        try await store.append([SealedNotification(notification: notification, payload: payload)])
+        return notification.id
+    }
+
+    /// Puts an attempt's deliveries on record, as a dispatcher does.
+    func record(_ deliveries: [Delivery], of id: NotificationID) async throws {
+        let attempt = try await store.claim([id], now: .now)[id]?.attempt ?? 0
+        try await store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
+    }
+}
+
+/// Runs a test with the routes for what became of notifications.
+func withDirectory(
+    _ body: @escaping @Sendable (DirectoryBench) async throws -> Void
+) async throws {
+    try await withTemporaryFolder { folder in
+        let credentials = try Credentials(folder: folder)
+        let path = folder.appending(path: "api-keys").path
+        let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))
+        let store = MemoryStore()
+        let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+        let router = makeRouter(of: BasicRequestContext.self, context: context)
+        DirectoryController(
+            caller: CallerAuthentication(
+                senders: try APIKeyRing(path: path, logger: .silent),
+                users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
+            directory: store, platforms: [.apple, .fcmv1, .windows]
+        ).addRoutes(to: router)
+        let application = try makeHTTPApplication(
+            router: router, configuration: HTTPConfiguration(port: 0), context: context)
+        try await application.test(.router) { client in
+            try await body(DirectoryBench(client: client, store: store, credentials: credentials, lab: lab))
+        }
+    }
+}

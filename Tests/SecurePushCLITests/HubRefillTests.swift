@@ -1,0 +1,196 @@
+import ArgumentParser
+import SecurePushCore
+import Synchronization
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct HubRefillTests {
+    private let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    /// A store with three installations, three registrations and an ID without a handle.
+    private func store() async throws -> MemoryStore {
+        let store = MemoryStore()
+        let alice = try #require(UserName("Alice"))
+        for number in 1...3 {
+            try await store.save(
+                Installation(
+                    id: "i\(number)", owner: alice, platform: .apple, handle: "secret-handle",
+                    document: Array("{\"n\":\(number)}".utf8), updatedAt: now))
+            try await store.save(
+                Registration(
+                    id: "r\(number)", owner: alice, platform: .wns, handle: "secret-handle",
+                    tags: number == 1 ? [] : ["news", "username:#41lice"], updatedAt: now))
+        }
+        try await store.save(Registration(id: "r4", owner: alice, updatedAt: now))
+        return store
+    }
+
+    private func refill(_ store: MemoryStore, _ hub: RefillHub, dryRun: Bool = false) -> HubRefill {
+        HubRefill(
+            store: store, registrations: hub, installations: hub, isDryRun: dryRun,
+            pause: { wait in hub.pauses.withLock { $0.append(wait) } })
+    }
+
+    @Test func `Everything is put as it is stored`() async throws {
+        let hub = RefillHub { _ in nil }
+        let report = try await refill(store(), hub).run(RefillItem.Kind.allCases) { _ in }
+        #expect(report.summary == "put 3 installations and 3 registrations; 1 have no handle yet; 0 failed")
+        #expect(
+            hub.kept.withLock { $0 } == [
+                "i1": #"{"n":1}"#, "i2": #"{"n":2}"#, "i3": #"{"n":3}"#,
+                // The user's own tag is never missing.
+                "r1": "wns secret-handle username:#41lice", "r2": "wns secret-handle news,username:#41lice",
+                "r3": "wns secret-handle news,username:#41lice",
+            ])
+    }
+
+    @Test(arguments: [RefillItem.Kind.installation, .registration])
+    func `One kind only`(kind: RefillItem.Kind) async throws {
+        let hub = RefillHub { _ in nil }
+        let report = try await refill(store(), hub).run([kind]) { _ in }
+        #expect(report.installations == (kind == .installation ? 3 : 0))
+        #expect(report.registrations == (kind == .registration ? 3 : 0))
+        #expect(hub.kept.withLock { $0.count } == 3)
+    }
+
+    @Test func `A dry run asks the hub nothing`() async throws {
+        let hub = RefillHub { _ in PushGatewayError(.unavailable, "down") }
+        let report = try await refill(store(), hub, dryRun: true).run(RefillItem.Kind.allCases) { _ in }
+        #expect(report.summary == "would put 3 installations and 3 registrations; 1 have no handle yet; 0 failed")
+        #expect(hub.requests.withLock { $0 } == 0)
+    }
+
+    @Test func `Many pages, sixteen at a time`() async throws {
+        let store = MemoryStore()
+        let owner = try #require(UserName("alice"))
+        for number in 0..<1203 {
+            let id = "i\(number)"
+            try await store.save(
+                Installation(
+                    id: id, owner: owner, platform: .apple, handle: id, document: Array(id.utf8), updatedAt: now))
+        }
+        let hub = RefillHub { _ in nil }
+        var seen = 0
+        let report = try await refill(store, hub).run([.installation]) { seen = $0.done }
+        #expect(report.installations == 1203 && seen == 1203)
+        #expect(hub.kept.withLock { $0.count } == 1203)
+        #expect(hub.mostAtOnce.withLock { $0 } <= 16)
+    }
+
+    @Test func `What the hub refuses is listed without the handle, and the others are put`() async throws {
+        let hub = RefillHub { id in
+            switch id {
+            case "i2": PushGatewayError(.rejected, "HTTP 400: The handle secret-handle is not one")
+            case "r3": PushGatewayError(.gone, "HTTP 410: given up")
+            default: nil
+            }
+        }
+        let report = try await refill(store(), hub).run(RefillItem.Kind.allCases) { _ in }
+        #expect(report.installations == 2 && report.registrations == 2)
+        #expect(report.failures.map(\.id) == ["i2", "r3"])
+        #expect(report.failures.map(\.kind) == [.installation, .registration])
+        #expect(report.failures[0].reason == "the hub does not take it (HTTP 400)")
+        #expect(report.failures[1].reason.contains("registers again"))
+        #expect(try JSONText.encode(report.failures[0]).contains(#""Id":"i2","Kind":"installation""#))
+        #expect(
+            try JSONText.encode(report)
+                == #"{"DryRun":false,"Failed":2,"Incomplete":1,"Installations":2,"Registrations":2}"#)
+    }
+
+    @Test func `A throttled request waits as long as the hub asks`() async throws {
+        let refusals = Mutex(2)
+        let hub = RefillHub { _ in
+            let isRefused = refusals.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            guard isRefused else { return nil }
+            return PushGatewayError(.throttled, "HTTP 429", retryAfter: .seconds(9))
+        }
+        let report = try await refill(store(), hub).run([.installation]) { _ in }
+        #expect(report.installations == 3 && report.failures.isEmpty)
+        let pauses = hub.pauses.withLock { $0 }
+        #expect(pauses == [.seconds(9), .seconds(9)])
+    }
+
+    @Test(arguments: [
+        (PushGatewayError(.unavailable, "the hub did not answer (x)"), CommandFailure.Code.unreachable),
+        (PushGatewayError(.unauthorized, "HTTP 401: secret-handle"), .configuration),
+    ])
+    func `A hub that is down or refuses us ends it`(error: PushGatewayError, code: CommandFailure.Code) async throws {
+        let hub = RefillHub { $0.hasPrefix("r") ? error : nil }
+        let command = refill(try await store(), hub)
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await command.run(RefillItem.Kind.allCases) { _ in }
+        }
+        #expect(failure?.code == code)
+        #expect(failure?.details.first?.contains("put 3 installations and 0 registrations") == true)
+        #expect(failure?.message.contains("secret-handle") == false)
+    }
+
+    @Test func `The command's flags`() throws {
+        func kinds(_ arguments: String...) throws -> [RefillItem.Kind] {
+            try InstallationsCommand.Refill.parse(arguments).kinds
+        }
+        #expect(try kinds() == [.installation, .registration])
+        #expect(try kinds("--installations-only") == [.installation])
+        #expect(try kinds("--registrations-only", "--dry-run") == [.registration])
+        #expect(throws: (any Error).self) { try kinds("--installations-only", "--registrations-only") }
+    }
+
+    @Test func `Without a database, or with no hub's settings, it says so`() async throws {
+        let missing = await #expect(throws: CommandFailure.self) {
+            try await RefillDevices(databaseURL: "sqlite:/nowhere/none.sqlite", hub: nil)
+        }
+        #expect(missing?.code == .unreachable)
+        let settings = #expect(throws: CommandFailure.self) { try Settings(["HUB_NAME": "hub"]).hub() }
+        #expect(settings?.code == .configuration)
+    }
+
+    @Test func `The command opens store and hub, and closes them again`() async throws {
+        let hub = try Settings([
+            "HUB_CONNECTION_STRING": "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=a;SharedAccessKey=b=",
+            "HUB_NAME": "hub",
+        ]).hub()
+        let devices = try await RefillDevices(databaseURL: "memory:", hub: hub)
+        // Nothing is stored, so that the hub, which is not there, is not asked.
+        #expect(try await devices.run(RefillItem.Kind.allCases, showsProgress: false) == RefillReport())
+    }
+}
+
+/// A hub that keeps what it is given, and refuses what a test says.
+private final class RefillHub: RegistrationGateway, InstallationGateway {
+    let kept = Mutex<[String: String]>([:])
+    let requests = Mutex(0)
+    let mostAtOnce = Mutex(0)
+    let pauses = Mutex<[Duration]>([])
+    private let atOnce = Mutex(0)
+    private let refusal: @Sendable (String) -> PushGatewayError?
+
+    init(_ refusal: @escaping @Sendable (String) -> PushGatewayError?) { self.refusal = refusal }
+
+    private func keep(_ id: String, _ text: String) async throws {
+        requests.withLock { $0 += 1 }
+        let count = atOnce.withLock { count in
+            count += 1
+            return count
+        }
+        mostAtOnce.withLock { $0 = max($0, count) }
+        defer { atOnce.withLock { $0 -= 1 } }
+        await Task.yield()
+        if let error = refusal(id) { throw error }
+        kept.withLock { $0[id] = text }
+    }
+
+    func putRegistration(
+        _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
+    ) async throws { try await keep(id, "\(platform) \(handle) \(tags.joined(separator: ","))") }
+    func putInstallation(_ id: String, document: [UInt8]) async throws {
+        try await keep(id, String(decoding: document, as: UTF8.self))
+    }
+    func createRegistrationID() async throws -> String { "" }
+    func registrations(handle: String) async throws -> [HubRegistration] { [] }
+    func deleteRegistration(_ id: String) async throws {}
+    func deleteInstallation(_ id: String) async throws {}
+}

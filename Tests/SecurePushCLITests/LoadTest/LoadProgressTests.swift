@@ -1,0 +1,58 @@
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct LoadProgressTests {
+    @Test func `The line while sending`() {
+        var progress = LoadProgress(
+            phase: .sending, total: 100_000, accepted: 12_345, elapsed: .seconds(5))
+        #expect(progress.line == "sending  12,345 of 100,000  12%  2,469/s  36 s left")
+        progress.failed = 3
+        #expect(progress.line == "sending  12,348 of 100,000  12%  2,469/s  3 failed  36 s left")
+    }
+
+    @Test func `The last seconds are whole ones`() {
+        let progress = LoadProgress(phase: .sending, total: 100, accepted: 90, elapsed: .seconds(18))
+        #expect(progress.line == "sending  90 of 100  90%  5.0/s  2 s left")
+    }
+
+    @Test func `Nothing sent yet, and all sent`() {
+        #expect(
+            LoadProgress(phase: .sending, total: 10, accepted: 0, elapsed: .zero).line == "sending  0 of 10  0%  0.0/s")
+        #expect(
+            LoadProgress(phase: .sending, total: 10, accepted: 10, elapsed: .seconds(1)).line
+                == "sending  10 of 10  100%  10.0/s")
+    }
+
+    @Test func `The lines of the later phases`() {
+        var progress = LoadProgress(phase: .dispatching, total: 10, accepted: 10, elapsed: .seconds(1))
+        progress.samples = (3, 10)
+        #expect(progress.line == "dispatching  30% of the samples")
+        progress.pending = 4
+        #expect(progress.line == "counting  4 of 10 not counted yet")
+        progress.phase = .reading
+        progress.reads = (1, 2)
+        #expect(progress.line == "reading  1 of 2  50%")
+    }
+
+    @Test(arguments: [
+        (Duration.milliseconds(1250), "1.25 s"), (.seconds(42), "42 s"), (.seconds(185), "3 min 05 s"),
+        (.seconds(7620), "2 h 07 min"), (.zero, "0.00 s"),
+    ])
+    func `Durations for people`(duration: Duration, text: String) {
+        #expect(duration.spoken == text)
+    }
+
+    @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1000, "-1,000")])
+    func `Numbers in groups`(number: Int, text: String) {
+        #expect(number.grouped == text)
+    }
+
+    @Test func `Columns are aligned`() {
+        var table = TextTable()
+        table.add(["a", "bb", "c"])
+        table.add(["long name", "1", "1,000"])
+        table.add(["x", ""])
+        #expect(table.lines == ["a          bb      c", "long name   1  1,000", "x"])
+    }
+}

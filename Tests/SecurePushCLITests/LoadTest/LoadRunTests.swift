@@ -1,0 +1,171 @@
+import SecurePushCore
+import Synchronization
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct LoadRunTests {
+    private func run(
+        _ plan: LoadPlan, _ behavior: FakeIngest.Behavior = .init(), stop: StopRequest = StopRequest()
+    ) async throws -> (report: LoadReport, ingest: FakeIngest) {
+        let ingest = FakeIngest(behavior)
+        let ledger = LoadLedger(plan)
+        try await LoadRun(target: ingest, ledger: ledger, stop: stop).run()
+        return (LoadReport(ledger.snapshot, plan: plan, interrupted: stop.isRequested), ingest)
+    }
+
+    @Test func `Everything is sent once, dispatched and counted`() async throws {
+        let sent = Mutex<[Int]>([])
+        var behavior = FakeIngest.Behavior()
+        behavior.observe = { range in sent.withLock { $0 += range } }
+        let plan = LoadPlan(count: 120, concurrency: 7)
+        let (report, ingest) = try await run(plan, behavior)
+        #expect(sent.withLock { $0.sorted() } == Array(0..<120))
+        #expect(ingest.mostAtOnce <= 7)
+        #expect(report.Sent == 120)
+        #expect(report.Accepted == 120)
+        #expect(report.AcceptLatency.count == 120)
+        #expect(report.Dispatch?.Statuses == ["dispatched": 120])
+        #expect(report.Dispatch?.Pending == 0)
+        #expect(report.isSuccess)
+    }
+
+    @Test func `Dispatch figures come from the records' own times`() async throws {
+        let (report, _) = try await run(LoadPlan(count: 101, concurrency: 1))
+        let dispatch = try #require(report.Dispatch)
+        #expect(dispatch.Latency.count == 101)
+        #expect(dispatch.Latency.values == Array(repeating: 40, count: 5))
+        // The fake accepts one a millisecond, and the last is taken 40 ms after it was accepted.
+        #expect(dispatch.DurationSeconds == 0.14)
+        #expect(dispatch.DrainSeconds == 0.04)
+        #expect(dispatch.DispatchedPerSecond == 721.4)
+    }
+
+    @Test func `Batches`() async throws {
+        let sizes = Mutex<[Int]>([])
+        var behavior = FakeIngest.Behavior()
+        behavior.observe = { range in sizes.withLock { $0.append(range.count) } }
+        let (report, _) = try await run(LoadPlan(count: 25, concurrency: 2, batch: 10, usesBatchRoute: true), behavior)
+        #expect(sizes.withLock { $0.sorted() } == [5, 10, 10])
+        #expect(report.Accepted == 25)
+        #expect(report.Batch == 10)
+    }
+
+    @Test func `Of many a sample is looked at, the last one among it`() async throws {
+        let (report, _) = try await run(LoadPlan(count: 5000, concurrency: 3))
+        let dispatch = try #require(report.Dispatch)
+        #expect([1667, 1668].contains(dispatch.Latency.count))
+        #expect(dispatch.Statuses == ["dispatched": 5000])
+        #expect(dispatch.DurationSeconds == 5.039)
+    }
+
+    @Test func `Failures are counted by reason, and the rest goes on`() async throws {
+        var behavior = FakeIngest.Behavior()
+        behavior.failure = { $0 == 3 ? "503" : $0 == 4 ? "no answer in time" : nil }
+        let (report, _) = try await run(LoadPlan(count: 10, concurrency: 2), behavior)
+        #expect(report.Failures == ["503": 1, "no answer in time": 1])
+        #expect(report.Accepted == 8)
+        #expect(report.Dispatch?.Statuses == ["dispatched": 8])
+        #expect(!report.isSuccess)
+    }
+
+    @Test func `A refusal ends it: as the failure when nothing was measured, else as a problem`() async throws {
+        var behavior = FakeIngest.Behavior()
+        let refusal = CommandFailure(.failed, "ingest answered 401")
+        behavior.refusal = { _ in refusal }
+        await #expect(throws: refusal) { try await run(LoadPlan(count: 10, concurrency: 2), behavior) }
+        behavior.refusal = { $0 == 5 ? refusal : nil }
+        let (report, _) = try await run(LoadPlan(count: 100, concurrency: 1), behavior)
+        #expect(report.Accepted == 5)
+        #expect(report.Problems == ["ingest answered 401"])
+        #expect(!report.isSuccess)
+    }
+
+    @Test func `What fails at the hub is told`() async throws {
+        var behavior = FakeIngest.Behavior()
+        behavior.end = { $0.isMultiple(of: 2) ? .failed : .dispatched }
+        let (report, _) = try await run(LoadPlan(count: 10, concurrency: 1), behavior)
+        #expect(report.Dispatch?.Statuses == ["dispatched": 5, "failed": 5])
+        #expect(!report.isSuccess)
+    }
+
+    @Test func `What is never dispatched is given up after a time in which nothing moved`() async throws {
+        var behavior = FakeIngest.Behavior()
+        behavior.looksUntilDispatched = .max
+        let plan = LoadPlan(count: 3, concurrency: 1, drainTimeout: .milliseconds(20))
+        let (report, _) = try await run(plan, behavior)
+        #expect(report.Dispatch?.Pending == 3)
+        #expect(report.Dispatch?.DispatchedPerSecond == nil)
+        #expect(!report.isSuccess)
+    }
+
+    @Test func `What ends after the samples were given up is measured all the same`() async throws {
+        var behavior = FakeIngest.Behavior()
+        behavior.looksUntilDispatched = 2
+        let plan = LoadPlan(count: 3, concurrency: 1, drainTimeout: .zero)
+        let (report, _) = try await run(plan, behavior)
+        #expect(report.Dispatch?.Latency.count == 3)
+    }
+
+    @Test func `A status that cannot be had is a problem, and the rest is told`() async throws {
+        var behavior = FakeIngest.Behavior()
+        behavior.stateFailure = CommandFailure(.failed, "ingest answered 404")
+        let (report, _) = try await run(LoadPlan(count: 3, concurrency: 1), behavior)
+        #expect(report.Accepted == 3)
+        #expect(report.Problems == ["The dispatch was not measured to its end: ingest answered 404"])
+    }
+
+    @Test func `Without waiting nothing is said of the dispatch`() async throws {
+        var behavior = FakeIngest.Behavior()
+        behavior.looksUntilDispatched = .max
+        let (report, _) = try await run(LoadPlan(count: 3, concurrency: 1, waits: false), behavior)
+        #expect(report.Dispatch == nil)
+        #expect(report.isSuccess)
+    }
+
+    @Test func `A stop ends sending and waiting, and keeps what was measured`() async throws {
+        let stop = StopRequest()
+        var behavior = FakeIngest.Behavior()
+        behavior.looksUntilDispatched = .max
+        behavior.observe = { if $0.contains(20) { stop.request() } }
+        let (report, _) = try await run(LoadPlan(count: 1000, concurrency: 1), behavior, stop: stop)
+        #expect(report.Sent == 21)
+        #expect(report.Accepted == 21)
+        #expect(report.Interrupted)
+        #expect(!report.isSuccess)
+    }
+
+    @Test func `At a rate nothing is sent before its time`() async throws {
+        let start = ContinuousClock.now
+        let times = Mutex<[(Int, Duration)]>([])
+        var behavior = FakeIngest.Behavior()
+        behavior.observe = { range in times.withLock { $0.append((range.lowerBound, .now - start)) } }
+        let (report, _) = try await run(LoadPlan(count: 5, rate: 20, concurrency: 2, waits: false), behavior)
+        for (number, time) in times.withLock({ $0 }) { #expect(time >= .milliseconds(50 * number)) }
+        #expect(report.RatePerSecond == 20)
+        #expect(report.Accepted == 5)
+    }
+
+    @Test func `Waiting for a worker counts into the latency at a rate`() async throws {
+        // One worker, 20 ms a request, one every 5 ms asked for: the fifth is due at 20 ms and ends at 100 ms.
+        let ledger = LoadLedger(LoadPlan(count: 5, rate: 200, concurrency: 1, waits: false))
+        try await LoadRun(target: SlowIngest(), ledger: ledger, stop: StopRequest()).run()
+        let histogram = ledger.snapshot.accepted
+        #expect(histogram.maximum >= 80_000)
+        #expect(histogram.minimum >= 20_000)
+    }
+}
+
+/// Takes 20 ms for each request.
+private struct SlowIngest: LoadTarget {
+    func push(_ notifications: Range<Int>, report: @escaping (Int, PushResult) -> Void) async throws {
+        let end = ContinuousClock.now + .milliseconds(20)
+        while .now < end { await Task.yield() }
+        for notification in notifications {
+            report(notification, .accepted(NotificationID(high: 1, low: UInt64(notification))))
+        }
+    }
+
+    func state(of id: NotificationID) async throws -> PushedState { throw CommandFailure(.failed, "not here") }
+    func page(before id: NotificationID?) async throws -> PushedPage { throw CommandFailure(.failed, "not here") }
+}

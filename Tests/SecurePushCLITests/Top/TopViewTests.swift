@@ -1,0 +1,54 @@
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct TopViewTests {
+    private func reading(_ service: String, _ before: String, _ after: String) -> TopReading {
+        TopReading(
+            service: service, url: "http://127.0.0.1", version: "1.0", readiness: Readiness(state: "ready", down: []),
+            window: MetricsWindow(
+                before: PrometheusSamples(before), after: PrometheusSamples(after), seconds: 2))
+    }
+
+    @Test func `A dispatcher's figures`() {
+        let attempts = "securepush_dispatch_attempts_total"
+        let reading = reading(
+            "dispatcher", "\(attempts){platform=\"apple\",result=\"sent\"} 10\nsecurepush_dispatch_settled_total 1",
+            """
+            \(attempts){platform="apple",result="sent"} 30
+            \(attempts){platform="windows",result="throttled"} 4
+            securepush_dispatch_settled_total 21
+            securepush_parked_total{reason="attempts"} 2
+            securepush_parked_total{reason="unreadable"} 1
+            process_resident_memory_bytes 1048576
+            """)
+        #expect(
+            reading.Figures == [
+                "DispatchedPerSecond": 10, "AttemptsPerSecond": 12, "SentPerSecond": 10, "ThrottledPerSecond": 2,
+                "AttemptsApplePerSecond": 10, "AttemptsWindowsPerSecond": 2, "Parked": 3,
+            ])
+        let lines = TopView(readings: [reading]) { text, _ in text }.lines
+        #expect(lines[0] == "service     state  version  req/s  p50 ms  p99 ms  CPU %  RSS MB")
+        #expect(lines[1] == "dispatcher  ready      1.0    0.0       -       -      -     1.0")
+        #expect(lines.contains("attempts/s        10.0 sent, 2.0 throttled"))
+        #expect(lines.contains("by platform       10.0 apple, 2.0 windows"))
+        #expect(lines.contains { $0.hasPrefix("parked") && $0.hasSuffix(" 3") })
+    }
+
+    @Test func `Health and metrics are no requests of callers`() {
+        let name = "securepush_http_requests_total"
+        let reading = reading(
+            "ingest", "\(name){route=\"/metrics\"} 1",
+            "\(name){route=\"/metrics\"} 9\n\(name){route=\"/api/notifications\"} 6")
+        #expect(reading.RequestsPerSecond == 3)
+    }
+
+    @Test(arguments: [
+        (200, #"{"status":"ready","checks":{"database":"up","amqp":"down"},"amqp":"down"}"#, "ready", ["amqp"]),
+        (503, #"{"status":"unready","checks":{"database":"down"}}"#, "unready", ["database"]),
+        (200, "", "ready", []), (502, "<html>", "unready", []),
+    ])
+    func `What readyz tells`(status: Int, body: String, state: String, down: [String]) {
+        #expect(Readiness(APIAnswer(status: status, body: body)) == Readiness(state: state, down: down))
+    }
+}

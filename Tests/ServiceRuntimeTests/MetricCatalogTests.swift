@@ -1,0 +1,50 @@
+import Foundation
+import ServiceRuntime
+import TestSupport
+import Testing
+
+/// The catalogue of metrics, its document and the sources say the same.
+@Suite struct MetricCatalogTests {
+    private static let document = TestEnvironment.packageRoot.appending(path: "docs/metrics.md")
+
+    @Test func theDocumentIsTrue() throws {
+        let document = try String(contentsOf: Self.document, encoding: .utf8)
+        for table in [MetricCatalog.markdownTable(), MetricCatalog.bucketsTable()] {
+            #expect(document.contains(table), "Put this table into docs/metrics.md:\n\(table)")
+        }
+    }
+
+    /// Prometheus, "Metric and label naming".
+    @Test(arguments: MetricCatalog.all)
+    func namesKeepPrometheusRules(_ metric: MetricDescription) {
+        #expect(metric.name.wholeMatch(of: /(securepush|process)(_[a-z]+)+/) != nil)
+        #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"))
+        if case .histogram(let buckets) = metric.kind {
+            #expect(metric.name.hasSuffix("_seconds"))
+            #expect(buckets == buckets.sorted() && Set(buckets).count == buckets.count)
+        }
+        #expect(metric.help.hasSuffix("."))
+        #expect(!metric.services.isEmpty)
+    }
+
+    @Test func namesAreUnique() {
+        #expect(Set(MetricCatalog.all.map(\.name)).count == MetricCatalog.all.count)
+    }
+
+    /// Every name that a source makes an instrument of is in the catalogue, and the other way round.
+    @Test func theSourcesMakeWhatTheCatalogueHas() throws {
+        var made: Set<String> = []
+        for folder in ["Shared", "Services"] {
+            let root = TestEnvironment.packageRoot.appending(path: folder)
+            let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
+            for case let file as URL in files where file.pathExtension == "swift" {
+                guard !file.lastPathComponent.hasPrefix("MetricCatalog") else { continue }
+                let text = try String(contentsOf: file, encoding: .utf8)
+                for match in text.matches(of: /"((?:securepush|process)_[a-z_]+)"/) { made.insert(String(match.1)) }
+            }
+        }
+        // What reads metrics names them without making any.
+        made.subtract(["securepush_"])
+        #expect(made.symmetricDifference(MetricCatalog.all.map(\.name)).isEmpty)
+    }
+}

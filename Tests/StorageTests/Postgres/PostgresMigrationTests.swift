@@ -1,0 +1,62 @@
+import Logging
+import SecurePushCore
+import Testing
+
+@testable import Storage
+
+struct PostgresMigrationTests {
+    private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let id = NotificationID(at: noon)
+
+    /// A database as version 1 left it, with one row in each table.
+    private func makeVersionOne(_ url: String) throws {
+        let first = PostgresMigration.all[0]
+        let rows = [
+            "CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz)",
+            "INSERT INTO schema_migrations VALUES (1, '\(first.name)')",
+            """
+            INSERT INTO notifications (id, sender, recipient, presentation, created_at, expires_at)
+            VALUES ('\(id)', 'tests', 'alice', 0, \(noon.milliseconds), \((noon + .seconds(60)).milliseconds))
+            """,
+            "INSERT INTO payloads VALUES ('\(id)', 'k1', '\\x010203')",
+            "INSERT INTO outbox VALUES ('\(id)', \(noon.milliseconds))",
+            "INSERT INTO registrations VALUES ('r1', 'alice', 'apns', 'h1', \(noon.milliseconds))",
+        ]
+        _ = try PostgresTestDatabase.psql(url, (first.statements + rows).joined(separator: ";\n"))
+    }
+
+    @Test func theSecondStepKeepsEverything() async throws {
+        try await PostgresTestDatabase.with { url in
+            try makeVersionOne(url)
+            let report = try await PostgresStore.migrate(uri: url, logger: quiet)
+            #expect(report == MigrationReport(applied: ["0002_sender_side"], version: 2))
+            try await withRunningStore(url) { test in
+                let found = try #require(try await test.store.find(id, recipient: .alice))
+                #expect(found.payload == SealedPayload(keyID: "k1", bytes: [1, 2, 3]))
+                let record = try await test.store.record(id, sender: "tests")
+                #expect(record?.recipient == .alice)
+                let registration = try await test.store.registration("r1", owner: .alice)
+                #expect(registration?.tags == [])
+                let platforms = try await test.store.platforms(of: [.alice])
+                #expect(platforms == [.alice: [.apple]])
+                let leased = try await test.store.lease(limit: 2, now: noon, until: noon)
+                #expect(leased.map(\.id) == [id])
+            }
+        }
+    }
+
+    @Test func whatIsThereAlreadyIsPurgedInItsTime() async throws {
+        try await PostgresTestDatabase.with { url in
+            try makeVersionOne(url)
+            _ = try await PostgresStore.migrate(uri: url, logger: quiet)
+            let purgeAt = try PostgresTestDatabase.psql(url, "SELECT purge_at FROM payloads")
+            #expect(Int64(purgeAt) == (noon + .seconds(60)).milliseconds)
+            try await withRunningStore(url) { test in
+                let before = try await test.store.purge(limit: 10, now: noon + .seconds(59))
+                #expect(before == PurgeReport())
+                let after = try await test.store.purge(limit: 10, now: noon + .seconds(60))
+                #expect(after == PurgeReport(payloads: 1))
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import Storage
+
+struct PostgresPlanTests {
+    /// Rows of one sender for one user, oldest first; every hundredth was revoked.
+    private func fill(_ test: TestStore, _ count: Int) async throws {
+        let (start, end) = (noon.milliseconds, (noon + .seconds(86400)).milliseconds)
+        try await test.execute(
+            """
+            INSERT INTO notifications (id, sender, recipient, presentation, created_at, expires_at, revoked_at)
+            SELECT (lpad(to_hex(\(start) + i), 12, '0') || '70008' || lpad(to_hex(i), 15, '0'))::uuid,
+                'tests', 'alice', 0, \(start) + i, \(end), CASE WHEN i % 100 = 0 THEN \(start) END
+            FROM generate_series(1, \(count)) AS i
+            """)
+        try await test.execute(
+            """
+            INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
+            SELECT id, 'k1', '\\x01', expires_at FROM notifications
+            """)
+    }
+
+    @Test func aPageEndsAfterABoundedScanAndSaysWhereToGoOn() async throws {
+        try await withTestStore(.postgres) { test in
+            try await fill(test, PostgresStore.pageScan + 500)
+            try await test.execute("UPDATE notifications SET revoked_at = NULL")
+            try await test.execute(
+                "UPDATE notifications SET read_at = 1 WHERE id = (SELECT id FROM notifications ORDER BY id LIMIT 1)")
+            for recipient in [nil, UserName.alice] {
+                var query = NotificationQuery(sender: "tests", recipient: recipient, status: .read, limit: 10)
+                let first = try await test.store.page(query, now: noon)
+                #expect(first.records.isEmpty)
+                query.before = try #require(first.next)
+                let second = try await test.store.page(query, now: noon)
+                #expect(second.records.count == 1 && second.next == nil)
+            }
+        }
+    }
+
+    /// One call of each new method that reads or changes rows by something else than their primary key.
+    private func useAll(_ store: any Store) async throws {
+        for recipient in [nil, UserName.alice] {
+            let query = NotificationQuery(sender: "tests", recipient: recipient, status: .revoked, limit: 10)
+            let page = try await store.page(query, now: noon)
+            #expect(page.records.count == 10)
+        }
+        let inbox = try await store.inbox(of: .alice, unreadOnly: true, after: nil, limit: 10, now: noon)
+        #expect(inbox.entries.count == 10 && inbox.unread == 2970)
+        let sent = SealedNotification.sample()
+        _ = try await store.append([sent], once: .sample(of: [sent], expiresAt: noon + .seconds(1)), now: noon)
+        _ = try await store.append([sent], once: .sample(of: [sent]), now: noon)
+        let revoked = try await store.revoke(sent.id, sender: "tests", now: noon)
+        #expect(revoked)
+        _ = try await store.purge(limit: 10, now: noon + .seconds(86400))
+        _ = try await store.purge(limit: 10, now: noon + .seconds(86400) + RetentionPolicy.tombstone)
+        try await store.save(
+            Installation(id: "i", owner: .alice, platform: .apple, handle: "h", document: [], updatedAt: noon))
+        try await store.save(Registration(id: "r", owner: .alice, platform: .wns, handle: "h", updatedAt: noon))
+        let platforms = try await store.platforms(of: [.alice, .bob])
+        #expect(platforms == [.alice: [.apple, .windows]])
+        _ = try await store.installations(handle: "h")
+        _ = try await store.installations(after: nil, limit: 5)
+        _ = try await store.registrations(after: nil, limit: 5)
+        _ = try await store.lease(limit: 5, now: noon, until: noon)
+        _ = try await store.backlog(now: noon)
+    }
+
+    @Test func everyIndexIsUsedAndNoTableIsReadWhole() async throws {
+        try await withTestStore(.postgres) { test in
+            try await fill(test, 3000)
+            // What the planner knows of tables in use: one sender, so that an index by sender seems to be of no use.
+            try await test.execute("VACUUM ANALYZE notifications, payloads")
+            let scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables"
+            let before = try PostgresTestDatabase.psql(test.url, scans)
+            try await useAll(test.store)
+            let unused = """
+                SELECT coalesce(string_agg(indexrelname, ' ' ORDER BY indexrelname), '') FROM pg_stat_user_indexes
+                WHERE idx_scan = 0 AND indexrelname IN ('notifications_sender', 'notifications_recipient',
+                    'payloads_to_destroy', 'payloads_to_forget', 'idempotency_keys_expiry', 'registrations_owner',
+                    'installations_owner', 'installations_handle', 'outbox_due', 'installations_pkey')
+                """
+            var left = ""
+            // The server counts with a delay.
+            let isUsed = try await eventually {
+                left = try PostgresTestDatabase.psql(test.url, unused)
+                return left.isEmpty
+            }
+            #expect(isUsed, "not used: \(left)")
+            let after = try PostgresTestDatabase.psql(test.url, scans)
+            #expect(after == before)
+        }
+    }
+
+    @Test func whatHappensToANotificationTouchesNoIndex() async throws {
+        try await withTestStore(.postgres) { test in
+            let sent = SealedNotification.sample()
+            try await test.store.append([sent])
+            _ = try await test.store.claim([sent.id], now: noon)
+            let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: noon)
+            try await test.store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: [delivery])])
+            try await test.store.markRead(sent.id, at: noon)
+            _ = try await test.store.revoke(sent.id, sender: "tests", now: noon)
+            let updates = """
+                SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
+                """
+            let areHot = try await eventually { try PostgresTestDatabase.psql(test.url, updates) == "4|4" }
+            #expect(areHot)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import SecurePushCore
+import Testing
+
+@testable import Storage
+
+/// Two stores on one database, as two processes have it.
+struct PostgresSharingTests {
+    private func withTwoStores(_ body: @Sendable ([any Store], TestStore) async throws -> Void) async throws {
+        try await withTestStore(.postgres) { first in
+            try await withRunningStore(first.url) { second in try await body([first.store, second.store], first) }
+        }
+    }
+
+    @Test func ofTwoHundredWithOneKeyOneIsStored() async throws {
+        try await withTwoStores { stores, test in
+            let sent = (0..<200).map { _ in SealedNotification.sample() }
+            let answers = try await withThrowingTaskGroup(of: (NotificationID, IdempotentRequest?).self) { group in
+                for (index, one) in sent.enumerated() {
+                    group.addTask {
+                        let request = IdempotentRequest.sample(of: [one])
+                        return (one.id, try await stores[index % 2].append([one], once: request, now: noon))
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let stored = answers.filter { $0.1 == nil }.map(\.0)
+            try #require(stored.count == 1)
+            let told = Set(answers.compactMap { $0.1?.answer.location })
+            #expect(told == ["/api/notifications/\(stored[0])"])
+            for table in ["notifications", "payloads", "outbox", "idempotency_keys"] {
+                #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM \(table)") == "1")
+            }
+        }
+    }
+
+    @Test func manyKeysInAnyOrderNeverDeadlock() async throws {
+        try await withTwoStores { stores, test in
+            let keys = (0..<50).map { "key-\($0)" }
+            let stored = try await withThrowingTaskGroup(of: String?.self) { group in
+                for (index, key) in (0..<4).flatMap({ _ in keys.shuffled() }).enumerated() {
+                    group.addTask {
+                        let one = SealedNotification.sample()
+                        let request = IdempotentRequest.sample(key, of: [one])
+                        let earlier = try await stores[index % 2].append([one], once: request, now: noon)
+                        return earlier == nil ? key : nil
+                    }
+                }
+                return try await group.reduce(into: [String]()) { if let key = $1 { $0.append(key) } }
+            }
+            #expect(stored.sorted() == keys.sorted())
+            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "50")
+        }
+    }
+
+    /// The second process waits for the first one's transaction, and a key that it gives up is free.
+    @Test func aKeyWhoseTransactionIsRolledBackIsTaken() async throws {
+        try await withTestStore(.postgres) { test in
+            try await test.execute("ALTER TABLE notifications ADD CHECK (sender <> 'poison')")
+            let refused = SealedNotification.sample(from: "poison")
+            let request = IdempotentRequest.sample(of: [refused])
+            await #expect(throws: StorageError.self) {
+                try await test.store.append([refused], once: request, now: noon)
+            }
+            let found = try await test.store.request(request.key, now: noon)
+            #expect(found == nil)
+            let taken = SealedNotification.sample()
+            let earlier = try await test.store.append([taken], once: .sample(of: [taken]), now: noon)
+            #expect(earlier == nil)
+        }
+    }
+
+    @Test func twoThatPurgeDoEachThingOnce() async throws {
+        try await withTwoStores { stores, test in
+            let sent = (0..<600).map { _ in SealedNotification.sample() }
+            try await stores[0].append(sent)
+            let end = noon + .seconds(3600) + RetentionPolicy.tombstone
+            let reports = try await withThrowingTaskGroup(of: PurgeReport.self) { group in
+                for index in 0..<12 { group.addTask { try await stores[index % 2].purge(limit: 50, now: end) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(reports.allSatisfy { $0.largest <= 50 })
+            #expect(reports.reduce(0) { $0 + $1.payloads } == 600)
+            let rest = try await stores[0].purge(limit: 1000, now: end)
+            #expect(rest.payloads == 0)
+            #expect(reports.reduce(rest.notifications) { $0 + $1.notifications } == 600)
+            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications") == "0")
+            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM payloads") == "0")
+        }
+    }
+
+    @Test func whatAnOlderProcessWritesIsPurgedToo() async throws {
+        try await withTestStore(.postgres) { test in
+            let sent = SealedNotification.sample()
+            try await test.store.append([sent])
+            try await test.execute("UPDATE payloads SET purge_at = NULL")
+            let before = try await test.store.purge(limit: 10, now: noon)
+            #expect(before == PurgeReport())
+            let report = try await test.store.purge(limit: 10, now: noon + .seconds(3600))
+            #expect(report == PurgeReport(payloads: 1))
+        }
+    }
+}
