@@ -148,7 +148,7 @@ let package = Package(
         .executableTarget(
             name: "HubEmulator",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto, deque, httpTypes, hummingbird,
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes, hummingbird,
                 logging, metrics, nioCore, serviceLifecycle,
             ], path: "Services/HubEmulator", resources: [.embedInCode("Page")], swiftSettings: settings),
         .executableTarget(

@@ -23,13 +23,33 @@ extension EmulatorConfiguration {
         "EMULATOR_SECONDARY_KEY", .string(hint: "KEY"), isSecret: true,
         meaning: "Second key of the full rule, for trying key rotation")
 
+    static let accessRulesKey = ConfigurationKey(
+        "EMULATOR_ACCESS_RULES", .list, isSecret: true,
+        meaning: "Further rules, separated by commas: NAME:Listen+Send+Manage:KEY or NAME:RIGHTS:KEY:SECONDARYKEY")
+
     static let recordsKey = ConfigurationKey(
         "EMULATOR_RECORDS", .integer(1...1_000_000), default: "10000",
         meaning: "Requests kept for GET /emulator/messages; the oldest makes room")
 
+    static let recordMegabytesKey = ConfigurationKey(
+        "EMULATOR_RECORD_MEGABYTES", .integer(1...16_384), default: "64",
+        meaning: "Memory that the kept requests may hold; the oldest makes room")
+
+    static let stateKey = ConfigurationKey(
+        "EMULATOR_STATE", .path, defaultText: "memory only",
+        meaning: "SQLite file that keeps hubs, registrations, installations and schedules over a restart")
+
+    static let scenarioKey = ConfigurationKey(
+        "EMULATOR_SCENARIO", .existingFile, meaning: "JSON file of faults that come and go at their times")
+
+    static let seedKey = ConfigurationKey(
+        "EMULATOR_SEED", .integer(0...Int.max), defaultText: "random",
+        meaning: "Makes the draws of faults with a rate repeatable")
+
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: defaultPort) + [
-            connectionStringKey, endpointKey, hubNamesKey, listenKeyKey, secondaryKeyKey, recordsKey,
+            connectionStringKey, endpointKey, hubNamesKey, listenKeyKey, secondaryKeyKey, accessRulesKey,
+            recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey,
         ]
 
     /// - Returns: nil when something cannot be used; the reader holds the issues.
@@ -45,7 +65,15 @@ extension EmulatorConfiguration {
         let listenKey = reader.read(listenKeyKey)
         let secondaryKey = reader.read(secondaryKeyKey)
         let hubNames = reader.read(hubNamesKey)
-        guard let records = reader.read(recordsKey), let http, reader.issues.isEmpty else { return nil }
+        let accessRules = (reader.read(accessRulesKey) ?? []).map(SharedAccessRule.init(setting:))
+        if accessRules.contains(where: { $0 == nil }) {
+            reader.note(accessRulesKey.name, "is not NAME:RIGHTS:KEY, RIGHTS of Listen, Send and Manage joined by +")
+        }
+        let stateFile = reader.read(stateKey)
+        let scenarioFile = reader.read(scenarioKey)
+        let seed = reader.read(seedKey)
+        let megabytes = reader.read(recordMegabytesKey)
+        guard let records = reader.read(recordsKey), let megabytes, let http, reader.issues.isEmpty else { return nil }
         let connectionString = HubConnectionString(
             endpoint: endpoint ?? fixed?.endpoint ?? http.endpoint,
             keyName: fixed?.keyName ?? SharedAccessRule.defaultFullName,
@@ -54,7 +82,12 @@ extension EmulatorConfiguration {
         configuration.listenKey = listenKey ?? configuration.listenKey
         configuration.secondaryKey = secondaryKey
         configuration.hubNames = hubNames.map { Set($0.map { $0.lowercased() }) }
+        configuration.accessRules = accessRules.compactMap { $0 }
         configuration.recordCapacity = records
+        configuration.maximumRecordBytes = megabytes * 1024 * 1024
+        configuration.stateFile = stateFile
+        configuration.scenarioFile = scenarioFile
+        configuration.seed = seed.map { UInt64($0) }
         return configuration
     }
 }

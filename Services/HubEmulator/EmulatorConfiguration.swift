@@ -8,10 +8,20 @@ struct EmulatorConfiguration: Sendable {
     var listenKey: String
     /// A second key of the full rule, for trying key rotation.
     var secondaryKey: String?
+    /// Rules of the namespace besides the full and the Listen rule.
+    var accessRules: [SharedAccessRule] = []
     /// Nil: any hub name is taken.
     var hubNames: Set<String>?
     /// How many records are kept.
     var recordCapacity = 10_000
+    /// How much memory they may hold, about.
+    var maximumRecordBytes = RecordLog.defaultMaximumBytes
+    /// The SQLite file that keeps state over a restart; nil: memory only.
+    var stateFile: String?
+    /// Faults that come and go by themselves.
+    var scenarioFile: String?
+    /// The seed of faults that name none.
+    var seed: UInt64?
 
     /// How many devices are kept.
     static let deviceCapacity = 100_000
@@ -34,6 +44,6 @@ struct EmulatorConfiguration: Sendable {
                 name: connectionString.keyName, primaryKey: connectionString.key, secondaryKey: secondaryKey,
                 rights: .full),
             SharedAccessRule(name: SharedAccessRule.defaultListenName, primaryKey: listenKey, rights: .listen),
-        ]
+        ] + accessRules
     }
 }

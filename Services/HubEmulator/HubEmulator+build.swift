@@ -1,34 +1,52 @@
 import Foundation
 import Hummingbird
+import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime
 
 extension HubEmulator {
-    /// Puts the emulator together: one HTTP service, everything else lives in memory behind it.
+    /// Puts the emulator together: one HTTP service in front of its state, and what happens without a request.
     ///
     /// - Parameter announce: called with the connection string once clients can connect.
+    /// - Throws: ``ConfigurationError`` when the state file or the scenario cannot be used.
     static func build(
         _ configuration: EmulatorConfiguration, context: ServiceContext,
         announce: @escaping @Sendable (String) -> Void
     ) throws -> [any Service] {
+        let state: EmulatorState
+        do {
+            state = try EmulatorState(configuration, logger: context.logger)
+        } catch let error as FaultScenario.Refusal {
+            throw ConfigurationError(EmulatorConfiguration.scenarioKey.name, "cannot be used: \(error)")
+        } catch {
+            throw ConfigurationError(EmulatorConfiguration.stateKey.name, "cannot be used: \(error)")
+        }
         let service = try makeHTTPService(
-            router: makeRouter(configuration, context: context), configuration: configuration.http, context: context
+            router: makeRouter(configuration, state: state, context: context), configuration: configuration.http,
+            context: context
         ) { port in
             announce(configuration.connectionString(listeningOn: port))
         }
-        return [service]
+        return [
+            StateService(journal: state.journal),
+            ScheduleService(schedules: state.schedules, intake: state.intake),
+            service,
+        ]
     }
 
     /// All routes of the emulator over fresh state.
     static func makeRouter(
         _ configuration: EmulatorConfiguration, context: ServiceContext
+    ) throws -> Router<EmulatorContext> {
+        try makeRouter(
+            configuration, state: EmulatorState(configuration, logger: context.logger), context: context)
+    }
+
+    /// All routes of the emulator.
+    static func makeRouter(
+        _ configuration: EmulatorConfiguration, state: EmulatorState, context: ServiceContext
     ) -> Router<EmulatorContext> {
-        let feed = EventFeed()
-        let hubs = HubDirectory()
-        let devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
-        let log = RecordLog(capacity: configuration.recordCapacity, feed: feed)
-        let faults = FaultTable()
-        let gate = makeGate(configuration)
+        let gate = makeGate(configuration, hubs: state.hubs)
 
         // The hub's paths are compared without regard to case: clients write /messages and /Messages.
         let router = Router(context: EmulatorContext.self, options: [.caseInsensitive, .autoGenerateHeadEndpoints])
@@ -37,17 +55,43 @@ extension HubEmulator {
         PageController().addRoutes(to: router)
 
         let emulator = router.group("emulator").add(middleware: SameOriginMiddleware())
-        RecordController(log: log, devices: devices, feed: feed).addRoutes(to: emulator)
-        DeviceController(devices: devices).addRoutes(to: emulator)
-        FaultController(faults: faults, feed: feed).addRoutes(to: emulator)
+        RecordController(log: state.log, devices: state.devices, feed: state.feed).addRoutes(to: emulator)
+        DeviceController(devices: state.devices).addRoutes(to: emulator)
+        FaultController(faults: state.faults, feed: state.feed).addRoutes(to: emulator)
 
         let hub = router.group(":hub").add(middleware: HubErrorMiddleware())
-        SendController(gate: gate, hubs: hubs, devices: devices, log: log, faults: faults).addRoutes(to: hub)
-        RegistrationController(gate: gate, hubs: hubs, devices: devices, log: log, faults: faults).addRoutes(to: hub)
+        SendController(gate: gate, intake: state.intake).addRoutes(to: hub)
+        BatchController(gate: gate, intake: state.intake).addRoutes(to: hub)
+        ScheduleController(gate: gate, intake: state.intake).addRoutes(to: hub)
+        RegistrationController(
+            gate: gate, hubs: state.hubs, devices: state.devices, log: state.log, faults: state.faults
+        ).addRoutes(to: hub)
+        addResources(to: router, hub: hub, emulator: emulator, state: state, gate: gate)
         return router
     }
 
-    private static func makeGate(_ configuration: EmulatorConfiguration) -> HubGate {
+    /// Installations, telemetry, feedback and the hubs themselves.
+    private static func addResources(
+        to router: Router<EmulatorContext>, hub: RouterGroup<EmulatorContext>,
+        emulator: RouterGroup<EmulatorContext>, state: EmulatorState, gate: HubGate
+    ) {
+        InstallationController(
+            gate: gate, hubs: state.hubs, devices: state.devices, log: state.log, faults: state.faults
+        ).addRoutes(to: hub)
+        TelemetryController(gate: gate, telemetry: state.log, faults: state.faults).addRoutes(to: hub)
+        let feedback = FeedbackController(gate: gate, feedback: state.log)
+        feedback.addRoutes(to: hub)
+        feedback.addContainerRoutes(to: emulator)
+        let administration = HubController(
+            gate: gate, hubs: state.hubs, devices: state.devices, faults: state.faults)
+        administration.addRoutes(to: hub)
+        for spelling in ["$Resources", "%24Resources"] {
+            let resources = router.group("\(spelling)").add(middleware: HubErrorMiddleware())
+            administration.addListRoute(to: resources)
+        }
+    }
+
+    private static func makeGate(_ configuration: EmulatorConfiguration, hubs: HubDirectory) -> HubGate {
         let endpoint = configuration.connectionString.endpoint
         let audience = TokenAudience(url: endpoint)
         let authority = URL(string: endpoint).flatMap { url in
@@ -56,6 +100,6 @@ extension HubEmulator {
         return HubGate(
             authorizer: HubAuthorizer(rules: configuration.rules, endpointHost: audience.host),
             scheme: configuration.http.tls == nil ? "http" : "https", endpointAuthority: authority ?? audience.host,
-            hubNames: configuration.hubNames)
+            hubs: hubs)
     }
 }

@@ -102,7 +102,9 @@ private func postUntilRefused(_ ingest: RunningService, _ stack: Stack) async ->
 /// Whether the service has answered this many requests with 201, as its metrics tell.
 private func accepts(_ ingest: RunningService, _ count: Int) async throws -> Bool {
     let metrics = try await ingest.request(.GET, "/metrics").body
-    let line = metrics.split(separator: "\n").first { $0.hasPrefix("securepush_notifications_accepted_total ") }
+    let line = metrics.split(separator: "\n").first {
+        $0.hasPrefix(#"securepush_notifications_accepted_total{caller="sender",result="created"} "#)
+    }
     return line.flatMap { $0.split(separator: " ").last }.flatMap { Double($0) } ?? 0 >= Double(count)
 }
 

@@ -65,6 +65,7 @@ import Testing
 
     @Test func aLateDeviceGetsTheNewestPushOnlyAndOnce() async throws {
         try await withEmulator(.live) { emulator in
+            try await emulator.register("aa", tags: "t")
             for body in ["one", "two", "three"] {
                 _ = try await emulator.send(
                     body, headers: [HubHeaders.deviceHandle: "aa"], uri: "/hub/messages?direct")

@@ -10,6 +10,7 @@ import NIOCore
 struct Emulator: Sendable {
     let client: any TestClientProtocol
     let listenKey: String
+    let state: EmulatorState
 
     var port: Int { client.port ?? 0 }
 

@@ -67,7 +67,7 @@ import Testing
     @Test func theRateIsDrawnAndTheCountRunsOut() {
         let table = FaultTable()
         var fault = Fault()
-        fault.status = 500
+        fault.answer = .status(500)
         fault.rate = 0.25
         fault.count = 2
         table.add(fault)
@@ -82,12 +82,12 @@ import Testing
         for (latency, status) in [(10, nil), (20, 503), (40, 500)] as [(Int, Int?)] {
             var fault = Fault()
             fault.latencyMilliseconds = latency
-            fault.status = status
+            fault.answer = status.map { .status($0) } ?? .usual
             table.add(fault)
         }
         let effect = table.effect(on: .register, platform: nil)
         #expect(effect.latencyMilliseconds == 30)
-        #expect(effect.fault?.status == 503)
+        #expect(effect.fault?.answer == .status(503))
     }
 
     @Test(
@@ -97,6 +97,11 @@ import Testing
             (#"{"Status":503,"RetryAfter":-1}"#, 422), (#"{"Status":503,"RetryAfter":1.5}"#, 422),
             (#"{"Status":503,"Platform":"palm"}"#, 422), (#"{"Status":503,"Operation":"dance"}"#, 422),
             (#"{"Status":503,"Novel":1}"#, 422), (#"{"Status":503,"status":500}"#, 422), (#"{"Reset":1}"#, 422),
+            (#"{"Status":503,"Reset":true}"#, 422), (#"{"Accept":true}"#, 422), (#"{"For":"10s"}"#, 422),
+            (#"{"Status":503,"For":"soon"}"#, 422), (#"{"Status":503,"For":10}"#, 422),
+            (#"{"Tag":"a b","Reset":true}"#, 422), (#"{"Outcome":"Success"}"#, 422), (#"{"Outcome":"Lost"}"#, 422),
+            (#"{"Tier":"gold"}"#, 422),
+            (#"{"Tier":"free","Reset":true}"#, 422), (#"{"Swallow":true,"Outcome":"Dropped"}"#, 422),
         ] as [(String, Int)])
     func badFaultsAreProblems(_ json: String, _ status: Int) async throws {
         try await withEmulator { emulator in

@@ -20,11 +20,12 @@ import Testing
     }
 
     @Test func thePageLoadsNothingAndSetsNoMarkup() {
-        let page = String(decoding: PackageResources.index_html, as: UTF8.self)
+        let page = String(decoding: PageDocument.bytes, as: UTF8.self)
         let markup = ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", "onclick="]
         for forbidden in markup {
             #expect(!page.contains(forbidden), "\(forbidden)")
         }
+        #expect(!page.contains("/* script.js */") && !page.contains("/* style.css */"))
         #expect(page.matches(of: /(src|href)="https?:/).isEmpty)
         #expect(page.occurrences(of: "<script>") == 1)
         #expect(page.occurrences(of: "<style>") == 1)

@@ -71,7 +71,18 @@ import Testing
             (.fcmv1, [:], #"{"message":{"token":"t","data":{"a":1}}}"#, 2), (.gcm, [:], #"{"data":{"a":"b"}}"#, 0),
             (.windows, ["x-wns-type": "wns/raw", "content-type": "application/octet-stream"], "7", 0),
             (.windows, ["x-wns-type": "wns/raw", "content-type": "application/xml"], "7", 1), (.windows, [:], "7", 1),
-            (.adm, [:], String(repeating: "x", count: 9000), 0),
+            (.windows, ["x-wns-type": "wns/toast", "content-type": "text/xml"], "<?xml version='1.0'?>\n<toast/>", 0),
+            (.windows, ["x-wns-type": "wns/toast", "content-type": "text/xml"], "<tile/>", 1),
+            (
+                .windows, ["x-wns-type": "wns/badge", "content-type": "application/json"],
+                "<!-- a --><badge value='1'/>", 1
+            ),
+            (.windows, ["x-wns-type": "wns/odd", "content-type": "text/xml"], "<toast/>", 1),
+            (.windows, ["x-wns-type": "wns/tile", "content-type": "application/xml"], "", 1),
+            (.windowsphone, ["x-windowsphone-target": "toast", "x-notificationclass": "2"], "<a/>", 0),
+            (.windowsphone, ["x-windowsphone-target": "token", "x-notificationclass": "2"], "<a/>", 1),
+            (.windowsphone, ["x-notificationclass": "3"], "7", 0), (.windowsphone, [:], "7", 1),
+            (.adm, [:], String(repeating: "x", count: 9000), 1), (.adm, [:], String(repeating: "x", count: 6000), 0),
             (.fcmv1, [:], #"{"message":{"data":{"a":"\#(String(repeating: "x", count: 4096))"}}}"#, 1),
         ] as [(NotificationFormat, [String: String], String, Int)])
     func platformRulesAreWarnedAbout(

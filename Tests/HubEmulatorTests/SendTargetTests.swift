@@ -9,7 +9,8 @@ import Testing
     private func deliveries(
         tags: String?, format: String = "apple", uri: String = "/hub/messages", _ emulator: Emulator
     ) async throws -> [String] {
-        _ = try await emulator.send(format: format, tags: tags, uri: uri)
+        let body = format == "template" ? "{}" : #"{"aps":{}}"#
+        _ = try await emulator.send(body, format: format, tags: tags, uri: uri)
         return try await emulator.records("?Limit=1").first?["Deliveries"] as? [String] ?? []
     }
 

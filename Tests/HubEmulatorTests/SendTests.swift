@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: NotificationFormat.allCases) func formatsComeInAnyCase(_ format: NotificationFormat) async throws {
         try await withEmulator { emulator in
             for name in [format.rawValue, format.rawValue.uppercased(), format.rawValue.capitalized] {
-                #expect(try await emulator.send(format: name).status == .created)
+                #expect(try await emulator.send("{}", format: name).status == .created)
             }
             let platforms = try await emulator.records().map { $0["Platform"] as? String }
             #expect(platforms == [format.rawValue, format.rawValue, format.rawValue])
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: [(65_536, HTTPResponse.Status.created), (65_537, .contentTooLarge)])
     func bodiesHave64KB(_ size: Int, _ status: HTTPResponse.Status) async throws {
         try await withEmulator { emulator in
-            let response = try await emulator.send(String(repeating: "x", count: size))
+            let response = try await emulator.send(String(repeating: "x", count: size), format: "adm")
             #expect(response.status == status)
             if status == .contentTooLarge { #expect(response.text.hasPrefix("<Error><Code>413</Code>")) }
         }
@@ -80,11 +80,12 @@ import Testing
     @Test(arguments: ["direct", "direct=", "direct=true", "Direct"])
     func directSendsNeedNoRegistration(_ query: String) async throws {
         try await withEmulator { emulator in
+            try await emulator.register("ab12", tags: "t", hub: "other")
             let response = try await emulator.send(
                 headers: [HubHeaders.deviceHandle: "ab12"], uri: "/hub/messages?api-version=2015-04&\(query)")
             #expect(response.status == .created)
             #expect(response.headers[.location]?.hasSuffix("?api-version=2015-04&direct") == true)
-            let record = try #require(try await emulator.records().first)
+            let record = try #require(try await emulator.records("?Limit=1").first)
             #expect(record["Deliveries"] as? [String] == ["ab12"])
             #expect(record["Kind"] as? String == "direct")
             let missing = try await emulator.send(uri: "/hub/messages?api-version=2015-04&\(query)")

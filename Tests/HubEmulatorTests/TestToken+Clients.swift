@@ -25,6 +25,9 @@ extension TestToken {
         TestToken(
             client: "azure-sb: hub URL", unescaped: "~!*'()", escapesName: false, order: ["sig", "se", "skn", "sr"],
             resource: { root($0) + "hub" }),
+        TestToken(
+            client: "azure-sb: root", unescaped: "~!*'()", escapesName: false, order: ["sig", "se", "skn", "sr"],
+            resource: { root($0) }),
         TestToken(client: "PHP: root", unescaped: "~", escapesName: false, resource: { root($0) }),
         TestToken(
             client: "Ruby: endpoint with sb", unescaped: "~", escapesName: false,

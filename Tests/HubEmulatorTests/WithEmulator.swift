@@ -13,20 +13,24 @@ let testConnectionString = HubConnectionString(
 /// Runs a test against an emulator of its own.
 func withEmulator(
     _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
+    stateFile: String? = nil,
     _ test: @escaping @Sendable (Emulator) async throws -> Void
 ) async throws {
     var configuration = EmulatorConfiguration(
         http: HTTPConfiguration(port: 0), connectionString: testConnectionString)
     configuration.hubNames = hubNames
     configuration.recordCapacity = recordCapacity
+    configuration.stateFile = stateFile
     let context = ServiceContext(
         name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         metrics: PrometheusMetrics())
+    let state = try EmulatorState(configuration, logger: context.logger)
     let application = try makeHTTPApplication(
-        router: HubEmulator.makeRouter(configuration, context: context), configuration: configuration.http,
-        context: context)
+        router: HubEmulator.makeRouter(configuration, state: state, context: context),
+        configuration: configuration.http, context: context)
     let listenKey = configuration.listenKey
     try await application.test(kind) { client in
-        try await test(Emulator(client: client, listenKey: listenKey))
+        try await test(Emulator(client: client, listenKey: listenKey, state: state))
     }
+    state.journal.close()
 }

@@ -35,7 +35,7 @@ import Testing
     static let reserved: [String: Set<String>] = [
         "CRabbitMQ": ["Shared/AMQP"],
         "CLibPQ": ["Shared/Postgres"],
-        "GRDB": ["Shared/Storage"],
+        "GRDB": ["Shared/Storage", "Services/HubEmulator"],
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
         "AsyncHTTPClient": ["Shared/NotificationHubs", "Shared/Authentication", "Services/SecurePushCLI"],

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// Checks shared access signatures against the hub's rules.
+/// Checks shared access signatures against the rules of a namespace or of one hub.
 ///
 /// Clients keep one token for many minutes, so a token that was found good is remembered and the HMAC is computed once;
 /// expiry, audience and right are looked at on every request.
@@ -32,10 +32,13 @@ final class HubAuthorizer: Sendable {
     /// - Parameters:
     ///   - authority: the request's `Host`, with or without a port.
     ///   - path: the request's path as it came, escapes and all.
+    ///   - right: what the request needs; of several rights any one will do.
+    ///   - hubAuthorizer: knows the rules of the hub, which are good besides those here.
     func authorize(
-        _ authorization: String?, authority: String?, path: String, right: AccessRights, now: WireTime = .now
+        _ authorization: String?, authority: String?, path: String, right: AccessRights, now: WireTime = .now,
+        hubAuthorizer: HubAuthorizer? = nil
     ) throws(HubError) {
-        let token = try verify(authorization)
+        let token = try verify(authorization, hubAuthorizer)
         guard token.expirySeconds >= now.seconds - Self.clockSkewSeconds else {
             throw HubError.unauthorized(.expiredToken)
         }
@@ -44,21 +47,34 @@ final class HubAuthorizer: Sendable {
             token.audience.segments.isEmpty
                 || token.audience.covers(pathSegments: TokenAudience.segments(ofPath: path))
         else { throw HubError.unauthorized(.invalidAudience) }
-        guard token.rights.contains(right) else { throw HubError.missingRight }
+        guard !token.rights.isDisjoint(with: right) else { throw HubError.missingRight }
     }
 
-    private func verify(_ authorization: String?) throws(HubError) -> VerifiedToken {
-        if let authorization, let known = verified.withLock({ $0[authorization] }) { return known }
+    private func verify(
+        _ authorization: String?, _ hubAuthorizer: HubAuthorizer?
+    ) throws(HubError) -> VerifiedToken {
+        if let authorization, let known = remembered(authorization) ?? hubAuthorizer?.remembered(authorization) {
+            return known
+        }
         let token = try SharedAccessSignature(authorization: authorization)
         guard let expirySeconds = Int64(token.expiry) else { throw HubError.unauthorized(.malformedToken) }
-        guard let rule = rule(signing: token) else { throw HubError.unauthorized(.invalidSignature) }
-        let result = VerifiedToken(
-            rights: rule.rights, audience: TokenAudience(resource: token.resource), expirySeconds: expirySeconds)
+        for authorizer in [self, hubAuthorizer] {
+            guard let authorizer, let rule = authorizer.rule(signing: token) else { continue }
+            let result = VerifiedToken(
+                rights: rule.rights, audience: TokenAudience(resource: token.resource), expirySeconds: expirySeconds)
+            authorizer.remember(result, authorization ?? "")
+            return result
+        }
+        throw HubError.unauthorized(.invalidSignature)
+    }
+
+    private func remembered(_ authorization: String) -> VerifiedToken? { verified.withLock { $0[authorization] } }
+
+    private func remember(_ token: VerifiedToken, _ authorization: String) {
         verified.withLock { known in
             if known.count >= Self.rememberedTokens { known.removeAll(keepingCapacity: true) }
-            known[authorization ?? ""] = result
+            known[authorization] = token
         }
-        return result
     }
 
     private func rule(signing token: SharedAccessSignature) -> SharedAccessRule? {

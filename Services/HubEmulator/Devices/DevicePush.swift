@@ -1,11 +1,17 @@
 /// What a simulated device receives: the push as the platform's push service would hand it over.
+///
+/// Made for every delivery, so it only holds what is there already; texts are made when somebody looks.
 struct DevicePush: Encodable, Sendable {
-    let platform: String
-    let body: String
-    /// The pass-through headers.
-    let headers: [String: String]
+    let platform: NotificationFormat
+    let body: [UInt8]
+    /// Of the send; the pass-through ones are picked out when the push is shown.
+    let requestHeaders: PackedHeaders
+    /// The headers of the device's template, which stand for those of the request.
+    let templateHeaders: [String: String]?
     let messageID: String
-    let receivedAt: String
+    let receivedAt: WireTime
+
+    var headers: [String: String] { templateHeaders ?? PassThroughHeaders.select(from: requestHeaders) }
 
     private enum CodingKeys: String, CodingKey {
         case platform = "Platform"
@@ -13,5 +19,14 @@ struct DevicePush: Encodable, Sendable {
         case headers = "Headers"
         case messageID = "MessageId"
         case receivedAt = "ReceivedAt"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(platform.rawValue, forKey: .platform)
+        try container.encode(String(decoding: body, as: UTF8.self), forKey: .body)
+        try container.encode(headers, forKey: .headers)
+        try container.encode(messageID, forKey: .messageID)
+        try container.encode(receivedAt.rfc3339, forKey: .receivedAt)
     }
 }

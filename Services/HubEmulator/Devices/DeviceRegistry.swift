@@ -19,9 +19,9 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Hands a push to every open stream of the device, or keeps it as the newest that waits.
-    func deliver(_ push: DevicePush, format: NotificationFormat, to handle: String) {
+    func deliver(_ push: DevicePush, to handle: String) {
         let streams = withDevice(handle) { device in
-            device.platform = device.platform ?? format
+            device.platform = device.platform ?? push.platform
             if device.streams.isEmpty {
                 device.pending = push
             } else {
@@ -51,6 +51,12 @@ final class DeviceRegistry: Sendable {
         continuation.onTermination = { [weak self] _ in self?.disconnect(handle, id) }
         publish(handle)
         return stream
+    }
+
+    /// Whether a device of this handle ever registered or connected.
+    func knows(_ handle: String) -> Bool {
+        let key = handle.lowercased()
+        return state.withLock { $0.devices[key] != nil }
     }
 
     func noteRegistration(_ registration: Registration, isRegistered: Bool) {

@@ -14,29 +14,26 @@ struct FaultController: Sendable {
         emulator.post("faults", use: add)
         emulator.delete("faults") { _, _ in
             faults.removeAll()
-            feed.publish(.faults, faults.all)
-            return try EmulatorJSON.response(faults.all)
+            return try answer()
         }
+        emulator.delete("faults/:id", use: remove)
     }
 
     @Sendable func add(_ request: Request, context: EmulatorContext) async throws -> Response {
-        var members = try JSONMembers(try await request.body.collect(upTo: Self.maximumBodySize))
-        var fault = Fault()
-        fault.platform = members.choice("Platform", NotificationFormat.self)
-        fault.operation = members.choice("Operation", Fault.Operation.self)
-        fault.status = members.integer("Status", in: 400...599)
-        fault.rate = members.number("Rate", in: 0...1) ?? 1
-        fault.latencyMilliseconds = members.integer("LatencyMs", in: 0...600_000) ?? 0
-        fault.retryAfter = members.integer("RetryAfter", in: 0...86_400)
-        fault.count = members.integer("Count", in: 1...1_000_000_000)
-        fault.reset = members.boolean("Reset") ?? false
-        try members.finish()
-        guard fault.status != nil || fault.latencyMilliseconds > 0 || fault.reset else {
-            throw Problem.unprocessable(
-                errors: [Problem.Member(pointer: "/Status", detail: "or LatencyMs or Reset is needed")])
+        faults.add(try Fault(try await request.body.collect(upTo: Self.maximumBodySize)))
+        return try answer(status: .created)
+    }
+
+    @Sendable func remove(_ request: Request, context: EmulatorContext) async throws -> Response {
+        guard let id = context.parameters.get("id").flatMap({ Int($0) }), faults.remove(id: id) else {
+            throw Problem.notFound("There is no fault of this ID. GET /emulator/faults lists them.")
         }
-        faults.add(fault)
+        return try answer()
+    }
+
+    /// Every change is answered with all faults, and told to the page.
+    private func answer(status: HTTPResponse.Status = .ok) throws -> Response {
         feed.publish(.faults, faults.all)
-        return try EmulatorJSON.response(faults.all, status: .created)
+        return try EmulatorJSON.response(faults.all, status: status)
     }
 }

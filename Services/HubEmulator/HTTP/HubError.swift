@@ -5,7 +5,8 @@ import NIOCore
 /// An answer of the hub other than success, in the service's XML form.
 struct HubError: Error, Sendable {
     let status: HTTPResponse.Status
-    /// The text of `Detail`, before tracking ID and time. Nil: an empty body, as the service sometimes answers.
+    /// The text of `Detail`; a point, the tracking ID and the time follow, as recorded. Nil: an empty body, as the
+    /// service sometimes answers.
     let detail: String?
     /// Whole seconds: official clients read no other form.
     let retryAfterSeconds: Int?
@@ -23,7 +24,14 @@ struct HubError: Error, Sendable {
     static let missingRight = HubError(.forbidden, detail: nil)
     static let unknownHub = HubError(.notFound, detail: "No service is hosted at the specified address.")
     /// Recorded: nothing stands before the tracking ID.
-    static let unknownRegistration = HubError(.notFound, detail: ".")
+    static let unknownRegistration = HubError(.notFound, detail: "")
+    /// Recorded.
+    static let unknownInstallation = HubError(.notFound, detail: "Installation not found")
+    static let unknownMessage = HubError(.notFound, detail: "The notification is not known.")
+    /// Recorded.
+    static let hubExists = HubError(.conflict, detail: "SubCode=40900. Conflict")
+    static let registrationGone = HubError(
+        .gone, detail: "The registration id was deleted and may not be used again: take a new one.")
     static let entityTagMismatch = HubError(
         .preconditionFailed, detail: "The ETag of the registration does not match the If-Match header.")
     static let bodyTooLarge = HubError(.contentTooLarge, detail: "The request is larger than 64 KB.")
@@ -33,7 +41,7 @@ struct HubError: Error, Sendable {
         headers[.contentType] = HubHeaders.xmlContentType
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
         guard let detail else { return Response(status: status, headers: headers) }
-        let tracking = "TrackingId:\(identity.trackingID)_G0,TimeStamp:\(WireTime.now.american)"
+        let tracking = ".TrackingId:\(identity.trackingID)_G0,TimeStamp:\(WireTime.now.american)"
         let text = XMLWriter.escape(detail + tracking)
         let body = "<Error><Code>\(status.code)</Code><Detail>\(text)</Detail></Error>"
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: body)))

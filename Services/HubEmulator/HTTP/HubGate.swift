@@ -3,23 +3,37 @@ import Hummingbird
 
 /// The way into the hub: token, right, hub name.
 struct HubGate: Sendable {
+    /// Checks tokens under the rules of the namespace.
     let authorizer: HubAuthorizer
     /// `http` or `https`: how locations begin.
     let scheme: String
     let endpointAuthority: String
-    /// The hubs that exist, in lower case; nil when any name is taken.
-    let hubNames: Set<String>?
+    let hubs: HubDirectory
 
-    /// Lets a request in that carries this right.
+    /// Lets a request in that carries one of these rights, under a rule of the namespace or of the hub.
     func admit(_ request: Request, _ context: EmulatorContext, right: AccessRights) throws(HubError) -> HubCall {
+        let (call, exists) = try authorize(request, context, right: right)
+        guard exists else { throw HubError.unknownHub }
+        return call
+    }
+
+    /// Lets a request in that is about the hub itself, which need not exist.
+    func admitToManage(_ request: Request, _ context: EmulatorContext) throws(HubError) -> HubCall {
+        try authorize(request, context, right: .manage).call
+    }
+
+    private func authorize(
+        _ request: Request, _ context: EmulatorContext, right: AccessRights
+    ) throws(HubError) -> (call: HubCall, exists: Bool) {
+        let written = context.parameters.get("hub") ?? ""
+        let name = PercentDecoding.decodeRepeatedly(written)
+        let entrance = hubs.entrance(name.lowercased())
         let authority = request.head.authority
         try authorizer.authorize(
-            request.headers[.authorization], authority: authority, path: request.uri.path, right: right)
-        let name = PercentDecoding.decodeRepeatedly(context.parameters.get("hub") ?? "")
-        guard hubNames?.contains(name.lowercased()) ?? true else { throw HubError.unknownHub }
-        return HubCall(
-            hub: name, base: "\(scheme)://\(authority ?? endpointAuthority)/\(context.parameters.get("hub") ?? name)",
-            query: HubQuery(request.uri.query))
+            request.headers[.authorization], authority: authority, path: request.uri.path, right: right,
+            hubAuthorizer: entrance.authorizer)
+        let base = "\(scheme)://\(authority ?? endpointAuthority)" + (written.isEmpty ? "" : "/\(written)")
+        return (HubCall(hub: name, base: base, rawQuery: request.uri.query), entrance.exists)
     }
 }
 
@@ -32,7 +46,28 @@ struct HubCall: Sendable {
     let hub: String
     /// The hub's URL as the client wrote it, without a trailing slash.
     let base: String
+    /// As it came.
+    let rawQuery: String?
     let query: HubQuery
+
+    init(hub: String, base: String, rawQuery: String?) {
+        self.hub = hub
+        self.base = base
+        self.rawQuery = rawQuery
+        query = HubQuery(rawQuery)
+    }
+
+    /// The namespace's URL as the client wrote it, without a trailing slash.
+    var origin: String {
+        guard let scheme = base.firstRange(of: "://") else { return base }
+        return String(base[..<(base[scheme.upperBound...].firstIndex(of: "/") ?? base.endIndex)])
+    }
+
+    /// The namespace's name: the first part of the host.
+    var namespaceName: String {
+        let url = base.firstRange(of: "://").map { base[$0.upperBound...] } ?? base[...]
+        return String(url.prefix { $0 != "." && $0 != "/" && $0 != ":" })
+    }
 
     /// Hub names are compared without regard to case.
     var hubKey: String { hub.lowercased() }
@@ -43,6 +78,12 @@ struct HubCall: Sendable {
 
     /// The URL of something on the hub, with the version of the request.
     func location(_ path: String, suffix: String = "") -> String {
-        "\(base)/\(path)?api-version=\(apiVersion)\(suffix)"
+        "\(base)\(path.isEmpty ? "" : "/")\(path)?api-version=\(apiVersion)\(suffix)"
+    }
+
+    /// The URL of something on the hub with the whole query of the request, as documents have it.
+    func requestLocation(_ path: String) -> String {
+        guard let rawQuery, !rawQuery.isEmpty else { return location(path) }
+        return "\(base)\(path.isEmpty ? "" : "/")\(path)?\(rawQuery)"
     }
 }

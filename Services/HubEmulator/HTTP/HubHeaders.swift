@@ -7,6 +7,8 @@ enum HubHeaders {
     static let format = name("ServiceBusNotification-Format")
     static let tags = name("ServiceBusNotification-Tags")
     static let deviceHandle = name("ServiceBusNotification-DeviceHandle")
+    static let scheduleTime = name("ServiceBusNotification-ScheduleTime")
+    static let requestID = name("X-Request-Id")
     static let trackingID = name("TrackingId")
     static let correlationID = name("x-ms-correlation-request-id")
     static let continuationToken = name("x-ms-continuationtoken")

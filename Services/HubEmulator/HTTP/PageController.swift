@@ -12,7 +12,7 @@ struct PageController: Sendable {
     private let page: ByteBuffer
     private let headers: HTTPFields
 
-    init(page: [UInt8] = PackageResources.index_html) {
+    init(page: [UInt8] = PageDocument.bytes) {
         self.page = ByteBuffer(bytes: page)
         let text = String(decoding: page, as: UTF8.self)
         headers = [

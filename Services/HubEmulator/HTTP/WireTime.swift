@@ -1,3 +1,5 @@
+import SecurePushCore
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -5,18 +7,16 @@
 #endif
 
 /// A point in time with the spellings that the hub and the emulator's own API use: milliseconds since 1970, UTC.
-struct WireTime: Hashable, Sendable {
+struct WireTime: Hashable, Comparable, Sendable {
     let milliseconds: Int64
 
     init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
-    static var now: WireTime {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return WireTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-    }
+    static var now: WireTime { WireTime(milliseconds: Timestamp.now.milliseconds) }
+
+    static func < (left: WireTime, right: WireTime) -> Bool { left.milliseconds < right.milliseconds }
 
     /// Whole seconds since 1970.
     var seconds: Int64 { milliseconds / 1000 }
@@ -27,6 +27,9 @@ struct WireTime: Hashable, Sendable {
         return pad(date.year, 4) + "-" + pad(date.month, 2) + "-" + pad(date.day, 2) + "T" + pad(date.hour, 2) + ":"
             + pad(date.minute, 2) + ":" + pad(date.second, 2) + "." + pad(Int(milliseconds % 1000), 3) + "Z"
     }
+
+    /// `2026-11-21T10:00:00Z`, as the hub's documents write times.
+    var rfc3339Seconds: String { rfc3339.prefix(19) + "Z" }
 
     /// `20261121100000`, the part of a hub's message ID.
     var compact: String {

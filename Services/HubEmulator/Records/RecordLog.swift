@@ -1,32 +1,95 @@
 import DequeModule
 import Synchronization
 
-/// The newest requests that crossed the hub, bounded: the oldest makes room.
+/// The newest requests that crossed the hub, bounded in number and in memory: the oldest make room.
 final class RecordLog: Sendable {
     private struct State {
+        /// Without gaps: the sequence of the first and the index give all others.
         var records: Deque<CrossingRecord> = []
         var lastSequence = 0
+        var byteCount = 0
+
+        mutating func removeOldest() {
+            byteCount -= records.removeFirst().byteCount
+        }
+
+        func index(of sequence: Int) -> Int? {
+            let index = records.count - 1 - (lastSequence - sequence)
+            return records.indices.contains(index) ? index : nil
+        }
+
+        /// Where the records begin that came after a sequence, whatever number a client names.
+        func index(after sequence: Int) -> Int {
+            if sequence >= lastSequence { return records.count }
+            return sequence < 0 ? 0 : max(0, records.count - (lastSequence - sequence))
+        }
     }
 
+    static let defaultMaximumBytes = 64 * 1024 * 1024
+
     private let capacity: Int
+    private let maximumBytes: Int
     private let feed: EventFeed
     private let state = Mutex(State())
 
-    init(capacity: Int, feed: EventFeed) {
+    /// - Parameters:
+    ///   - capacity: how many records are kept.
+    ///   - maximumBytes: and how much memory they may hold, about.
+    init(capacity: Int, maximumBytes: Int = defaultMaximumBytes, feed: EventFeed) {
         self.capacity = capacity
+        self.maximumBytes = maximumBytes
         self.feed = feed
     }
 
-    func append(_ record: CrossingRecord) {
-        let numbered = state.withLock { state in
+    /// Keeps a record, and names it when it has no ID yet: the ID holds the place in the log, which finds it again.
+    ///
+    /// - Returns: the record as kept.
+    @discardableResult
+    func append(_ record: CrossingRecord) -> CrossingRecord {
+        var record = record
+        let random = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+        state.withLock { state in
             state.lastSequence += 1
-            var record = record
             record.sequence = state.lastSequence
-            if state.records.count >= capacity { state.records.removeFirst() }
+            if record.id.isEmpty {
+                record.id = HubMessageID.make(
+                    at: record.receivedAt, random: random, sequence: record.sequence,
+                    isSchedule: record.kind == .scheduled)
+            }
+            state.byteCount += record.byteCount
             state.records.append(record)
-            return record
+            while state.records.count > capacity || (state.byteCount > maximumBytes && state.records.count > 1) {
+                state.removeOldest()
+            }
         }
-        feed.publish(.record, numbered)
+        feed.publish(.record, record)
+        return record
+    }
+
+    /// Changes a record that is still kept.
+    ///
+    /// - Returns: whether it was.
+    @discardableResult
+    func update(_ sequence: Int, _ change: (inout CrossingRecord) -> Void) -> Bool {
+        let changed: CrossingRecord? = state.withLock { state in
+            guard let index = state.index(of: sequence) else { return nil }
+            state.byteCount -= state.records[index].byteCount
+            change(&state.records[index])
+            state.byteCount += state.records[index].byteCount
+            return state.records[index]
+        }
+        guard let changed else { return false }
+        feed.publish(.record, changed)
+        return true
+    }
+
+    /// The send of a hub's message ID, if it is still kept.
+    func record(id: String) -> CrossingRecord? {
+        guard let sequence = HubMessageID.sequence(of: id) else { return nil }
+        return state.withLock { state in
+            guard let index = state.index(of: sequence), state.records[index].id == id else { return nil }
+            return state.records[index]
+        }
     }
 
     /// The records in order of arrival.
@@ -35,16 +98,21 @@ final class RecordLog: Sendable {
     ///   - after: a record's `Sequence` or `Id`; only what came later is given.
     ///   - limit: at most so many: the first ones after `after`, or the newest without it.
     func records(after: String?, limit: Int?) -> [CrossingRecord] {
-        let all = state.withLock { Array($0.records) }
-        guard let after else { return Array(all.suffix(limit ?? all.count)) }
-        let start =
-            Int(after).map { sequence in all.firstIndex { $0.sequence > sequence } ?? all.endIndex }
-            ?? all.lastIndex { $0.id == after }.map { $0 + 1 } ?? all.startIndex
-        return Array(all[start...].prefix(limit ?? all.count))
+        state.withLock { state in
+            let all = state.records
+            guard let after else { return Array(all.suffix(limit ?? all.count)) }
+            let start =
+                Int(after).map { state.index(after: $0) }
+                ?? all.lastIndex { $0.id == after }.map { $0 + 1 } ?? all.startIndex
+            return Array(all[start...].prefix(limit ?? all.count))
+        }
     }
 
     func removeAll() {
-        state.withLock { $0.records.removeAll() }
+        state.withLock { state in
+            state.records.removeAll()
+            state.byteCount = 0
+        }
         feed.publish(.cleared, [String: String]())
     }
 }

@@ -19,7 +19,7 @@ extension Registration {
         self.isTemplate = isTemplate
         self.tags = tags
         lowercasedTags = Set(tags.map { $0.lowercased() })
-        self.fields = Self.pushVariablesFirst(Self.upperCasingToken(fields, format: format))
+        self.fields = Self.inOrder(Self.upperCasingToken(fields, format: format), format: format)
         handle = try Self.handle(in: self.fields, format: format)
         updatedAt = receivedAt
         if isTemplate {
@@ -76,7 +76,16 @@ extension Registration {
         }
     }
 
-    private static func pushVariablesFirst(_ fields: [XMLElement]) -> [XMLElement] {
-        fields.filter { $0.name == "PushVariables" } + fields.filter { $0.name != "PushVariables" }
+    /// The elements in the order of the .NET client's contract, which reads by position: an element out of its place is
+    /// lost there. Unknown ones come last.
+    static func inOrder(_ fields: [XMLElement], format: NotificationFormat) -> [XMLElement] {
+        let order = ["PushVariables"] + format.handleFields + orderedElements
+        return order.flatMap { name in fields.filter { $0.name == name } }
+            + fields.filter { !order.contains($0.name) }
     }
+
+    private static let orderedElements = [
+        "SecondaryTileName", "BodyTemplate", "WnsHeaders", "MpnsHeaders", "Expiry", "TemplateName", "MessageType",
+        "Priority", "ApnsHeaders",
+    ]
 }

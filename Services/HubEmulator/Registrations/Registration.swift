@@ -1,5 +1,8 @@
 /// A registration on a hub.
 struct Registration: Sendable {
+    /// What the service answers to a create or update. Reads and listings have a `Z` behind it, also recorded.
+    static let never = "9999-12-31T23:59:59.999"
+
     let id: String
     /// Counts the changes; the ETag is made of it.
     var version: Int
@@ -14,6 +17,10 @@ struct Registration: Sendable {
     var updatedAt: WireTime
     /// The place in listings, kept through updates.
     var sequence: Int = 0
+    /// As the service writes it; one that an installation does not limit never expires.
+    var expirationTime = Registration.never
+    /// The installation that it is a part of.
+    var installationID: String?
 
     var entityTag: String { "W/\"\(version)\"" }
 

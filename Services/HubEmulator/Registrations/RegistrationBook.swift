@@ -7,7 +7,22 @@ struct RegistrationBook: Sendable {
     private var byTag: [NotificationFormat: [String: Set<String>]] = [:]
     private var byAudience: [NotificationFormat: Set<String>] = [:]
 
+    /// IDs that were deleted, which the hub does not take again; the oldest are forgotten.
+    private var retired = RetiredIDs()
+
+    /// The hub's name in lower case, and where its changes go.
+    private let hubKey: String
+    private let journal: StateJournal
+
+    init(hubKey: String = "", journal: StateJournal = .none) {
+        self.hubKey = hubKey
+        self.journal = journal
+    }
+
     var count: Int { entries.count }
+
+    /// Whether an ID was in use and may not be used again.
+    func isRetired(_ id: String) -> Bool { entries[id] == nil && retired.contains(id) }
 
     subscript(_ id: String) -> Registration? { entries[id] }
 
@@ -30,7 +45,19 @@ struct RegistrationBook: Sendable {
         }
         entries[stored.id] = stored
         index(stored)
+        // Those of an installation come back with it.
+        if stored.installationID == nil {
+            journal.put(.registration, hub: hubKey, key: stored.id, value: StoredRegistration.encode(stored))
+        }
         return stored
+    }
+
+    /// Takes a registration that is in the journal already; they come in order of their sequence.
+    mutating func restore(_ registration: Registration) {
+        lastSequence = max(lastSequence, registration.sequence)
+        order.append((registration.sequence, registration.id))
+        entries[registration.id] = registration
+        index(registration)
     }
 
     /// - Throws: 404 or 412.
@@ -39,6 +66,8 @@ struct RegistrationBook: Sendable {
         guard condition.allows(existing.version) else { throw HubError.entityTagMismatch }
         unindex(existing)
         entries[id] = nil
+        retired.insert(id)
+        journal.remove(.registration, hub: hubKey, key: id)
         if order.count > 2 * entries.count + 64 {
             order.removeAll { entries[$0.id]?.sequence != $0.sequence }
         }

@@ -22,7 +22,7 @@ extension RegistrationController {
     @Sendable func listByTag(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try gate.admit(request, context, right: .manage)
         try await injectFaults(platform: nil, context)
-        let tag = PercentDecoding.decode(context.parameters.get("tag") ?? "")
+        let tag = PercentDecoding.decodeRepeatedly(context.parameters.get("tag") ?? "")
         let (limit, after) = try Self.range(call)
         let tagged = try hubs.withBook(call.hubKey) { book throws(HubError) in book.registrations(tagged: tag) }
         let rest = tagged.filter { $0.sequence > after }

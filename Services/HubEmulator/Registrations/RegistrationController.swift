@@ -51,7 +51,7 @@ struct RegistrationController: Sendable {
         let found = try hubs.withBook(call.hubKey) { book throws(HubError) in book[id] }
         try await injectFaults(platform: found?.format, context)
         guard let found else { throw HubError.unknownRegistration }
-        return Self.entry(found, call)
+        return Self.entry(found, isStored: false, call)
     }
 
     @Sendable func delete(_ request: Request, context: EmulatorContext) async throws -> Response {
@@ -74,20 +74,21 @@ struct RegistrationController: Sendable {
     ) async throws -> Response {
         let body = Array(try await request.body.collect(upTo: Self.maximumBodySize).readableBytesView)
         let registration = try Registration(id: id, entry: body, receivedAt: .now)
-        let effect = faults.effect(on: .register, platform: registration.format)
-        if let fault = effect.fault {
+        let effect = faults.effect(
+            on: .register, platform: registration.format, tags: { Array(registration.lowercasedTags) })
+        if effect.fault != nil {
             var faulted = record(.register, registration, request, body: body, call)
-            faulted.outcome = .faulted
-            faulted.fault = fault.words
+            faulted.note(effect)
             log.append(faulted)
         }
         try await faults.inject(effect, context: context)
         let stored = try hubs.withBook(call.hubKey) { book throws(HubError) in
-            try book.put(registration, condition: condition)
+            if condition == .none, book.isRetired(id) { throw HubError.registrationGone }
+            return try book.put(registration, condition: condition)
         }
         devices.noteRegistration(stored, isRegistered: true)
         log.append(record(.register, stored, request, body: body, call))
-        return Self.entry(stored, call)
+        return Self.entry(stored, isStored: true, call)
     }
 
     func injectFaults(platform: NotificationFormat?, _ context: EmulatorContext) async throws {
@@ -108,13 +109,14 @@ struct RegistrationController: Sendable {
         PercentDecoding.decode(context.parameters.get("id") ?? "")
     }
 
-    private static func entry(_ registration: Registration, _ call: HubCall) -> Response {
-        Response(
+    private static func entry(_ registration: Registration, isStored: Bool, _ call: HubCall) -> Response {
+        let document = AtomDocument.entry(registration, isStored: isStored, call: call)
+        return Response(
             status: .ok,
             headers: [
                 .contentType: AtomDocument.entryContentType, .eTag: registration.entityTag,
                 .contentLocation: call.location("registrations/\(registration.id)"),
             ],
-            body: .init(byteBuffer: ByteBuffer(string: AtomDocument.entry(registration, call: call))))
+            body: .init(byteBuffer: ByteBuffer(string: document)))
     }
 }

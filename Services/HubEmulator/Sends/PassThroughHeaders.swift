@@ -1,6 +1,4 @@
-import HTTPTypes
-
-/// The headers of a send that the hub hands on to the platform's push service, and so to the device's record.
+/// The headers of a send that the hub hands on to the platform's push service, and so to the device.
 enum PassThroughHeaders {
     private static let names: Set<String> = [
         "content-type", "x-windowsphone-target", "x-notificationclass", "x-baidu-message-type",
@@ -8,13 +6,11 @@ enum PassThroughHeaders {
     ]
     private static let prefixes = ["apns-", "x-apns-", "x-wns-"]
 
-    static func select(from headers: HTTPFields) -> [String: String] {
+    static func select(from headers: PackedHeaders) -> [String: String] {
         var selected: [String: String] = [:]
-        for field in headers {
-            let name = field.name.canonicalName
-            if names.contains(name) || prefixes.contains(where: name.hasPrefix) {
-                selected[field.name.rawName] = field.value
-            }
+        headers.forEach { rawName, value in
+            let name = rawName.lowercased()
+            if names.contains(name) || prefixes.contains(where: name.hasPrefix) { selected[rawName] = value }
         }
         return selected
     }

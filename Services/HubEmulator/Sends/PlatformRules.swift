@@ -14,7 +14,8 @@ enum PlatformRules {
         switch format {
         case .apple: warnings += appleWarnings(headers, body)
         case .fcmv1, .gcm: warnings += firebaseWarnings(format, body)
-        case .windows: warnings += windowsWarnings(headers)
+        case .windows: warnings += WindowsRules.warnings(headers, body)
+        case .windowsphone: warnings += WindowsRules.phoneWarnings(headers)
         default: break
         }
         return warnings
@@ -24,7 +25,10 @@ enum PlatformRules {
         switch format {
         case .apple, .fcmv1, .gcm, .browser: 4096
         case .windows: 5000
-        default: nil
+        case .windowsphone: 3072
+        case .adm: 6144
+        case .baidu, .xiaomi: 4096
+        case .template: nil
         }
     }
 
@@ -64,13 +68,6 @@ enum PlatformRules {
         }
         if data.values.contains(where: { !($0 is String) }) { warnings.append("All values of data must be strings.") }
         return warnings
-    }
-
-    private static func windowsWarnings(_ headers: [String: String]) -> [String] {
-        let isRaw = headers["x-wns-type"]?.lowercased() == "wns/raw"
-        let isStream = headers["content-type"]?.lowercased().hasPrefix("application/octet-stream") ?? false
-        if headers["x-wns-type"] == nil { return ["WNS needs X-WNS-Type."] }
-        return isRaw && !isStream ? ["A raw notification needs the content type application/octet-stream."] : []
     }
 
     private static func object(_ body: [UInt8]) -> [String: Any]? {

@@ -51,6 +51,15 @@ indirect enum TagExpression: Equatable, Sendable {
         }
     }
 
+    /// All tags that are named, in lower case, those behind `!` too.
+    var tags: [String] {
+        switch self {
+        case .tag(let name): [name]
+        case .not(let inner): inner.tags
+        case .and(let left, let right), .or(let left, let right): left.tags + right.tags
+        }
+    }
+
     private var isPlainOr: Bool { alternatives != nil }
 
     private var tagCount: Int {

@@ -80,7 +80,8 @@ struct BatchStorer: Sendable {
         if case .unread(let problem) = line.content { return .failure(problem) }
         let key = IdempotentRequest.Key(sender: origin.sender, value: key, line: line.number)
         do {
-            let outcome = try await intake.acceptOnce(key, body: line.text, now: line.readAt) { try seal(line) }
+            let outcome = try await intake.acceptOnce(
+                key, body: line.text, now: line.readAt, sealed: Swift.Result { try seal(line) })
             return .success(outcome.answer.body)
         } catch {
             if !(error is Problem) {

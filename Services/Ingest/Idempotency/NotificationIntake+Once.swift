@@ -31,32 +31,32 @@ extension NotificationIntake {
     ///
     /// - Parameters:
     ///   - body: as it came; another body is another request.
-    ///   - seal: reads and seals the request; what it throws leaves the key free.
-    /// - Throws: what `seal` throws; ``StorageError``; a `Problem`: 409 while the key is under way, 422 for another
-    ///   body.
+    ///   - sealed: the request, read and sealed, or why it is refused, which leaves the key free.
+    /// - Throws: why the request is refused; ``StorageError``; a `Problem`: 409 while the key is under way, 422 for
+    ///   another body.
     func acceptOnce(
-        _ key: IdempotentRequest.Key, body: [UInt8], now: Timestamp, seal: () throws -> SealedRequest
+        _ key: IdempotentRequest.Key, body: [UInt8], now: Timestamp, sealed: Result<SealedRequest, any Error>
     ) async throws -> IdempotentOutcome {
         guard underWay.enter(key) else {
             throw Problem.conflict(
                 "A request with this Idempotency-Key is under way; try again in a second.", retryAfter: .seconds(1))
         }
         defer { underWay.leave(key) }
-        let sealed: SealedRequest
-        do {
-            sealed = try seal()
-        } catch {
-            guard let earlier = try await store.request(key, now: now) else { throw error }
+        let wanted: SealedRequest
+        switch sealed {
+        case .success(let request): wanted = request
+        case .failure(let refusal):
+            guard let earlier = try await store.request(key, now: now) else { throw refusal }
             return try repetition(of: earlier, body: body)
         }
         let request = IdempotentRequest(
             key: key, fingerprint: sealer.fingerprint(of: body, context: key.fingerprintContext),
-            answer: sealed.answer, expiresAt: now + Self.keyLifetime)
-        if let earlier = try await store.append(sealed.notifications, once: request, now: now) {
+            answer: wanted.answer, expiresAt: now + Self.keyLifetime)
+        if let earlier = try await store.append(wanted.notifications, once: request, now: now) {
             return try repetition(of: earlier, body: body)
         }
-        didAppend([sealed])
-        return .accepted(sealed.answer)
+        didAppend([wanted])
+        return .accepted(wanted.answer)
     }
 
     private func repetition(of earlier: IdempotentRequest, body: [UInt8]) throws(Problem) -> IdempotentOutcome {

@@ -21,16 +21,17 @@ struct NotificationsController: Sendable {
         try check(body, of: caller, contentType: request.headers[.contentType])
         let origin = RequestOrigin(sender: caller.name, traceparent: request.headers.traceContext?.traceparent)
         let now = intake.now()
-        let seal = { try intake.seal(try read(body, of: caller, now: now), from: origin, now: now) }
-        guard let key else {
-            let sealed = try seal()
-            try await intake.append([sealed])
-            return response(.accepted(sealed.answer))
-        }
+        let sealed = Result { try intake.seal(try read(body, of: caller, now: now), from: origin, now: now) }
+        guard let key else { return response(try await accept(try sealed.get())) }
         let outcome = try await intake.acceptOnce(
             IdempotentRequest.Key(sender: caller.name, value: key), body: Array(body.readableBytesView), now: now,
-            seal: seal)
+            sealed: sealed)
         return response(outcome)
+    }
+
+    private func accept(_ sealed: SealedRequest) async throws -> IdempotentOutcome {
+        try await intake.append([sealed])
+        return .accepted(sealed.answer)
     }
 
     /// The whole body; past the limit it is refused unread.

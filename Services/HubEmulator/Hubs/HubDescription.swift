@@ -1,0 +1,92 @@
+/// A hub's description, `NotificationHubDescription`: credentials and limits are kept as they came, the rules are read.
+struct HubDescription: Sendable {
+    /// Recorded: what the service gives a hub without one, which is never.
+    static let defaultRegistrationTtl = "P10675199DT2H48M5.4775807S"
+    static let elementName = "NotificationHubDescription"
+
+    /// The elements, in the order in which the .NET client reads them.
+    private(set) var fields: [XMLElement]
+    private(set) var rules: [SharedAccessRule]
+    let createdAt: WireTime
+    let updatedAt: WireTime
+    /// Whether a client gave it. Hubs that only came up through use have none of their own.
+    let isGiven: Bool
+
+    /// A hub that nobody described: the rules of the namespace are all it has.
+    init(at time: WireTime = .now) {
+        fields = [Self.element("RegistrationTtl", Self.defaultRegistrationTtl)]
+        rules = []
+        createdAt = time
+        updatedAt = time
+        isGiven = false
+    }
+
+    /// Reads the Atom entry of a PUT.
+    ///
+    /// - Throws: 400 that says what is wrong.
+    init(entry bytes: [UInt8], at time: WireTime = .now) throws(HubError) {
+        let root: XMLElement
+        do {
+            root = try XMLReader.read(bytes)
+        } catch {
+            throw HubError.badRequest(error.description)
+        }
+        guard root.name == "entry", root.namespace == XMLNamespace.atom,
+            let description = root.child("content")?.child(Self.elementName)
+        else { throw HubError.badRequest("The body is not an Atom entry with a NotificationHubDescription.") }
+        fields = Self.inOrder(description.children)
+        rules = try SharedAccessRule.list(description.child("AuthorizationRules"))
+        createdAt = time
+        updatedAt = time
+        isGiven = true
+    }
+
+    private init(fields: [XMLElement], rules: [SharedAccessRule], createdAt: WireTime, updatedAt: WireTime) {
+        self.fields = Self.inOrder(fields)
+        self.rules = rules
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        isGiven = true
+    }
+
+    /// The description with what the service adds: the rules of before, or two fresh ones, and the time to live.
+    func completed(from former: HubDescription?) -> HubDescription {
+        var fields = fields
+        if !fields.contains(where: { $0.name == "RegistrationTtl" }) {
+            let kept = former?.fields.first { $0.name == "RegistrationTtl" }
+            fields.append(kept ?? Self.element("RegistrationTtl", Self.defaultRegistrationTtl))
+        }
+        var rules = rules
+        if !fields.contains(where: { $0.name == "AuthorizationRules" && !$0.children.isEmpty }) {
+            fields.removeAll { $0.name == "AuthorizationRules" }
+            if let former, let kept = former.fields.first(where: { $0.name == "AuthorizationRules" }) {
+                fields.append(kept)
+                rules = former.rules
+            } else {
+                rules = SharedAccessRule.makeDefaults()
+                fields.append(SharedAccessRule.element(rules, at: updatedAt))
+            }
+        }
+        return HubDescription(
+            fields: fields, rules: rules, createdAt: former?.createdAt ?? createdAt, updatedAt: updatedAt)
+    }
+
+    func makeAuthorizer(endpointHost: String) -> HubAuthorizer? {
+        rules.isEmpty ? nil : HubAuthorizer(rules: rules, endpointHost: endpointHost)
+    }
+
+    static func element(_ name: String, _ text: String) -> XMLElement {
+        XMLElement(name, namespace: XMLNamespace.connect, text: text)
+    }
+
+    /// The order of the .NET client's contract, which reads by position; unknown elements come last.
+    private static func inOrder(_ fields: [XMLElement]) -> [XMLElement] {
+        let order = [
+            "ApnsCredential", "RegistrationTtl", "WnsCredential", "AuthorizationRules", "GcmCredential",
+            "MpnsCredential",
+            "DailyOperations", "DailyMaxActiveDevices", "DailyMaxActiveRegistrations", "UserMetadata", "DailyPushes",
+            "DailyApiCalls", "AdmCredential", "Status", "BaiduCredential", "FcmV1Credential", "BrowserCredential",
+        ]
+        return order.flatMap { name in fields.filter { $0.name == name } } + fields.filter { !order.contains($0.name) }
+    }
+}

@@ -1,0 +1,106 @@
+async function load() {
+  const [crossed, known, on] = await Promise.all(
+    ["emulator/messages?Limit=500", "emulator/devices", "emulator/faults"].map((path) =>
+      fetch(path).then((answer) => answer.json())));
+  records.clear();
+  devices.clear();
+  faults = on;
+  for (const record of crossed) records.set(record.Sequence, record);
+  for (const device of known) devices.set(device.Handle.toLowerCase(), device);
+  redraw();
+}
+
+function listen() {
+  const events = new EventSource("emulator/events");
+  const on = (name, act) => events.addEventListener(name, (event) => { act(JSON.parse(event.data)); redraw(); });
+  on("record", addRecord);
+  on("device", (device) => { if (device) devices.set(device.Handle.toLowerCase(), device); });
+  on("display", addDisplay);
+  on("faults", (all) => { faults = all; });
+  on("cleared", load);
+  events.onopen = () => {
+    byID("dot").classList.add("on");
+    byID("state").textContent = "live";
+    load();
+  };
+  events.onerror = () => {
+    byID("dot").classList.remove("on");
+    byID("state").textContent = "not connected";
+  };
+}
+
+/** Switches a fault on; what is wrong with it is shown. */
+async function addFault(fault) {
+  const answer = await fetch("emulator/faults", { method: "POST", body: JSON.stringify(fault) });
+  const problem = byID("problem");
+  problem.hidden = answer.ok;
+  if (!answer.ok) {
+    const told = await answer.json();
+    const members = (told.errors || []).map((error) => error.pointer.slice(1) + " " + error.detail);
+    problem.textContent = members.join("; ") || told.detail || "This fault cannot be switched on.";
+  }
+  return answer.ok;
+}
+
+/** The fault that the form describes. */
+function faultOfForm(form) {
+  const numbers = ["Status", "RetryAfter", "TimeoutMs", "LatencyMs", "Rate", "Count"];
+  const fault = {};
+  for (const [name, value] of new FormData(form)) {
+    const label = form.elements[name].closest("label");
+    if (value === "" || name === "Effect" || label.hidden) continue;
+    fault[name] = numbers.includes(name) ? Number(value) : name === "Accept" ? true : value;
+  }
+  if (form.elements.Effect.value === "reset") fault.Reset = true;
+  if (form.elements.Effect.value === "swallow") fault.Swallow = true;
+  return fault;
+}
+
+/** Shows only the members that belong to the chosen effect. */
+function showMembers() {
+  for (const label of document.querySelectorAll("label[data-for]")) {
+    label.hidden = !label.dataset.for.split(" ").includes(byID("effect").value);
+  }
+}
+
+function toggle(id, act) {
+  byID(id).addEventListener("click", (event) => {
+    const isOn = event.target.getAttribute("aria-pressed") !== "true";
+    event.target.setAttribute("aria-pressed", String(isOn));
+    act(isOn);
+    redraw();
+  });
+}
+
+byID("filter").addEventListener("input", (event) => {
+  wordFilter = event.target.value.trim().toLowerCase();
+  redraw();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target.matches("input, select")) return;
+  event.preventDefault();
+  byID("filter").focus();
+});
+toggle("warned", (isOn) => { onlyTrouble = isOn; });
+toggle("pause", (isOn) => { isPaused = isOn; });
+byID("clear").addEventListener("click", () => fetch("emulator/messages", { method: "DELETE" }));
+byID("faultsButton").addEventListener("click", () => byID("dialog").showModal());
+byID("dialogClose").addEventListener("click", () => byID("dialog").close());
+byID("faultsOff").addEventListener("click", () => fetch("emulator/faults", { method: "DELETE" }));
+byID("effect").addEventListener("change", showMembers);
+byID("faultForm").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (await addFault(faultOfForm(event.target))) byID("dialog").close();
+});
+for (const [name, options] of [["Platform", platforms], ["Operation", operations], ["Outcome", outcomes]]) {
+  for (const option of options) document.querySelector("select[name=" + name + "]").append(make("option", "", option));
+}
+for (const [name, fault] of presets) {
+  const button = make("button", "", name);
+  button.type = "button";
+  button.addEventListener("click", async () => { if (await addFault(fault)) byID("dialog").close(); });
+  byID("presets").append(button);
+}
+showMembers();
+draw();
+listen();

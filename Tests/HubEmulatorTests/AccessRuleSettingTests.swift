@@ -1,0 +1,36 @@
+import ServiceConfiguration
+import Testing
+
+@testable import HubEmulator
+
+@Suite struct AccessRuleSettingTests {
+    @Test(
+        arguments: [
+            ("sender:Send:a2V5+/=", "sender", ["a2V5+/="], AccessRights.send),
+            ("r:listen+SEND:k:k2", "r", ["k", "k2"], [.listen, .send]),
+            ("RootManageSharedAccessKey:Listen+Send+Manage:k", "RootManageSharedAccessKey", ["k"], .full),
+        ] as [(String, String, [String], AccessRights)])
+    func aRuleIsRead(_ text: String, _ name: String, _ keys: [String], _ rights: AccessRights) throws {
+        let rule = try #require(SharedAccessRule(setting: text))
+        #expect(rule.name == name)
+        #expect(rule.keys == keys)
+        #expect(rule.rights == rights)
+    }
+
+    @Test(arguments: [
+        "", "a", "a:Send", "a:Send:", ":Send:k", "a::k", "a:Fly:k", "a:Send+:k", "a:Send:k:", "a:Send:k:l:m",
+    ])
+    func otherThingsAreNot(_ text: String) {
+        #expect(SharedAccessRule(setting: text) == nil)
+    }
+
+    @Test func theConfigurationTakesSeveralAndNeverShowsABadOne() throws {
+        var reader = ConfigurationReader(environment: ["EMULATOR_ACCESS_RULES": "a:Send:k1, b:Manage:k2"])
+        let configuration = try #require(EmulatorConfiguration.read(&reader))
+        #expect(configuration.rules.map(\.name).suffix(2) == ["a", "b"])
+        var bad = ConfigurationReader(environment: ["EMULATOR_ACCESS_RULES": "a:Send:k1,secret-and-wrong"])
+        #expect(EmulatorConfiguration.read(&bad) == nil)
+        #expect(bad.issues.map(\.key) == ["EMULATOR_ACCESS_RULES"])
+        #expect(!bad.issues.contains { $0.problem.contains("secret") })
+    }
+}

@@ -1,0 +1,71 @@
+import NIOCore
+import NIOPosix
+
+/// Sends bytes over a connection of its own and reads the one answer to them.
+enum RawExchange {
+    struct Answer: Sendable {
+        var status = 0
+        /// Names in lower case.
+        var headers: [String: String] = [:]
+        var body = ""
+    }
+
+    struct BrokenAnswer: Error {
+        let text: String
+    }
+
+    static func send(_ bytes: String, port: Int) async throws -> Answer {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: bytes))
+            var received = ""
+            for try await buffer in inbound {
+                received += String(buffer: buffer)
+                if let answer = parse(received) { return answer }
+            }
+            throw BrokenAnswer(text: received)
+        }
+    }
+
+    /// Nil until the answer is whole.
+    private static func parse(_ text: String) -> Answer? {
+        // Lines end in one character, "\r\n", to Swift.
+        guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
+        var answer = Answer()
+        let lines = text[..<end.lowerBound].split(separator: "\r\n")
+        answer.status = lines.first.flatMap { Int($0.split(separator: " ")[1]) } ?? 0
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            answer.headers[line[..<colon].lowercased()] = String(line[line.index(after: colon)...].drop { $0 == " " })
+        }
+        let rest = text[end.upperBound...]
+        if answer.headers["transfer-encoding"] == "chunked" {
+            guard let body = unchunked(rest) else { return nil }
+            answer.body = body
+        } else {
+            let length = answer.headers["content-length"].flatMap { Int($0) } ?? 0
+            guard rest.utf8.count >= length else { return nil }
+            answer.body = String(rest)
+        }
+        return answer
+    }
+
+    private static func unchunked(_ text: Substring) -> String? {
+        var bytes = Array(text.utf8)[...]
+        var body: [UInt8] = []
+        while let lineEnd = bytes.firstIndex(of: 0x0A) {
+            let digits = String(decoding: bytes[..<lineEnd], as: UTF8.self).prefix { $0.isHexDigit }
+            guard let length = Int(digits, radix: 16) else { return nil }
+            if length == 0 { return String(decoding: body, as: UTF8.self) }
+            guard bytes.distance(from: lineEnd, to: bytes.endIndex) > length + 2 else { return nil }
+            body += bytes[(lineEnd + 1)...].prefix(length)
+            bytes = bytes[(lineEnd + 1 + length + 2)...]
+        }
+        return nil
+    }
+}

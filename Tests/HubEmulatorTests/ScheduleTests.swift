@@ -1,0 +1,121 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import HubEmulator
+
+@Suite struct ScheduleTests {
+    private static func schedule(
+        _ emulator: Emulator, at time: String?, tags: String = "t"
+    ) async throws -> TestResponse {
+        var headers: HTTPFields = [HubHeaders.format: "apple", HubHeaders.tags: tags]
+        headers[HubHeaders.scheduleTime] = time
+        return try await emulator.call(
+            .post, "/hub/schedulednotifications?api-version=2020-06", headers: headers, body: #"{"aps":{}}"#)
+    }
+
+    private static func later(seconds: Int64) -> WireTime {
+        WireTime(milliseconds: WireTime.now.milliseconds + seconds * 1000)
+    }
+
+    @Test(arguments: [
+        "2026-01-31T10:00:00", "2026-01-31T10:00:00.000Z", "2026-01-31T12:30:00+02:30", "2026-01-31'T'10:00:00",
+        "2026-01-31 10:00:00Z", " 2026-01-31t10:00:00.0000000z ", "2026-01-31T09:00:00-0100",
+    ])
+    func timesAreReadInAllSpellings(_ text: String) {
+        #expect(ScheduleTime.read(text)?.rfc3339 == "2026-01-31T10:00:00.000Z")
+    }
+
+    @Test(arguments: [
+        "", "tomorrow", "2026-01-31", "2026-02-30T10:00:00", "2026-01-31T24:00:00", "2026-01-31T10:60:00",
+        "2026-01-31T10:00:00+", "2026-01-31T10:00:00.Z", "2026-01-31T10:00:00Zx", "1950-01-01T00:00:00",
+        "2026-1-31T10:00:00",
+    ])
+    func otherTextsAreNoTimes(_ text: String) {
+        #expect(ScheduleTime.read(text) == nil)
+    }
+
+    @Test func millisecondsAreKept() {
+        #expect(ScheduleTime.read("2024-02-29T23:59:59.1239Z")?.rfc3339 == "2024-02-29T23:59:59.123Z")
+    }
+
+    @Test func daysAreCountedBothWays() {
+        for days in stride(from: 0, to: 100_000, by: 7) {
+            #expect(CivilDate(daysSince1970: days).daysSince1970 == days)
+        }
+        #expect(CivilDate(daysSince1970: 0) == CivilDate(year: 1970, month: 1, day: 1))
+    }
+
+    @Test func itIsDeliveredWhenItsTimeHasComeAndNotBefore() async throws {
+        try await withEmulator { emulator in
+            try await emulator.register("aa", tags: "t")
+            let due = Self.later(seconds: 3600)
+            let response = try await Self.schedule(emulator, at: due.rfc3339)
+            #expect(response.status == .created)
+            let location = try #require(response.headers[.location])
+            let shape =
+                /.*\/hub\/schedulednotifications\/[0-9a-f]{32}_\d{14}_\d+_\d+_QNHQueue\d+-S\d+\?api-version=2020-06/
+            #expect(location.wholeMatch(of: shape) != nil, "\(location)")
+            let waiting = try #require(try await emulator.records("?Limit=1").first)
+            #expect(waiting["Outcome"] as? String == "Scheduled")
+            #expect(waiting["DueAt"] as? String == due.rfc3339)
+            let schedules = emulator.state.schedules
+            #expect(schedules.takeDue(now: WireTime(milliseconds: due.milliseconds - 1)).isEmpty)
+            for send in schedules.takeDue(now: due) { emulator.state.intake.deliver(send) }
+            let record = try #require(try await emulator.records("?Limit=1").first)
+            #expect(record["Outcome"] as? String == "Completed")
+            #expect(record["Deliveries"] as? [String] == ["AA"])
+            #expect(record["Sequence"] as? Int == waiting["Sequence"] as? Int)
+            #expect(schedules.count == 0)
+        }
+    }
+
+    @Test func theServiceSendsOnTime() async throws {
+        try await withEmulator { emulator in
+            try await emulator.register("aa", tags: "t")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let service = ScheduleService(schedules: emulator.state.schedules, intake: emulator.state.intake)
+                group.addTask { try await service.run() }
+                // The second one is due first, so the service must not sleep on until the first.
+                _ = try await Self.schedule(emulator, at: Self.later(seconds: 3600).rfc3339)
+                _ = try await Self.schedule(emulator, at: Self.later(seconds: 1).rfc3339)
+                let isSent = try await eventually {
+                    try await emulator.records("?Limit=1").first?["Outcome"] as? String == "Completed"
+                }
+                #expect(isSent)
+                #expect(emulator.state.schedules.count == 1)
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test func aCancelledOneIsNotSent() async throws {
+        try await withEmulator { emulator in
+            let response = try await Self.schedule(emulator, at: Self.later(seconds: 3600).rfc3339)
+            let id = try #require(response.headers[.location]?.between("schedulednotifications/", "?"))
+            let path = "/hub/schedulednotifications/\(id)?api-version=2020-06"
+            #expect(try await emulator.call(.delete, "/other/schedulednotifications/\(id)").status == .notFound)
+            #expect(try await emulator.call(.delete, path).status == .ok)
+            #expect(try await emulator.call(.delete, path).status == .notFound)
+            #expect(emulator.state.schedules.takeDue(now: Self.later(seconds: 7200)).isEmpty)
+            #expect(try await emulator.records("?Limit=1").first?["Outcome"] as? String == "Cancelled")
+        }
+    }
+
+    @Test func sevenDaysAreTheHorizon() async throws {
+        try await withEmulator { emulator in
+            let week: Int64 = 7 * 86_400
+            let inTime = try await Self.schedule(emulator, at: Self.later(seconds: week - 5).rfc3339)
+            #expect(inTime.status == .created)
+            for time in [Self.later(seconds: week + 60).rfc3339, "soon", nil] {
+                let refused = try await Self.schedule(emulator, at: time)
+                #expect(refused.status == .badRequest)
+            }
+            let past = try await Self.schedule(emulator, at: "2020-01-01T00:00:00")
+            #expect(past.status == .created)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Testing
+
+@testable import HubEmulator
+
+@Suite struct TemplateTests {
+    static func registration(
+        _ format: NotificationFormat, _ template: String, more: [XMLElement] = []
+    ) -> Registration {
+        let body = XMLElement("BodyTemplate", namespace: XMLNamespace.connect, text: template)
+        return Registration(
+            id: "1", version: 1, format: format, isTemplate: true, tags: [], lowercasedTags: [], handle: "h",
+            fields: [body] + more, updatedAt: .now)
+    }
+
+    static func render(
+        _ format: NotificationFormat, _ template: String, _ message: String
+    ) throws -> String {
+        let properties = try TemplateProperties(message: Array(message.utf8))
+        return TemplateRenderer(registration(format, template), properties).body
+    }
+
+    private static let message =
+        #"{"title":"This is the title line","Name":"Ann \"A\" <b>","n":"40","empty":"","uri":"a b/ü"}"#
+
+    @Test(
+        arguments: [
+            ("$(TITLE)", "This is the title line"), ("$(title, 4)", "This"), ("$(title,400)", "This is the title line"),
+            (".(title, 20)", "This is the title..."), (".(title, 2)", ".."), (".(n, 20)", "40"),
+            ("%(uri)", "a%20b%2F%C3%BC"), ("[$(none)]", "[]"), ("a $(n) b #(n) c", "a 40 b 40 c"),
+            ("{'Hi, ' + $(n)}", "Hi, 40"), ("{ $(n)+\" - \"+.(title, 7) }", "40 - This..."), ("x{$(n)}y", "x40y"),
+            ("{n}", "{n}"), ("$n $(", "$n $("), ("$(a b)", "$(a b)"), ("{'a' + }", "{'a' + }"),
+            ("$bodyguard", "$bodyguard"),
+            (".(title)", ".(title)"), ("#(title, 4)", "#(title, 4)"), ("{'open", "{'open"),
+        ] as [(String, String)])
+    func theLanguage(_ template: String, _ expected: String) throws {
+        #expect(try Self.render(.windows, template, Self.message) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"aps":{"alert":"$(name)"}}"#, #"{"aps":{"alert":"Ann \"A\" <b>"}}"#),
+            (##"{"aps":{"badge":"#(n)"}}"##, #"{"aps":{"badge":40}}"#),
+            (##"{"aps":{"badge":"#(title)"}}"##, #"{"aps":{"badge":"This is the title line"}}"#),
+            (##"{"badge":#(n)}"##, #"{"badge":40}"#), (#"{"a":"{'x' + $(n)}"}"#, #"{"a":"x40"}"#),
+            (#"{"a":"{\"x\" + $(n)}"}"#, #"{"a":"x40"}"#), (#"{"$(n)":"$(n)"}"#, #"{"$(n)":"40"}"#),
+            (#"{"a":{"b":["$(n)",1]}}"#, #"{"a":{"b":["40",1]}}"#), (#"{"a":"open"#, #"{"a":"open"#),
+        ] as [(String, String)])
+    func jsonTemplatesEscapeAndKeepNumbers(_ template: String, _ expected: String) throws {
+        #expect(try Self.render(.apple, template, Self.message) == expected)
+    }
+
+    @Test func xmlTemplatesEscape() throws {
+        let text = try Self.render(
+            .windows, "<toast><text id=\"$(n)\">$(name) &amp; {'<' + $(n)}</text></toast>", Self.message)
+        #expect(text == "<toast><text id=\"40\">Ann &quot;A&quot; &lt;b&gt; &amp; <40</text></toast>")
+    }
+
+    @Test func theWholeMessageIsBody() throws {
+        #expect(try Self.render(.windows, "$body", #"{"a":"b"}"#) == #"{"a":"b"}"#)
+        #expect(try Self.render(.apple, #"{"x":"$body"}"#, #"{"a":"b"}"#) == #"{"x":"{\"a\":\"b\"}"}"#)
+    }
+
+    @Test(arguments: ["0", "-1", "40", "1.5", "2e10", "1E+3"]) func numbersAreNumbers(_ text: String) {
+        #expect(TemplateString.isNumber(text))
+    }
+
+    @Test(arguments: ["", "-", "01", "-01", "1.", ".5", "1e", "0x1", "1 ", "NaN"]) func othersAreNot(_ text: String) {
+        #expect(!TemplateString.isNumber(text))
+    }
+
+    @Test func pushVariablesStandBehindProperties() throws {
+        let variables = XMLElement(
+            "PushVariables", namespace: XMLNamespace.connect, text: #"{"city":"Seattle","n":"7"}"#)
+        let properties = try TemplateProperties(message: Array(Self.message.utf8))
+        let registration = Self.registration(.windows, "$(city) $(n)", more: [variables])
+        #expect(TemplateRenderer(registration, properties).body == "Seattle 40")
+    }
+
+    @Test func templatesBringTheirHeaders() throws {
+        func text(_ name: String, _ text: String) -> XMLElement {
+            XMLElement(name, namespace: XMLNamespace.connect, text: text)
+        }
+        let header = XMLElement(
+            "WnsHeader", namespace: XMLNamespace.connect,
+            content: [.element(text("Header", "X-WNS-Type")), .element(text("Value", "wns/$(kind)"))])
+        let headers = XMLElement("WnsHeaders", namespace: XMLNamespace.connect, content: [.element(header)])
+        let properties = try TemplateProperties(message: Array(#"{"kind":"toast"}"#.utf8))
+        let windows = Self.registration(.windows, "<a/>", more: [headers])
+        #expect(TemplateRenderer(windows, properties).headers == ["X-WNS-Type": "wns/toast"])
+        let apple = Self.registration(.apple, "{}", more: [text("Expiry", "0"), text("Priority", "5")])
+        #expect(
+            TemplateRenderer(apple, properties).headers == ["apns-expiration": "0", "apns-priority": "5"])
+    }
+
+    @Test(arguments: ["", "[]", "7", #"{"a":1}"#, #"{"a":{}}"#, "nonsense"])
+    func onlyStringsAreProperties(_ body: String) async throws {
+        try await withEmulator { emulator in
+            let response = try await emulator.send(body, format: "template")
+            #expect(response.status == .badRequest)
+        }
+    }
+
+    @Test func eachTemplateOfADeviceIsANotificationOfItsOwn() async throws {
+        try await withEmulator { emulator in
+            for (element, field, handle) in [
+                ("AppleTemplateRegistrationDescription", "DeviceToken", "AA"),
+                ("AppleTemplateRegistrationDescription", "DeviceToken", "AA"),
+                ("FcmV1TemplateRegistrationDescription", "FcmV1RegistrationId", "f"),
+            ] {
+                let inner = "<Tags>t</Tags><\(field)>\(handle)</\(field)><BodyTemplate>{\"m\":\"$(m)\"}</BodyTemplate>"
+                _ = try await emulator.call(
+                    .post, "/hub/registrations", headers: TestEntry.headers, body: TestEntry.make(element, inner))
+            }
+            #expect(try await emulator.send(#"{"m":"hello"}"#, format: "template", tags: "t").status == .created)
+            let record = try #require(try await emulator.records("?Limit=1").first)
+            #expect((record["Deliveries"] as? [String])?.sorted() == ["AA", "AA", "f"])
+            let devices = emulator.state.devices.summaries
+            #expect(devices.count == 2)
+        }
+    }
+}
