@@ -121,7 +121,8 @@ let package = Package(
                 hummingbirdTLS,
                 logging,
                 metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
-            ], path: "Shared/ServiceRuntime", swiftSettings: settings),
+            ], path: "Shared/ServiceRuntime", resources: [.embedInCode("OpenAPI/common.json")],
+            swiftSettings: settings),
 
         // The services; they never import each other.
         .executableTarget(
@@ -130,7 +131,7 @@ let package = Package(
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
                 httpTypes, hummingbird,
                 logging, metrics, nioCore, serviceLifecycle,
-            ], path: "Services/Ingest", swiftSettings: settings),
+            ], path: "Services/Ingest", resources: [.embedInCode("OpenAPI/ingest.json")], swiftSettings: settings),
         .executableTarget(
             name: "Dispatcher",
             dependencies: [
@@ -144,7 +145,8 @@ let package = Package(
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs", httpTypes,
                 hummingbird, logging, metrics, nioCore, serviceLifecycle,
-            ], path: "Services/Retrieval", swiftSettings: settings),
+            ], path: "Services/Retrieval", resources: [.embedInCode("OpenAPI/retrieval.json")],
+            swiftSettings: settings),
         .executableTarget(
             name: "HubEmulator",
             dependencies: [

@@ -37,16 +37,31 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
             ReadinessCheck(name: "amqp", isRequired: false) {
                 publisher.isConnected ? nil : "not connected to the broker"
             },
-        ], context: context)
+        ], openAPI: try ingestOpenAPI(platforms: configuration.platforms), context: context)
     let caller = CallerAuthentication(senders: senders, users: users)
     let intake = NotificationIntake(
         store: opened.store, sealer: sealer, relay: relay, platforms: configuration.platforms,
         retention: configuration.retention)
-    NotificationsController(caller: caller, intake: intake).addRoutes(to: router)
-    BatchController(caller: caller, intake: intake).addRoutes(to: router)
-    DirectoryController(caller: caller, directory: opened.store, platforms: configuration.platforms)
-        .addRoutes(to: router)
+    addNotificationRoutes(to: router, caller: caller, intake: intake, directory: opened.store)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     return BuiltIngest(services: [opened.service, publisher, relay, purge, http], store: opened.store, router: router)
+}
+
+/// The routes that senders call.
+func addNotificationRoutes(
+    to router: some RouterMethods<some RequestContext>, caller: CallerAuthentication, intake: NotificationIntake,
+    directory: any NotificationDirectory
+) {
+    NotificationsController(caller: caller, intake: intake).addRoutes(to: router)
+    BatchController(caller: caller, intake: intake).addRoutes(to: router)
+    DirectoryController(caller: caller, directory: directory, platforms: intake.platforms).addRoutes(to: router)
+}
+
+/// The description of the API, with the platforms that are served here.
+func ingestOpenAPI(platforms: [Platform]) throws -> OpenAPIDocument {
+    let names = platforms.map { JSONText.quoted($0.rawValue) }.joined(separator: ",")
+    return try OpenAPIDocument(
+        service: PackageResources.ingest_json,
+        settings: #"{"components":{"schemas":{"Platform":{"enum":[\#(names)]}}}}"#)
 }

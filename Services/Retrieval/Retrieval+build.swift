@@ -31,7 +31,8 @@ func buildRetrieval(
 
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
-        readiness: [ReadinessCheck(name: "database") { await opened.readiness() }], context: context)
+        readiness: [ReadinessCheck(name: "database") { await opened.readiness() }],
+        openAPI: try retrievalOpenAPI(), context: context)
     NotificationsController(caller: caller, reader: opened.store, sealer: sealer, metrics: metrics)
         .addRoutes(to: router)
     InboxController(caller: caller, inbox: opened.store, metrics: metrics).addRoutes(to: router)
@@ -42,6 +43,11 @@ func buildRetrieval(
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     let services: [any Service] = [opened.service] + (hub?.services ?? []) + [http]
     return BuiltRetrieval(services: services, store: opened.store, router: router)
+}
+
+/// The description of the API.
+func retrievalOpenAPI() throws -> OpenAPIDocument {
+    try OpenAPIDocument(service: PackageResources.retrieval_json)
 }
 
 /// The routes by which devices register.

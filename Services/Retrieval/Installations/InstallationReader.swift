@@ -25,7 +25,7 @@ struct InstallationReader {
             case "tags": request.tags = tags.read(member, &reader)
             case "templates": request.templates = readTemplates(member, &reader)
             case "secondaryTiles": request.tiles = readTiles(member, &reader)
-            case "expirationTime": request.expirationTime = optionalText(member, &reader)
+            case "expirationTime": request.expirationTime = time(member, &reader)
             case "pushVariables": request.pushVariables = readPairs(member, &reader)
             // The platform is read already; the user is the caller; the others are the hub's to tell.
             default: break
@@ -112,6 +112,15 @@ struct InstallationReader {
         return reader.freeMembers(of: member.value, at: member.pointer).map { found in
             InstallationRequest.Pair(name: found.name, text: reader.string(found.value, at: found.pointer) ?? "")
         }
+    }
+
+    /// A time as it came; official clients leave out the offset of one that they know no zone of.
+    private func time(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) -> String? {
+        guard let text = optionalText(member, &reader) else { return nil }
+        if Timestamp(rfc3339: text) == nil, Timestamp(rfc3339: text + "Z") == nil {
+            reader.note(member.pointer, "The time must be written as RFC 3339 says, such as 2026-11-21T08:30:00Z.")
+        }
+        return text
     }
 
     private func optionalText(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) -> String? {

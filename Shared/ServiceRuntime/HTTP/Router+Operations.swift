@@ -17,7 +17,10 @@ extension Router {
     /// - `/readyz`: asks all checks at once; 503 if a required part is down, see ``ReadinessReport``.
     /// - `/metrics`: Prometheus text.
     /// - `/version`: `{"Name","Version","Swift"}`.
-    public func addOperations(readiness checks: [ReadinessCheck], context service: ServiceContext) {
+    /// - `/openapi.json`: the description of the API, of a service that has one.
+    public func addOperations(
+        readiness checks: [ReadinessCheck], openAPI: OpenAPIDocument? = nil, context service: ServiceContext
+    ) {
         ProcessMetrics.register(in: service)
         get("/livez") { _, _ in Response.json(#"{"status":"alive"}"#) }
         get("/readyz") { _, context in
@@ -32,6 +35,14 @@ extension Router {
         }
         let version = Router.versionDocument(of: service)
         get("/version") { _, _ in Response.json(version) }
+        if let openAPI {
+            let document = ByteBuffer(bytes: openAPI.bytes)
+            get("/openapi.json") { _, _ in
+                Response(
+                    status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-cache"],
+                    body: ResponseBody(byteBuffer: document))
+            }
+        }
     }
 
     private static func versionDocument(of service: ServiceContext) -> String {

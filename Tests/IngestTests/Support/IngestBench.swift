@@ -71,11 +71,13 @@ extension Logger {
 /// - Parameters:
 ///   - store: may be shared by several benches, as by several processes.
 ///   - writer: stands in the way of the store in memory.
+///   - directory: answers in the place of the store in memory.
 ///   - payloadKeys: the text of the key ring.
 ///   - server: `.live` listens at a port.
 func withIngest(
     hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),
-    writer: (any NotificationWriter & IdempotentWriter)? = nil, publisher: FakePublisher = FakePublisher(),
+    writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any NotificationDirectory)? = nil,
+    readiness: [ReadinessCheck] = [], publisher: FakePublisher = FakePublisher(),
     payloadKeys: String = PayloadKeyRing.newLine(), now: @escaping @Sendable () -> Timestamp = { .now },
     server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void
 ) async throws {
@@ -94,8 +96,9 @@ func withIngest(
             relay: OutboxRelay(outbox: store, publisher: publisher, logger: .silent),
             platforms: [.apple, .fcmv1, .windows], retention: retention)
         intake.now = now
-        NotificationsController(caller: caller, intake: intake).addRoutes(to: router)
-        BatchController(caller: caller, intake: intake).addRoutes(to: router)
+        router.addOperations(
+            readiness: readiness, openAPI: try ingestOpenAPI(platforms: intake.platforms), context: context)
+        addNotificationRoutes(to: router, caller: caller, intake: intake, directory: directory ?? store)
         let made = intake
         let application = try makeHTTPApplication(
             router: router, configuration: HTTPConfiguration(port: 0), context: context)

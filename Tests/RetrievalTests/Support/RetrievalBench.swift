@@ -67,9 +67,14 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 
 /// Runs a test with the retrieval API.
 ///
-/// - Parameter away: whether the store of registrations and installations is away.
+/// - Parameters:
+///   - away: whether the store of registrations and installations is away.
+///   - deviceError: what that store fails with otherwise.
+///   - reader: answers in the place of the store in memory.
 func withRetrieval(
-    issuesTokens: Bool = true, storeIsAway away: Bool = false, logger: Logger = .silent,
+    issuesTokens: Bool = true, storeIsAway away: Bool = false, deviceError: StorageError? = nil,
+    reader: (any PayloadReader & Inbox)? = nil,
+    readiness: [ReadinessCheck] = [], logger: Logger = .silent,
     _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
 ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-retrieval-\(UUID().uuidString)")
@@ -89,11 +94,14 @@ func withRetrieval(
     let context = ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
     let metrics = RetrievalMetrics(context.metrics)
     let router = makeRouter(of: BasicRequestContext.self, context: context)
-    NotificationsController(caller: caller, reader: store, sealer: sealer, metrics: metrics).addRoutes(to: router)
-    InboxController(caller: caller, inbox: store, metrics: metrics).addRoutes(to: router)
+    router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
+    NotificationsController(caller: caller, reader: reader ?? store, sealer: sealer, metrics: metrics)
+        .addRoutes(to: router)
+    InboxController(caller: caller, inbox: reader ?? store, metrics: metrics).addRoutes(to: router)
     TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
+    let failing = deviceError.map { AwayDevices(error: $0) } ?? (away ? AwayDevices() : nil)
     addDeviceRoutes(
-        to: router, caller: caller, registrations: hub, installations: hub, store: away ? AwayDevices() : store)
+        to: router, caller: caller, registrations: hub, installations: hub, store: failing ?? store)
     let application = try makeHTTPApplication(
         router: router, configuration: HTTPConfiguration(port: 0), context: context)
     try await application.test(.router) { client in
@@ -105,7 +113,7 @@ func withRetrieval(
 
 /// A store of registrations and installations that is away.
 struct AwayDevices: RegistrationStore, InstallationStore {
-    private var error: StorageError { StorageError(.unavailable, "away for the test") }
+    var error = StorageError(.unavailable, "away for the test")
 
     func save(_ registration: Registration) async throws { throw error }
     func registration(_ id: String, owner: UserName) async throws -> Registration? { throw error }

@@ -1,0 +1,186 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+/// Every operation of the ingest API with every status that can be brought about within one process.
+struct IngestExchanges: Sendable {
+    let bench: IngestBench
+    let ledger: APILedger
+
+    static let least = #"{"Recipient":"alice","Payload":"Your results are in."}"#
+    static let sends = "/api/notifications"
+    static let batches = "/api/notifications/batch"
+    static let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+    static func run() async throws -> APILedger {
+        let ledger = APILedger()
+        try await withIngest(readiness: [ReadinessCheck(name: "database") { nil }]) { bench in
+            let exchanges = IngestExchanges(bench: bench, ledger: ledger)
+            try await exchanges.operations()
+            try await exchanges.sending()
+            try await exchanges.batch()
+            try await exchanges.directory()
+            try await exchanges.examples()
+        }
+        try await withIngest(readiness: [ReadinessCheck(name: "database") { "away" }]) { bench in
+            try await IngestExchanges(bench: bench, ledger: ledger).call(503, .get, "/readyz", by: "")
+        }
+        for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {
+            let error = StorageError(code, "for the test")
+            try await withIngest(writer: FakeWriter(failure: error), directory: FailingDirectory(error: error)) {
+                bench in
+                try await IngestExchanges(bench: bench, ledger: ledger).failures(status)
+            }
+        }
+        let writer = FakeWriter(isHolding: true)
+        try await withIngest(writer: writer) { bench in
+            try await IngestExchanges(bench: bench, ledger: ledger).conflict(writer)
+        }
+        return ledger
+    }
+
+    /// - Parameter authorization: the sender's unless given; empty leaves the header out.
+    @discardableResult func call(
+        _ status: Int, _ method: HTTPRequest.Method, _ uri: String, _ body: String = "",
+        by authorization: String? = nil,
+        type: String? = nil, _ more: HTTPFields = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> TestResponse {
+        var headers = more
+        let authorization = authorization ?? bench.credentials.sender
+        if !authorization.isEmpty { headers[.authorization] = authorization }
+        headers[.contentType] = type ?? (body.isEmpty ? nil : "application/json")
+        return try await ledger.send(
+            bench.client, method, uri, headers: headers, body: body, expecting: status, sourceLocation: sourceLocation)
+    }
+
+    private func operations() async throws {
+        for path in ["/livez", "/readyz", "/metrics", "/version", "/openapi.json"] {
+            try await call(200, .get, path, by: "")
+            try await call(200, .head, path, by: "")
+            try await call(405, .post, path, by: "")
+        }
+        try await call(404, .get, "/nothing", by: "")
+        for path in [Self.sends, "\(Self.sends)/1/status"] { try await call(405, .put, path, by: "") }
+    }
+
+    private func sending() async throws {
+        let everything = #"""
+            {"Recipient":"bob","Payload":[null,1.10],"Presentation":"alert","Alert":{"Title":"New","Body":null},
+            "Platforms":["fcmv1"],"ExpiresAt":"2999-01-01T00:00:00Z","NotBefore":"2998-01-01T00:00:00+01:00",
+            "CollapseKey":"results","Priority":"normal"}
+            """#
+        let nothing = #"""
+            {"Recipient":"bob","Payload":null,"Presentation":null,"Alert":null,"Platforms":null,"ExpiresAt":null,
+            "NotBefore":null,"CollapseKey":null,"Priority":null}
+            """#
+        let trace = try #require(HTTPField.Name("traceparent"))
+        let requestID = try #require(HTTPField.Name("X-Request-Id"))
+        try await call(201, .post, Self.sends, everything, [trace: Self.traceparent, requestID: "req-7f3a"])
+        try await call(201, .post, Self.sends, nothing)
+        try await call(201, .post, Self.sends, #"{"Recipients":["alice","bob"],"Payload":{}}"#)
+        try await call(201, .post, Self.sends, by: bench.credentials.bearer)
+        for _ in 1...2 { try await call(201, .post, Self.sends, Self.least, [.idempotencyKey: "key-1"]) }
+        try await call(422, .post, Self.sends, #"{"Recipient":"bob","Payload":1}"#, [.idempotencyKey: "key-1"])
+        try await call(422, .post, Self.sends, #"{"Alert":{"Text":1},"Limit":2}"#)
+        try await call(400, .post, Self.sends, #"{"Recipient":"#)
+        try await call(400, .post, Self.sends)
+        try await call(400, .post, Self.sends, Self.least, [.idempotencyKey: "a b"])
+        try await call(401, .post, Self.sends, Self.least, by: "")
+        try await call(401, .post, Self.sends, Self.least, by: "Bearer nobody")
+        try await call(403, .post, Self.sends, Self.least, by: bench.credentials.bearer)
+        let payload = String(repeating: "x", count: CreateNotificationRequest.Limit.payloadBytes + 1)
+        try await call(413, .post, Self.sends, #"{"Recipient":"alice","Payload":"\#(payload)"}"#)
+        let body = String(repeating: " ", count: CreateNotificationRequest.Limit.bodyBytes + 1)
+        try await call(413, .post, Self.sends, body)
+        try await call(415, .post, Self.sends, Self.least, type: "text/plain")
+    }
+
+    private func batch() async throws {
+        let ndjson = "application/x-ndjson"
+        let lines = [Self.least, #"{"Recipients":["alice","bob"],"Payload":1}"#, "{}", "no JSON"].joined(
+            separator: "\n")
+        try await call(200, .post, Self.batches, lines, type: ndjson)
+        for _ in 1...2 { try await call(200, .post, Self.batches, lines, type: ndjson, [.idempotencyKey: "key-2"]) }
+        try await call(400, .post, Self.batches, lines, type: ndjson, [.idempotencyKey: "a b"])
+        try await call(401, .post, Self.batches, lines, by: "", type: ndjson)
+        try await call(403, .post, Self.batches, lines, by: bench.credentials.bearer, type: ndjson)
+        try await call(415, .post, Self.batches, lines)
+        try await call(405, .get, Self.batches, by: "")
+    }
+
+    private func directory() async throws {
+        let id = try await bench.id(of: call(201, .post, Self.sends, Self.least))
+        let attempt = try await bench.store.claim([id], now: .now)[id]?.attempt ?? 0
+        let deliveries = [
+            Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m-1", updatedAt: .now),
+            Delivery(
+                platform: .fcmv1, state: .dead, attempts: 2, outcome: "InvalidCredentials", error: "refused",
+                updatedAt: .now),
+        ]
+        try await bench.store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
+        try await bench.store.markRead(id, at: .now)
+        let path = "\(Self.sends)/\(id)"
+        let pages = ["", "?Limit=1", "?Recipient=alice&Status=read&Limit=200", "?Before=\(id)"]
+        let absent = NotificationID()
+        for method in [HTTPRequest.Method.get, .head] {
+            try await call(200, method, "\(path)/status")
+            for page in pages { try await call(200, method, Self.sends + page) }
+        }
+        try await call(422, .get, "\(Self.sends)?Limit=0&Before=x&Status=gone&Recipient=&Cursor=1")
+        try await call(404, .get, "\(Self.sends)/\(absent)/status")
+        try await call(404, .delete, "\(Self.sends)/\(absent)")
+        for _ in 1...2 { try await call(204, .delete, path) }
+        for (method, uri) in [(HTTPRequest.Method.get, Self.sends), (.get, "\(path)/status"), (.delete, path)] {
+            try await call(401, method, uri, by: "")
+            try await call(403, method, uri, by: bench.credentials.bearer)
+        }
+    }
+
+    /// The document's own.
+    private func examples() async throws {
+        let answer = try await call(200, .get, "/openapi.json", by: "")
+        let description = APIDescription(try JSONNode(answer.body.readableBytesView))
+        let examples = description.requestExamples("post", Self.sends)
+        #expect(examples.count == 2)
+        for example in examples { try await call(201, .post, Self.sends, try example.json()) }
+        for example in description.requestExamples("post", Self.batches) {
+            let lines = try #require(example.text)
+            let answer = try await call(200, .post, Self.batches, lines, type: "application/x-ndjson")
+            for result in try answer.results() { #expect(result["Status"] as? String == "accepted") }
+        }
+    }
+
+    private func failures(_ status: Int) async throws {
+        try await call(status, .post, Self.sends, Self.least)
+        try await call(status, .get, Self.sends)
+        let path = "\(Self.sends)/\(NotificationID())"
+        try await call(status, .get, "\(path)/status")
+        try await call(status, .delete, path)
+        try await call(200, .post, Self.batches, Self.least, type: "application/x-ndjson")
+    }
+
+    private func conflict(_ writer: FakeWriter) async throws {
+        async let first = call(201, .post, Self.sends, Self.least, [.idempotencyKey: "key-3"])
+        let isHeld = try await eventually { writer.waiting == 1 }
+        #expect(isHeld)
+        try await call(409, .post, Self.sends, Self.least, [.idempotencyKey: "key-3"])
+        writer.release()
+        _ = try await first
+    }
+}
+
+extension IngestBench {
+    /// The ID in an answer.
+    fileprivate func id(of answer: TestResponse) throws -> NotificationID {
+        let object = try answer.object()
+        let text = try #require(object["Id"] as? String)
+        return try #require(NotificationID(text))
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import SecurePushCore
+import ServiceConfiguration
+import ServiceRuntime
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("The description of the ingest API")
+struct IngestOpenAPITests {
+    /// What no exchange here has, and why.
+    static let excused = [
+        "POST /api/notifications/batch 500": "only by a defect: what the store refuses is in the lines",
+        "POST /api/notifications/batch 503": "while the keys that users' tokens are checked with are away",
+    ]
+
+    /// What an exchange cannot miss: the document says more than it has to.
+    static let unneeded: Set<String> = [
+        // The document as its own answer is taken as any object.
+        "components/schemas/OpenAPI/properties/openapi"
+    ]
+
+    @Test func itListsTheRoutesThatThereAre() async throws {
+        try await withTemporaryFolder { folder in
+            _ = try Credentials(folder: folder)
+            let keys = folder.appending(path: "payload-keys")
+            try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
+            var reader = ConfigurationReader(environment: [
+                "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
+                "PAYLOAD_KEYS_FILE": keys.path, "INGEST_API_KEYS_FILE": folder.appending(path: "api-keys").path,
+            ])
+            let read = IngestConfiguration(&reader)
+            let configuration = try #require(read, "\(reader.issues)")
+            let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+            let built = try await buildIngest(configuration, context: context)
+            // HEAD is GET's (RFC 9110, section 9.3.2).
+            let routes = built.router.routes.filter { $0.method != .head }.map { "\($0.method) \($0.path)" }
+            let description = try Self.description()
+            #expect(Set(routes.map(\.withBraces)) == description.routes)
+        }
+    }
+
+    @Test func itIsTrueToTheAnswers() async throws {
+        let description = try Self.description()
+        let ledger = try await IngestExchanges.run()
+        for exchange in ledger.exchanges {
+            let issues = description.issues(of: exchange)
+            #expect(issues.isEmpty, "\(issues)")
+        }
+        #expect(ledger.uncovered(description) == Set(Self.excused.keys))
+        #expect(description.exampleIssues == [])
+        #expect(description.brokenLinks == [])
+        // The other way round: nothing stands in it that the answers would not miss.
+        let excused = Set(Self.excused.keys.map(\.partOfDocument))
+        #expect(Set(description.unnoticedRemovals(ledger.exchanges)).subtracting(excused) == Self.unneeded)
+    }
+
+    @Test func itNamesThePlatformsThatAreServed() throws {
+        let description = try Self.description([.gcm])
+        #expect(description.root.at(["components", "schemas", "Platform", "enum"]) == .array([.string("gcm")]))
+        #expect(description.root.at(["info", "version"]) == .string(SecurePushVersion.current))
+    }
+
+    private static func description(
+        _ platforms: [Platform] = [.apple, .fcmv1, .windows]
+    ) throws -> APIDescription {
+        APIDescription(try JSONNode(try ingestOpenAPI(platforms: platforms).bytes))
+    }
+}

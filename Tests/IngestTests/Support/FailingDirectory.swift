@@ -1,0 +1,10 @@
+import SecurePushCore
+
+/// A directory of notifications that fails.
+struct FailingDirectory: NotificationDirectory {
+    let error: StorageError
+
+    func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? { throw error }
+    func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage { throw error }
+    func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool { throw error }
+}

@@ -1,0 +1,184 @@
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+import TestSupport
+import Testing
+
+@testable import Retrieval
+
+/// Every operation of the retrieval API with every status that can be brought about within one process.
+struct RetrievalExchanges: Sendable {
+    let bench: RetrievalBench
+    let ledger: APILedger
+
+    static let inbox = "/api/notifications"
+    static let register = "/api/register"
+    static let installation = "/api/installations/phone-1"
+    static let device = #"{"Platform":"apns","Handle":"00fc13adff785122","Tags":["ward:7"]}"#
+    static let tooLong = String(repeating: " ", count: 65_537)
+
+    static func run() async throws -> APILedger {
+        let ledger = APILedger()
+        try await withRetrieval(readiness: [ReadinessCheck(name: "database") { nil }]) { bench in
+            let exchanges = RetrievalExchanges(bench: bench, ledger: ledger)
+            try await exchanges.operations()
+            try await exchanges.reading()
+            try await exchanges.tokens()
+            try await exchanges.registrations()
+            try await exchanges.installations()
+            try await exchanges.hubFailures()
+        }
+        try await withRetrieval(
+            issuesTokens: false, readiness: [ReadinessCheck(name: "database") { "away" }]
+        ) { bench in
+            let exchanges = RetrievalExchanges(bench: bench, ledger: ledger)
+            try await exchanges.call(503, .get, "/readyz", by: "")
+            try await exchanges.call(404, .post, "/api/token", by: bench.basic())
+        }
+        for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {
+            let error = StorageError(code, "for the test")
+            try await withRetrieval(deviceError: error, reader: FailingReader(error: error)) { bench in
+                try await RetrievalExchanges(bench: bench, ledger: ledger).storeFailures(status)
+            }
+        }
+        return ledger
+    }
+
+    /// - Parameter authorization: alice's token unless given; empty leaves the header out.
+    @discardableResult func call(
+        _ status: Int, _ method: HTTPRequest.Method, _ uri: String, _ body: String = "",
+        by authorization: String? = nil,
+        type: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> TestResponse {
+        var headers: HTTPFields = [:]
+        let authorization = try authorization ?? bench.token()
+        if !authorization.isEmpty { headers[.authorization] = authorization }
+        headers[.contentType] = type ?? (body.isEmpty ? nil : "application/json")
+        return try await ledger.send(
+            bench.client, method, uri, headers: headers, body: body, expecting: status, sourceLocation: sourceLocation)
+    }
+
+    private func operations() async throws {
+        for path in ["/livez", "/readyz", "/metrics", "/version", "/openapi.json"] {
+            try await call(200, .get, path, by: "")
+            try await call(200, .head, path, by: "")
+            try await call(405, .delete, path, by: "")
+        }
+        try await call(404, .get, "/nothing", by: "")
+        for path in [Self.inbox, "\(Self.register)/1", "/api/token"] { try await call(405, .patch, path, by: "") }
+    }
+
+    private func reading() async throws {
+        let ids = [try await bench.accept(#"{"n":1.10}"#), try await bench.accept("null")]
+        let path = "\(Self.inbox)/\(ids[0])"
+        for method in [HTTPRequest.Method.head, .get, .get] { try await call(200, method, path) }
+        for page in ["", "?Limit=1", "?Unread=true", "?Unread=false&After=\(ids[0])&Limit=200"] {
+            try await call(200, .get, Self.inbox + page)
+        }
+        try await call(422, .get, "\(Self.inbox)?Unread=perhaps&After=x&Limit=201&Before=x")
+        try await call(404, .get, "\(Self.inbox)/\(NotificationID())")
+        try await call(404, .get, path, by: try bench.token("bob"))
+        let expired = try await bench.accept("1", expiresAt: .now - .seconds(1))
+        try await call(410, .get, "\(Self.inbox)/\(expired)")
+        for uri in [path, Self.inbox] {
+            try await call(401, .get, uri, by: "")
+            try await call(401, .get, uri, by: try bench.token(at: .now - .seconds(3600)))
+            try await call(401, .get, uri, by: bench.basic("alice", "wrong"))
+        }
+    }
+
+    private func tokens() async throws {
+        try await call(200, .post, "/api/token", by: bench.basic())
+        try await call(401, .post, "/api/token")
+    }
+
+    private func registrations() async throws {
+        let answer = try await call(200, .post, "\(Self.register)?handle=00fc13adff785122")
+        let id = try JSONNode(answer.body.readableBytesView).text
+        let path = "\(Self.register)/\(try #require(id))"
+        try await call(200, .post, Self.register)
+        try await call(200, .put, path, #"{"Platform":"fcmv1","Handle":"a:b","Tags":null}"#)
+        for example in try await examples("put", "\(Self.register)/{id}") { try await call(200, .put, path, example) }
+        try await call(400, .put, path, "{")
+        try await call(413, .put, path, Self.tooLong)
+        try await call(415, .put, path, Self.device, type: "text/plain")
+        try await call(422, .put, path, #"{"Platform":"ios","Handle":"","Tags":["username:bob"],"x":1}"#)
+        try await call(422, .post, "\(Self.register)?handle=&name=x")
+        try await call(404, .put, path, Self.device, by: try bench.token("bob"))
+        try await call(404, .delete, path, by: try bench.token("bob"))
+        for (method, uri) in [(HTTPRequest.Method.post, Self.register), (.put, path), (.delete, path)] {
+            try await call(401, method, uri, by: "")
+        }
+        try await call(200, .delete, path)
+    }
+
+    private func installations() async throws {
+        let all = #"""
+            {"installationId":"phone-1","platform":"wns","pushChannel":"https://example.org/1","tags":["a"],
+            "templates":{"t":{"body":"{}","headers":{"X-WNS-Type":"wns/raw"},"tags":["b"],"expiry":"2999-01-01"}},
+            "secondaryTiles":{"s":{"pushChannel":"https://example.org/2","tags":["c"],
+            "templates":{"u":{"body":"{}","headers":{"X-WNS-Type":"wns/raw"},"tags":["d"],"expiry":"2999-01-01"}}}},
+            "userId":1,"expirationTime":"2999-01-01T00:00:00Z","pushVariables":{"v":"w"},"expiredPushChannel":null,
+            "pushChannelExpired":false,"lastUpdate":null,"lastActiveOn":"2026-11-21"}
+            """#
+        let nothing = #"""
+            {"installationId":null,"platform":"apns","pushChannel":"00fc","tags":null,"templates":null,
+            "secondaryTiles":null,"expirationTime":null,"pushVariables":null}
+            """#
+        let path = Self.installation
+        for body in try await examples("put", "/api/installations/{id}") + [nothing, all] {
+            try await call(200, .put, path, body)
+            try await call(200, .get, path)
+        }
+        try await call(200, .head, path)
+        try await call(400, .put, path, "{")
+        try await call(413, .put, path, Self.tooLong)
+        try await call(415, .put, path, nothing, type: "text/plain")
+        try await call(422, .put, path, #"{"installationId":"x","platform":"ios","tags":["$a"],"x":1}"#)
+        let bob = try bench.token("bob")
+        try await call(404, .put, path, #"{"platform":"apns","pushChannel":"00fd"}"#, by: bob)
+        for method in [HTTPRequest.Method.get, .delete] { try await call(404, method, path, by: bob) }
+        for method in [HTTPRequest.Method.get, .put, .delete] { try await call(401, method, path, by: "") }
+        try await call(204, .delete, path)
+    }
+
+    private func hubFailures() async throws {
+        let id = try JSONNode(try await call(200, .post, Self.register).body.readableBytesView).text
+        let path = "\(Self.register)/\(try #require(id))"
+        let installation = #"{"platform":"apns","pushChannel":"00fe"}"#
+        try await call(200, .put, Self.installation, installation)
+        for (status, code) in [(502, PushGatewayError.Code.rejected), (503, .unavailable)] {
+            bench.hub.fail(PushGatewayError(code, "for the test"))
+            try await call(status, .post, Self.register)
+            try await call(status, .put, path, Self.device)
+            try await call(status, .delete, path)
+            try await call(status, .put, Self.installation, installation)
+            try await call(status, .delete, Self.installation)
+        }
+        bench.hub.fail(nil)
+        bench.hub.failPuts(PushGatewayError(.gone, "for the test"))
+        try await call(410, .put, path, Self.device)
+        bench.hub.failPuts(nil)
+    }
+
+    private func storeFailures(_ status: Int) async throws {
+        for uri in [Self.inbox, "\(Self.inbox)/\(NotificationID())", Self.installation] {
+            try await call(status, .get, uri)
+        }
+        try await call(status, .post, Self.register)
+        for path in ["\(Self.register)/1"] { try await call(status, .put, path, Self.device) }
+        try await call(status, .put, Self.installation, #"{"platform":"apns","pushChannel":"00ff"}"#)
+        for path in ["\(Self.register)/1", Self.installation] { try await call(status, .delete, path) }
+    }
+
+    /// The document's own request bodies.
+    private func examples(_ method: String, _ path: String) async throws -> [String] {
+        let answer = try await call(200, .get, "/openapi.json", by: "")
+        let description = APIDescription(try JSONNode(answer.body.readableBytesView))
+        let examples = try description.requestExamples(method, path).map { try $0.json() }
+        #expect(!examples.isEmpty)
+        return examples
+    }
+}

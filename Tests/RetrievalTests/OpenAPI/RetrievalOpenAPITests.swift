@@ -1,0 +1,65 @@
+import Authentication
+import Foundation
+import HTTPTypes
+import Hummingbird
+import SecurePushCore
+import ServiceConfiguration
+import ServiceRuntime
+import TestSupport
+import Testing
+
+@testable import Retrieval
+
+@Suite("The description of the retrieval API")
+struct RetrievalOpenAPITests {
+    /// What no exchange here has, and why.
+    static let excused = [
+        "POST /api/token 500": "only by a defect: it asks neither the store nor the hub",
+        "POST /api/token 503": "while more than 64 passwords wait to be checked",
+    ]
+
+    /// What an exchange cannot miss: the document says more than it has to.
+    static let unneeded: Set<String> = [
+        // The document as its own answer is taken as any object.
+        "components/schemas/OpenAPI/properties/openapi"
+    ]
+
+    @Test func itListsTheRoutesThatThereAre() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-openapi-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = { (name: String) in folder.appending(path: name).path }
+        try Data(PayloadKeyRing.newLine().utf8).write(to: folder.appending(path: "payload-keys"))
+        try TokenSigningKey.make(at: path("signing-key.pem"))
+        var reader = ConfigurationReader(environment: [
+            "DATABASE_URL": "memory:", "PAYLOAD_KEYS_FILE": path("payload-keys"),
+            "AUTH_TOKEN_SIGNING_KEY_FILE": path("signing-key.pem"),
+        ])
+        let read = RetrievalConfiguration(&reader)
+        let configuration = try #require(read, "\(reader.issues)")
+        let context = ServiceContext(name: "retrieval", logger: .silent, metrics: PrometheusMetrics())
+        let built = try await buildRetrieval(configuration, context: context)
+        // HEAD is GET's (RFC 9110, section 9.3.2).
+        let routes = built.router.routes.filter { $0.method != .head }.map { "\($0.method) \($0.path)" }
+        #expect(Set(routes.map(\.withBraces)) == (try Self.description()).routes)
+    }
+
+    @Test func itIsTrueToTheAnswers() async throws {
+        let description = try Self.description()
+        let ledger = try await RetrievalExchanges.run()
+        for exchange in ledger.exchanges {
+            let issues = description.issues(of: exchange)
+            #expect(issues.isEmpty, "\(issues)")
+        }
+        #expect(ledger.uncovered(description) == Set(Self.excused.keys))
+        #expect(description.exampleIssues == [])
+        #expect(description.brokenLinks == [])
+        // The other way round: nothing stands in it that the answers would not miss.
+        let excused = Set(Self.excused.keys.map(\.partOfDocument))
+        #expect(Set(description.unnoticedRemovals(ledger.exchanges)).subtracting(excused) == Self.unneeded)
+    }
+
+    private static func description() throws -> APIDescription {
+        APIDescription(try JSONNode(try retrievalOpenAPI().bytes))
+    }
+}

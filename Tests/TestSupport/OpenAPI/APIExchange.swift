@@ -1,0 +1,51 @@
+/// One request to a service and its answer.
+public struct APIExchange: Sendable {
+    public struct Header: Sendable {
+        /// In lower case.
+        public let name: String
+        public let value: String
+
+        public init(name: String, value: String) {
+            self.name = name.lowercased()
+            self.value = value
+        }
+    }
+
+    public let method: String
+    public let path: String
+    /// What follows the `?`.
+    public let query: String
+    public let requestHeaders: [Header]
+    public let requestBody: [UInt8]
+    public let status: Int
+    public let headers: [Header]
+    public let body: [UInt8]
+    /// The bodies as JSON, read once for the many comparisons; `nil` for what is none.
+    let requestJSON: JSONNode?
+    let json: JSONNode?
+
+    public init(
+        method: String, uri: String, requestHeaders: [Header], requestBody: [UInt8], status: Int, headers: [Header],
+        body: [UInt8]
+    ) {
+        let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        self.method = method.lowercased()
+        path = parts[0]
+        query = parts.count > 1 ? parts[1] : ""
+        self.requestHeaders = requestHeaders
+        self.requestBody = requestBody
+        self.status = status
+        self.headers = headers
+        self.body = body
+        requestJSON = status < 300 && requestHeaders.mediaType == "application/json" ? try? JSONNode(requestBody) : nil
+        json = headers.mediaType?.hasSuffix("json") == true ? try? JSONNode(body) : nil
+    }
+}
+
+extension [APIExchange.Header] {
+    /// The first value of a header.
+    func first(_ name: String) -> String? { first { $0.name == name.lowercased() }?.value }
+
+    /// The media type in `Content-Type`, without its parameters.
+    var mediaType: String? { first("content-type")?.split(separator: ";").first.map(String.init) }
+}

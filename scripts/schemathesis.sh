@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Tests both running APIs by their own /openapi.json: scripts/schemathesis.sh [EXAMPLES]
+#
+# Starts a stack in a temporary folder, and schemathesis (https://schemathesis.io) against ingest and retrieval with all
+# of its checks; EXAMPLES, 100 unless given, bounds the cases of an operation and phase. Needs `make build`, Python 3
+# and, the first time, PyPI: schemathesis goes into .build/schemathesis. Reports are in .build/schemathesis/reports.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+examples=${1:-100}
+home=$here/../.build/schemathesis
+program=${SCHEMATHESIS:-$home/bin/schemathesis}
+[ -x "$program" ] || {
+    python3 -m venv "$home"
+    "$home/bin/pip" install --quiet "schemathesis==4.32.5"
+}
+
+stack=$(mktemp -d "${TMPDIR:-/tmp}/schemathesis.XXXXXX")
+finish() {
+    "$here/stack.sh" down "$stack" >/dev/null || true
+    rm -rf "$stack"
+}
+trap finish EXIT
+"$here/stack.sh" up "$stack" >/dev/null
+. "$stack/run/ports"
+INGEST_API_KEY=$(cat "$stack/secrets/ingest-api-key")
+ALICE_PASSWORD=$(cat "$stack/secrets/alice.password")
+RETRIEVAL_TOKEN=$(curl -fsS -X POST -u "alice:$ALICE_PASSWORD" "http://127.0.0.1:$retrieval_port/api/token" |
+    sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+export INGEST_API_KEY ALICE_PASSWORD RETRIEVAL_TOKEN
+export PYTHONPATH=$here/schemathesis SCHEMATHESIS_HOOKS=hooks PYTHONDONTWRITEBYTECODE=1
+
+# Something to read.
+curl -fsS -o "$stack/sent.json" -H "Authorization: Bearer $INGEST_API_KEY" -H "Content-Type: application/json" \
+    -d '{"Recipient": "alice", "Payload": "Your results are in."}' "http://127.0.0.1:$ingest_port/api/notifications"
+
+result=0
+# test_api NAME PORT OPTIONS...
+test_api() {
+    local name=$1 port=$2
+    shift 2
+    heading "$name"
+    "$program" --config-file "$here/schemathesis/schemathesis.toml" run "http://127.0.0.1:$port/openapi.json" \
+        --checks all --max-examples "$examples" --seed 1 --continue-on-failure \
+        --report json --report-json-path "$home/reports/$name.json" "$@" || result=1
+}
+# DELETE revokes: the payload is destroyed, and its sender still sees that it was ("Status":"revoked"), by the contract.
+test_api ingest "$ingest_port" --exclude-checks use_after_free
+test_api retrieval "$retrieval_port"
+exit $result
