@@ -158,7 +158,7 @@ let package = Package(
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
                 "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, logging, nioCore, nioHTTP1,
-                nioPosix, serviceLifecycle, unixSignals,
+                nioPosix, nioSSL, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Prepares measurements; see docs/benchmarks.md.
@@ -242,7 +242,8 @@ let package = Package(
         .testTarget(
             name: "SecurePushCLITests",
             dependencies: [
-                "SecurePushCLI", "SecurePushCore", "Authentication", "TestSupport", argumentParser, logging,
+                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
+                "AMQP", "TestSupport", argumentParser, logging,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",

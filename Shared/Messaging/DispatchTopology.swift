@@ -11,6 +11,10 @@ public struct DispatchTopology: Sendable, Hashable {
     /// nothing is said.
     public static let deliveryLimit: Int64 = 10_000
 
+    /// The same for the dead-letter queue. Each look of an operator at it is a redelivery, and what passes the limit is
+    /// dropped there, so that it is as good as none; RabbitMQ 4 would drop a dead letter after 20 looks.
+    public static let deadDeliveryLimit: Int64 = 1_000_000_000
+
     /// What every name begins with.
     public let prefix: String
     /// The times that retries wait, one queue each.
@@ -46,13 +50,17 @@ public struct DispatchTopology: Sendable, Hashable {
         return AMQPTopology(
             exchanges: [.init(exchange, .direct), .init(deadExchange, .fanout)],
             queues: [
-                .init(deadQueue, arguments: ["x-queue-type": "quorum"]),
+                .init(deadQueue, arguments: deadArguments),
                 .init(dispatchQueue, arguments: dispatchArguments),
             ] + retryQueues,
             bindings: [
                 .init(queue: deadQueue, exchange: deadExchange),
                 .init(queue: dispatchQueue, exchange: exchange, key: DispatchTopology.dispatchKey),
             ])
+    }
+
+    private var deadArguments: AMQPTable {
+        ["x-queue-type": "quorum", "x-delivery-limit": .integer(DispatchTopology.deadDeliveryLimit)]
     }
 
     private var dispatchArguments: AMQPTable {

@@ -12,6 +12,8 @@ public protocol ConfigurationKeyDescription: Sendable {
     var meaning: String { get }
     /// Whether the value must never be shown, not even in an error.
     var isSecret: Bool { get }
+    /// Why a text is no value of this key, without the text; `nil` when it is one.
+    func problem(with text: String) -> String?
 }
 
 extension ConfigurationKeyDescription {
@@ -33,6 +35,13 @@ public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
     public let parser: ConfigurationParser<Value>
 
     public var hint: String { parser.hint }
+
+    public func problem(with text: String) -> String? {
+        do {
+            _ = try parser.parse(text)
+            return nil
+        } catch { return error.problem }
+    }
 
     /// - Parameters:
     ///   - name: upper case words joined by `_`.

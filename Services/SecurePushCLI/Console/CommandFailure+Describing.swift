@@ -1,3 +1,4 @@
+import AMQP
 import Authentication
 import NotificationHubs
 import SecurePushCore
@@ -22,7 +23,26 @@ extension CommandFailure {
         case let error as AuthenticationSetupError:
             let isContent = error.code == .alreadyExists || error.code == .notFound
             self.init(isContent ? .failed : .configuration, "\(error)")
+        case let error as AMQPError: self.init(describing: error)
         default: self.init(.failed, "\(error)")
+        }
+    }
+
+    private init(describing error: AMQPError) {
+        switch error.code {
+        case .accessRefused:
+            self.init(
+                .configuration, "The broker: \(error.message)",
+                hint: "Correct user, password or virtual host in AMQP_URL.")
+        case .notFound:
+            self.init(
+                .failed, "The broker: \(error.message)",
+                hint: "Is AMQP_URL the services' own? Ingest and the dispatcher declare what they use at their start.")
+        case .preconditionFailed, .nacked, .returned: self.init(.failed, "The broker: \(error.message)")
+        default:
+            self.init(
+                .unreachable, "The broker: \(error.message)",
+                hint: "Is RabbitMQ running there (AMQP_URL)? `securepush doctor` checks every part.")
         }
     }
 }

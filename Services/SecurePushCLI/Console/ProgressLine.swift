@@ -1,13 +1,18 @@
 import Foundation
 
-/// One line on standard error that is written over again and again; nothing where that is no terminal.
+/// One line on standard error that is written over again and again; nothing where that is no terminal, or where
+/// `NO_COLOR` asks for plain text.
 struct ProgressLine: Sendable {
     /// Whether a person sees it.
     let isShown: Bool
 
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
-        isShown = isatty(STDERR_FILENO) == 1 && environment["TERM"] != "dumb"
+        isShown =
+            isatty(STDERR_FILENO) == 1 && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
     }
+
+    /// None where the console prints JSON.
+    init(_ console: Console) { isShown = !console.isJSON && ProgressLine().isShown }
 
     /// Replaces the line; what does not fit into the terminal is cut off, for a second line would not be written over.
     func show(_ text: String) {

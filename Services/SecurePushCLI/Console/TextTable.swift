@@ -1,6 +1,10 @@
-/// Rows of cells in aligned columns, two blanks apart: the first column to the left, the others to the right.
+/// Rows of cells in aligned columns, two blanks apart: words to the left, figures to the right.
 struct TextTable: Sendable {
     private var rows: [[String]] = []
+    /// Whether all columns hold words; else only the first.
+    private let isOfWords: Bool
+
+    init(isOfWords: Bool = false) { self.isOfWords = isOfWords }
 
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
@@ -14,7 +18,8 @@ struct TextTable: Sendable {
             var line = ""
             for (column, cell) in row.enumerated() {
                 let blanks = String(repeating: " ", count: widths[column] - cell.count)
-                line += column == 0 ? cell + blanks : "  " + blanks + cell
+                line += column == 0 ? "" : "  "
+                line += column == 0 || isOfWords ? cell + blanks : blanks + cell
             }
             while line.last == " " { line.removeLast() }
             return line

@@ -34,11 +34,7 @@ struct DeviceCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("The hub emulator (HUB_EMULATOR_URL; http://127.0.0.1:8090).", valueName: "url"))
     var emulatorURL: String?
 
-    @Option(help: ArgumentHelp("A file with the user's password.", valueName: "file"))
-    var passwordFile: String?
-
-    @Option(help: ArgumentHelp("A file with the user's token (else RETRIEVAL_TOKEN).", valueName: "file"))
-    var tokenFile: String?
+    @OptionGroup var userCredentials: UserCredentialOptions
 
     @Option(
         help: ArgumentHelp("A token to fetch with, if not the one to register with: an expired one.", valueName: "file")
@@ -50,14 +46,11 @@ struct DeviceCommand: ConsoleCommand {
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count is at least 1.") }
-        if passwordFile != nil && tokenFile != nil {
-            throw ValidationError("Give one of --password-file and --token-file, not both.")
-        }
     }
 
     func run(on console: Console) async throws {
         let environment = ProcessInfo.processInfo.environment
-        let credentials = try credentials(environment)
+        let credentials = try userCredentials.credentials(of: user, environment)
         let client = try retrieval.client(timeout: .seconds(10))
         let emulator = try APIClient(
             service: "hub-emulator",
@@ -84,16 +77,5 @@ struct DeviceCommand: ConsoleCommand {
             try await device.run(until: count)
         }
         if end == .timedOut { throw CommandFailure(.failed, "The time is up.") }
-    }
-
-    /// A file given is taken; else the environment's token.
-    func credentials(_ environment: [String: String]) throws -> Credentials {
-        if let passwordFile { return .basic(user: user, password: try SecretFile.read(passwordFile)) }
-        if let tokenFile { return .bearer(try SecretFile.read(tokenFile)) }
-        if let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty { return .bearer(token) }
-        throw CommandFailure(
-            .configuration, "There are no credentials of \(user.printable).",
-            hint: "Name a file by --password-file or --token-file, or set RETRIEVAL_TOKEN (securepush token makes one)."
-        )
     }
 }

@@ -4,7 +4,7 @@ import ServiceConfiguration
 import ServiceRuntime
 
 extension Doctor {
-    /// The broker takes our login; each queue is declared as the services declare it, and has a leader.
+    /// The broker takes our login and our messages; each queue has a leader and is as the services declare it.
     func broker() async -> [Finding] {
         let part = "AMQP_URL"
         guard let url = settings[part] else { return [] }
@@ -13,7 +13,8 @@ extension Doctor {
             let configuration = try AMQPConfiguration(url: url, connectionName: "securepush doctor")
             let connection = try await AMQPConnection.open(configuration)
             findings.append(.ok(part, "\(configuration.endpoints) takes our login"))
-            findings += await queues(connection)
+            findings += await Doctor.alarm(configuration)
+            findings += await queues(connection, configuration)
             await connection.close()
         } catch let error as AMQPError where error.code == .accessRefused {
             findings.append(.faulty(part, error.message, "Correct user, password or virtual host in AMQP_URL."))
@@ -26,41 +27,102 @@ extension Doctor {
         return findings
     }
 
-    private func queues(_ connection: AMQPConnection) async -> [Finding] {
-        var reader = ConfigurationReader(environment: settings.all)
-        let topology = DispatchTopology(retryDelays: reader.read(ConfigurationKeys.retryDelays) ?? [])
-        var findings: [Finding] = []
-        for queue in topology.declarations.queues { findings.append(await Doctor.queue(queue.name, connection)) }
-        guard findings.allSatisfy({ $0.state == .ok }) else { return findings }
-        // Everything is there, so that declaring it again only compares.
-        do {
-            try await connection.declare(topology.declarations)
-            findings.append(.ok("topology", "as the services declare it"))
-        } catch {
-            findings.append(
-                .faulty(
-                    "topology", error.message, "Delete what differs while no service runs; the outbox fills it again."))
+    /// Whether a memory or disk alarm keeps the broker from taking messages. It tells only those who publish; the
+    /// message goes to a queue that does not exist, and so comes back.
+    private static func alarm(_ configuration: AMQPConfiguration) async -> [Finding] {
+        let publisher = AMQPPublisher(
+            configuration: configuration, publishTimeout: .seconds(3), logger: StoreSession.logger)
+        let probe = AMQPMessage(exchange: "", routingKey: "securepush.doctor.no-such-queue", body: [])
+        let answer = await withTaskGroup(of: Result<Void, AMQPError>?.self) { group in
+            group.addTask {
+                await publisher.run()
+                return nil
+            }
+            group.addTask {
+                let end = ContinuousClock.now + .seconds(5)
+                while !publisher.isConnected && ContinuousClock.now < end {
+                    try? await Task.sleep(for: .milliseconds(20))
+                }
+                // The first message after an alarm still gets through; what follows it does not.
+                _ = await publisher.publish([probe])
+                return await publisher.publish([probe]).first
+            }
+            defer { group.cancelAll() }
+            while let result = await group.next() { if let result { return result } }
+            return .success(())
         }
+        guard case .failure(let error) = answer, error.code == .blocked || error.code == .timeout else { return [] }
+        return [
+            .faulty(
+                "broker alarm", "the broker takes no messages: \(error.message)",
+                "On the node: rabbitmqctl status (alarms, memory, disk); free memory or disk. Ingest keeps accepting.")
+        ]
+    }
+
+    private func queues(_ connection: AMQPConnection, _ configuration: AMQPConfiguration) async -> [Finding] {
+        var reader = ConfigurationReader(environment: settings.all)
+        guard let delays = reader.read(ConfigurationKeys.retryDelays) else {
+            let problem = reader.issues.first?.problem ?? "cannot be used"
+            return [.faulty("RETRY_DELAYS", problem, "Correct RETRY_DELAYS, as in 1s,5s,30s,2m,10m.")]
+        }
+        let topology = DispatchTopology(retryDelays: delays)
+        // The virtual host, as it is written in the endpoint of every node.
+        let virtualHost = configuration.endpoints.split(separator: "/").last.map(String.init) ?? "%2F"
+        var findings: [Finding] = []
+        var areDeclared = true
+        for queue in topology.declarations.queues {
+            do {
+                let status = try await connection.inspect(queue: queue.name)
+                findings.append(Doctor.queue(queue.name, status, topology))
+            } catch {
+                areDeclared = false
+                findings.append(Doctor.queue(queue.name, error, virtualHost))
+            }
+        }
+        if areDeclared { findings.append(await Doctor.compare(topology, connection)) }
         return findings
     }
 
-    private static func queue(_ name: String, _ connection: AMQPConnection) async -> Finding {
+    /// A queue that answers: somebody takes what waits for dispatch, and nothing was given up.
+    static func queue(_ name: String, _ status: AMQPQueueStatus, _ topology: DispatchTopology) -> Finding {
         let part = "queue \(name)"
+        if name == topology.deadQueue, status.messages > 0 {
+            return .faulty(
+                part, "\(status.messages.grouped) dead letters wait",
+                "securepush dead-letters list tells why; replay or purge them.")
+        }
+        if name == topology.dispatchQueue, status.consumers == 0 {
+            return .faulty(
+                part, "\(status.messages.grouped) messages wait, and nobody consumes it", "Start a dispatcher.")
+        }
+        return .ok(part, "\(status.messages.grouped) messages wait, \(status.consumers) consumers")
+    }
+
+    /// A queue that does not answer as it should.
+    static func queue(_ name: String, _ error: AMQPError, _ virtualHost: String) -> Finding {
+        let part = "queue \(name)"
+        switch error.code {
+        case .notFound:
+            return .faulty(part, "is not declared", "Start a dispatcher or ingest once; they declare what they use.")
+        case .queueUnavailable:
+            let election = "ra:trigger_election({'\(virtualHost)_\(name)', node()})."
+            return .faulty(
+                part, error.message, "On the node: rabbitmqctl eval \"\(election)\" (rabbitmq-server issue 10070)")
+        default: return .unreachable(part, error.message, "Look at the broker's log.")
+        }
+    }
+
+    /// Everything is there, so that declaring it again only compares; the broker names the argument that differs.
+    private static func compare(_ topology: DispatchTopology, _ connection: AMQPConnection) async -> Finding {
+        let part = "topology"
         do {
-            let status = try await connection.inspect(queue: name)
-            return .ok(part, "\(status.messages) messages wait, \(status.consumers) consumers")
+            try await connection.declare(topology.declarations)
+            return .ok(part, "as the services declare it")
         } catch {
-            switch error.code {
-            case .notFound:
-                return .faulty(
-                    part, "is not declared", "Start a dispatcher or ingest once; they declare what they use.")
-            case .queueUnavailable:
-                let election = "ra:trigger_election({'%2F_\(name)', node()})."
-                return .faulty(
-                    part, error.message,
-                    "On the node: rabbitmqctl eval \"\(election)\" (rabbitmq-server issue 10070)")
-            default: return .unreachable(part, error.message, "Look at the broker's log.")
-            }
+            let advice =
+                "If a setting was changed (RETRY_DELAYS), change it back. Else replay or purge the dead letters, stop "
+                + "the services, rabbitmqctl delete_queue NAME, and start them; the outbox fills the queues again."
+            return .faulty(part, error.message, advice)
         }
     }
 }

@@ -42,12 +42,4 @@ extension Doctor {
         }
         return .ok(key, "\(path), \(content)")
     }
-
-    private static func readKeySet(_ path: String) throws -> String {
-        let text = try SecretFile.read(path)
-        guard JSONText.member("keys", of: text) != nil else {
-            throw CommandFailure(.configuration, "\(path) is no JSON Web Key Set")
-        }
-        return "readable"
-    }
 }

@@ -13,18 +13,37 @@ extension Doctor {
             let configuration = try NotificationHubConfiguration(
                 connectionString: text, hubName: settings["HUB_NAME"] ?? "",
                 insecureHost: settings["HUB_INSECURE_HOST"])
-            try await Doctor.ask(configuration)
-            return [.ok(part, "\(configuration) answers and takes our key")]
-        } catch let error as PushGatewayError {
-            let advice =
-                error.code == .unauthorized
-                ? "Copy the connection string again, from a rule with Listen, Send and Manage."
-                : "Is the hub's name right (HUB_NAME), and can its host be reached from here?"
-            return error.code == .unavailable || error.code == .throttled
-                ? [.unreachable(part, error.message, advice)] : [.faulty(part, error.message, advice)]
+            let clock = await Doctor.clock(at: configuration.endpoint.url)
+            return [await Doctor.answer(part, configuration)] + [clock].compactMap { $0 }
         } catch {
             let failure = CommandFailure(describing: error)
             return [.faulty(part, failure.message, failure.hint ?? "Correct HUB_CONNECTION_STRING and HUB_NAME.")]
+        }
+    }
+
+    private static func answer(_ part: String, _ configuration: NotificationHubConfiguration) async -> Finding {
+        do {
+            try await ask(configuration)
+            return .ok(part, "\(configuration) answers and takes our key")
+        } catch let error as PushGatewayError {
+            return Doctor.hub(part, error)
+        } catch {
+            return .faulty(part, "\(error)", "Correct HUB_CONNECTION_STRING and HUB_NAME.")
+        }
+    }
+
+    static func hub(_ part: String, _ error: PushGatewayError) -> Finding {
+        switch error.code {
+        case .unauthorized:
+            return .faulty(
+                part, error.message,
+                "Copy the connection string again, from a rule with Listen, Send and Manage: 401 is a wrong key or "
+                    + "clock, 403 a rule without a right.")
+        case .throttled:
+            return .unreachable(part, error.message, "The hub is at its tier's limit: wait, or take a larger tier.")
+        case .unavailable:
+            return .unreachable(part, error.message, "Can the hub's host be reached from here, on port 443?")
+        default: return .faulty(part, error.message, "Is the hub's name right (HUB_NAME)?")
         }
     }
 

@@ -1,12 +1,19 @@
+import ServiceRuntime
+
 extension Doctor {
-    /// The services say that they are ready.
+    /// The services say that they are ready, and are of this program's version.
     func services() async -> [Finding] {
         var findings: [Finding] = []
         for (part, service) in [
             ("INGEST_URL", "ingest"), ("RETRIEVAL_URL", "retrieval"), ("HUB_EMULATOR_URL", "hub-emulator"),
         ] {
             guard let url = settings[part] else { continue }
-            findings.append(await Doctor.readiness(part, service, url))
+            let readiness = await Doctor.readiness(part, service, url)
+            findings.append(readiness)
+            // What does not answer has no version to tell.
+            if readiness.state != .unreachable, let mismatch = await Doctor.version(part, service, url) {
+                findings.append(mismatch)
+            }
         }
         return findings
     }
@@ -25,5 +32,25 @@ extension Doctor {
             return failure.code == .unreachable
                 ? .unreachable(part, failure.message, advice) : .faulty(part, failure.message, "Correct \(part).")
         }
+    }
+
+    /// A finding where the service is another one, or of another version than this program.
+    private static func version(_ part: String, _ service: String, _ url: String) async -> Finding? {
+        guard let client = try? APIClient(service: service, url: url, timeout: .seconds(5)),
+            let answer = try? await client.send(.get, "/version"), answer.isSuccess
+        else { return nil }
+        let name = JSONText.member("Name", of: answer.body).flatMap(JSONText.string)
+        let version = JSONText.member("Version", of: answer.body).flatMap(JSONText.string)
+        return Doctor.version(part, service, name: name, version: version)
+    }
+
+    static func version(_ part: String, _ service: String, name: String?, version: String?) -> Finding? {
+        if let name, name != service {
+            return .faulty(part, "\(name) answers there, and not \(service)", "Correct \(part).")
+        }
+        guard let version, version != SecurePushVersion.current else { return nil }
+        return .faulty(
+            part, "\(service) is of version \(version), and this program of \(SecurePushVersion.current)",
+            "Run the same version everywhere; the newer one migrates the database.")
     }
 }

@@ -4,7 +4,7 @@ struct Doctor: Sendable {
 
     func examine(_ report: (Finding) -> Void) async -> [Finding] {
         var all: [Finding] = []
-        for check in [files, database, broker, library, hub, services] {
+        for check in [files, certificate, keySet, database, broker, library, hub, services] {
             let findings = await check()
             findings.forEach(report)
             all += findings

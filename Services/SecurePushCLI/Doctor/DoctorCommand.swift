@@ -7,11 +7,13 @@ struct DoctorCommand: ConsoleCommand {
         abstract: "Check every part that there are settings for, and say what to do.",
         discussion: """
             Looks at the services' own settings in the environment: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING or its
-            file, the files of keys and users, INGEST_URL and RETRIEVAL_URL. Exit codes: 0 all well, 1 something is
-            wrong, 69 something does not answer, 78 there are no settings at all.
+            file, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, RETRIEVAL_URL and
+            HUB_EMULATOR_URL. Each fault comes with what to do about it. Nothing is changed. Exit codes: 0 all well, 1
+            something is wrong, 69 something does not answer, 78 there are no settings at all.
 
             EXAMPLES
               DATABASE_URL=sqlite:./data.sqlite AMQP_URL=amqp://127.0.0.1 securepush doctor
+              securepush doctor --json | jq 'select(.State != "ok")'
               docker compose run --rm cli doctor
             """)
 

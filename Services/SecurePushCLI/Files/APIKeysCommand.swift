@@ -25,7 +25,11 @@ struct APIKeysCommand: AsyncParsableCommand {
 
     struct Add: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a sender's key and print it, this once; the file keeps its hash.")
+            abstract: "Make a sender's key and print it, this once; the file keeps its hash.",
+            discussion: """
+                EXAMPLES
+                  securepush api-keys add billing --api-keys-file api-keys > billing.key
+                """)
 
         @Argument(help: "The sender's name.") var name: String
         @OptionGroup var file: FileOptions
@@ -44,7 +48,12 @@ struct APIKeysCommand: AsyncParsableCommand {
     }
 
     struct List: ConsoleCommand {
-        static let configuration = CommandConfiguration(abstract: "List the senders, one a line.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the senders, one a line.",
+            discussion: """
+                EXAMPLES
+                  securepush api-keys list --api-keys-file api-keys
+                """)
 
         @OptionGroup var file: FileOptions
         @OptionGroup(title: "Output") var output: OutputOptions
@@ -56,7 +65,12 @@ struct APIKeysCommand: AsyncParsableCommand {
     }
 
     struct Remove: ConsoleCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove all keys of a sender.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove all keys of a sender.",
+            discussion: """
+                EXAMPLES
+                  securepush api-keys remove billing --api-keys-file api-keys
+                """)
 
         @Argument(help: "The sender's name.") var name: String
         @OptionGroup var file: FileOptions

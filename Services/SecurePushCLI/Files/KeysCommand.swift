@@ -4,18 +4,24 @@ import SecurePushCore
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Make and list the keys that payloads are sealed with.",
+        abstract: "Make, list and rotate the keys that payloads are sealed with.",
         discussion: """
             EXAMPLES
               securepush keys generate --payload-keys-file payload.keys
               securepush keys generate --signing-key signing-key.pem --jwks jwks.json
               securepush keys list --payload-keys-file payload.keys
+              securepush keys rotate --payload-keys-file payload.keys --keep 3
             """,
-        subcommands: [Generate.self, List.self])
+        subcommands: [Generate.self, List.self, Rotate.self])
 
     struct Generate: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a payload key ring with one key, or a signing key for tokens; never overwrites.")
+            abstract: "Make a payload key ring with one key, or a signing key for tokens; never overwrites.",
+            discussion: """
+                EXAMPLES
+                  securepush keys generate --payload-keys-file payload.keys
+                  securepush keys generate --signing-key signing-key.pem --jwks jwks.json
+                """)
 
         @Option(help: ArgumentHelp("The key ring to make (PAYLOAD_KEYS_FILE).", valueName: "file"))
         var payloadKeysFile: String?
@@ -55,7 +61,12 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct List: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the IDs of a key ring's keys, the sealing one first; never the keys.")
+            abstract: "List the IDs of a key ring's keys, the sealing one first; never the keys.",
+            discussion: """
+                EXAMPLES
+                  securepush keys list --payload-keys-file payload.keys
+                  securepush keys list --json
+                """)
 
         @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
         var payloadKeysFile: String?
@@ -74,10 +85,12 @@ struct KeysCommand: AsyncParsableCommand {
         }
     }
 
-    static func ring(_ path: String) throws -> PayloadKeyRing {
+    static func ring(_ path: String) throws -> PayloadKeyRing { try parse(try SecretFile.read(path), path) }
+
+    static func parse(_ text: String, _ path: String) throws -> PayloadKeyRing {
         do {
-            return try PayloadKeyRing(try SecretFile.read(path))
-        } catch let error as PayloadKeyRingError {
+            return try PayloadKeyRing(text)
+        } catch {
             throw CommandFailure(.configuration, "\(path): \(error)")
         }
     }

@@ -30,7 +30,11 @@ struct UsersCommand: AsyncParsableCommand {
 
     struct Add: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a user; the password comes from standard input or a file. Makes the file.")
+            abstract: "Add a user; the password comes from standard input or a file. Makes the file.",
+            discussion: """
+                EXAMPLES
+                  securepush users add alice --users-file users --password-file alice.password
+                """)
 
         @Argument(help: "The user's name.") var name: String
         @Flag(help: "Give a user who is there already a new password.") var replace = false
@@ -47,7 +51,12 @@ struct UsersCommand: AsyncParsableCommand {
     }
 
     struct List: ConsoleCommand {
-        static let configuration = CommandConfiguration(abstract: "List the users, one a line.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the users, one a line.",
+            discussion: """
+                EXAMPLES
+                  securepush users list --users-file users
+                """)
 
         @OptionGroup var file: FileOptions
         @OptionGroup(title: "Output") var output: OutputOptions
@@ -59,7 +68,12 @@ struct UsersCommand: AsyncParsableCommand {
     }
 
     struct Remove: ConsoleCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a user.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a user.",
+            discussion: """
+                EXAMPLES
+                  securepush users remove alice --users-file users
+                """)
 
         @Argument(help: "The user's name.") var name: String
         @OptionGroup var file: FileOptions

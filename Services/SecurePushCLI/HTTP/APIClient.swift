@@ -29,7 +29,14 @@ struct APIClient: Sendable {
     /// The whole of a request, answer included.
     let timeout: Duration
     /// Holds the connections; the shared one opens eight to a host.
-    var http = HTTPClient.shared
+    var http = APIClient.sharedClient
+
+    /// Says at once where nothing listens, instead of trying again until the timeout.
+    private static let sharedClient: HTTPClient = {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
     /// - Throws: a usage failure for a URL that is not `http(s)://host…`.
     init(service: String, url: String, timeout: Duration = .seconds(30)) throws {

@@ -100,15 +100,8 @@ struct TailCommand: ConsoleCommand {
     /// `2026-11-21T17:56:18.123Z  ID  dispatched  alice`
     static func line(_ notification: ListedNotification, _ styled: (String, Style) -> String) -> String {
         let status = notification.Status.printable.padded(to: 12)
-        let style: Style? =
-            switch notification.Status {
-            case "read", "dispatched": .green
-            case "failed", "partial": .red
-            case "expired", "revoked": .yellow
-            default: nil
-            }
         let time = (notification.Time ?? notification.CreatedAt).printable
-        let shown = style.map { styled(status, $0) } ?? status
+        let shown = StatusStyle.styled(status, notification.Status, styled)
         return "\(time)  \(notification.Id.printable)  \(shown)\(notification.Recipient.printable)"
     }
 }

@@ -5,7 +5,7 @@
 #endif
 
 /// A file that only its owner reads, mode 0600, and that is never seen half written.
-enum PrivateFile {
+package enum PrivateFile {
     /// The file's text, or `nil` when there is no such file.
     static func read(_ path: String) throws -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -30,7 +30,8 @@ enum PrivateFile {
 
     /// Changes the file's text (`nil`: there is no file yet) under a lock on its folder, so that of two programs that
     /// edit at once neither loses the other's change. The folder is made, mode 0700, when it is missing.
-    static func edit<Result>(_ path: String, _ change: (String?) throws -> (text: String, result: Result)) throws
+    package static func edit<Result>(_ path: String, _ change: (String?) throws -> (text: String, result: Result))
+        throws
         -> Result
     {
         let path = resolved(path)

@@ -86,7 +86,7 @@ extension MemoryStore: Retention {
 }
 
 extension NotificationRecord {
-    fileprivate init(_ row: MemoryStore.Row) {
+    init(_ row: MemoryStore.Row) {
         let notification = row.notification
         self.init(
             id: notification.id, recipient: notification.recipient, createdAt: notification.createdAt,

@@ -40,7 +40,8 @@ extension PostgresStore: NotificationDirectory {
 }
 
 extension PostgresStatement {
-    private static let recordColumns =
+    /// What ``NotificationRecord`` is read from.
+    static let recordColumns =
         "id, recipient, created_at, expires_at, not_before, status, deliveries, read_at, revoked_at, platforms"
 
     fileprivate static let record = PostgresStatement(
@@ -123,7 +124,7 @@ extension NotificationStatus {
 
 extension NotificationRecord {
     /// A row of ``PostgresStatement/recordColumns``.
-    fileprivate init(_ row: PostgresRow) throws {
+    init(_ row: PostgresRow) throws {
         guard let status = DispatchStatus(rawValue: Int(try row.decode(5, as: Int16.self))) else {
             throw unreadable("status")
         }

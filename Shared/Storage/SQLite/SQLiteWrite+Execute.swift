@@ -15,6 +15,8 @@ extension SQLiteWrite {
             return .claimed(try SQLiteClaim.make(id, db))
         case .record(let outcome):
             try SQLiteWrite.record(outcome, db)
+        case .reopen(let change):
+            return .reopened(try change.execute(db))
         case .lease(let limit, let now, let until):
             return .leased(try SQLiteWrite.lease(limit: limit, now: now, until: until, db))
         case .remove(let id):

@@ -8,6 +8,7 @@ enum SQLiteWrite: Sendable {
     case revoke(NotificationID, sender: String, Timestamp)
     case claim(NotificationID)
     case record(DispatchOutcome)
+    case reopen(DeadLetterReopening.Change)
     case lease(limit: Int, now: Timestamp, until: Timestamp)
     case remove(NotificationID)
     case save(Registration)
@@ -22,6 +23,8 @@ enum SQLiteWrite: Sendable {
         /// `nil` for an unknown ID.
         case claimed(SQLiteClaim?)
         case leased([OutboxEntry])
+        /// `nil` where the record was changed in the meantime.
+        case reopened(NotificationID?)
         /// The request that has the key already; `nil` once everything is stored.
         case earlier(IdempotentRequest?)
         /// Whether the sender has such a notification.

@@ -4,6 +4,7 @@ import SecurePushCore
 enum StoreCall: CaseIterable {
     case append, find, markRead, lease, remove, backlog, claim, record
     case save, registration, registrations, allRegistrations, removeRegistration, ping
+    case records, reopen, payloadsOfKey
     case appendOnce, request, senderRecord, page, revoke, inbox, purge
     case saveInstallation, installation, installations, allInstallations, removeInstallation, platforms
 
@@ -35,6 +36,9 @@ enum StoreCall: CaseIterable {
         case .page: _ = try await store.page(NotificationQuery(sender: "tests"), now: noon)
         case .revoke: _ = try await store.revoke(sample.id, sender: "tests", now: noon)
         case .purge: _ = try await store.purge(limit: 10, now: noon)
+        case .records: _ = try await store.records([sample.id])
+        case .reopen: _ = try await store.reopen([sample.id: [.apple]], now: noon)
+        case .payloadsOfKey: _ = try await store.payloads(sealedWith: "k1", limit: 9, now: noon)
         default: return false
         }
         return true

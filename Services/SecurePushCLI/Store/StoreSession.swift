@@ -1,0 +1,50 @@
+import Logging
+import SecurePushCore
+import ServiceLifecycle
+import Storage
+
+/// The services' database, opened for as long as a command takes. Never migrates and never makes one.
+enum StoreSession {
+    static let logger = Logger(label: "securepush") { _ in SwiftLogNoOpLogHandler() }
+
+    /// - Throws: ``CommandFailure`` with code `unreachable` where there is no database, and what `body` throws.
+    static func with<Value: Sendable>(
+        _ url: String, _ body: @escaping @Sendable (any Store) async throws -> Value
+    ) async throws -> Value {
+        let configuration = try StorageConfiguration(url: url, migrations: .check)
+        // Opening a SQLite database would make it.
+        if configuration.kind == .sqlite, case let path = url.dropFirst("sqlite:".count),
+            !SecretFile.exists(String(path))
+        {
+            throw CommandFailure(
+                .unreachable, "There is no database at \(path).", hint: "Is DATABASE_URL the services' own?")
+        }
+        let opened = try await openStore(configuration, logger: logger)
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask {
+                try await opened.service.run()
+                return nil
+            }
+            group.addTask {
+                try await waitUntilReady(opened.store)
+                return try await body(opened.store)
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() { if let value { return value } }
+            throw CommandFailure(.unreachable, "The database was closed.")
+        }
+    }
+
+    /// The store answers some time after its service was started.
+    private static func waitUntilReady(_ store: any Store) async throws {
+        let end = ContinuousClock.now + .seconds(5)
+        while true {
+            do {
+                return try await store.ping(timeout: .seconds(2))
+            } catch let error as StorageError {
+                guard error.isRetriable, ContinuousClock.now < end else { throw error }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// What came of the wish to send a given up notification after all.
+public enum Reopening: Sendable, Hashable {
+    /// It is owed to these platforms again; empty where the record does not tell which, and a dispatcher finds out.
+    case owed([Platform])
+    /// Nothing is owed: every platform took it, or was given up by the hub's own final answer.
+    case settled
+    case expired
+    case revoked
+}
+
+extension NotificationRecord {
+    /// Decides what becomes of a notification that is to be sent after all, and its deliveries then.
+    ///
+    /// Those that were given up, and those of them that are still owed, are pending again with no attempts; what was
+    /// sent or skipped stays, and what the hub refused for good does too, for it is in no dead letter.
+    ///
+    /// - Parameter givenUp: the platforms that the dead letter names; empty for a letter that names none, which the
+    ///   broker itself gave up: then all that is owed begins again.
+    public func reopening(_ givenUp: [Platform], now: Timestamp) -> (result: Reopening, deliveries: [Delivery]) {
+        if revokedAt != nil { return (.revoked, deliveries) }
+        if expiresAt <= now { return (.expired, deliveries) }
+        let reopened = deliveries.map { delivery in
+            let isNamed = givenUp.contains(delivery.platform)
+            let isReopened = delivery.state.isSettled ? delivery.state == .dead && isNamed : isNamed || givenUp.isEmpty
+            return isReopened ? Delivery(platform: delivery.platform, state: .pending, updatedAt: now) : delivery
+        }
+        let owed = reopened.filter { !$0.state.isSettled }.map(\.platform)
+        if givenUp.isEmpty {
+            let isUntried = dispatchStatus == .accepted || dispatchStatus == .queued
+            return (owed.isEmpty && !isUntried ? .settled : .owed([]), reopened)
+        }
+        let untried = givenUp.filter { platform in !reopened.contains { $0.platform == platform } }
+        return (owed.isEmpty && untried.isEmpty ? .settled : .owed(owed + untried), reopened)
+    }
+}

@@ -1,0 +1,52 @@
+import SecurePushCore
+
+/// Reopens notifications in a database: reads what is on record, decides, and writes it only where the record is still
+/// the one that was read, since a dispatcher may be at work on it.
+enum DeadLetterReopening {
+    /// A record with what tells whether it has changed.
+    struct Row: Sendable {
+        var record: NotificationRecord
+        var attempt: Int
+        /// As they are stored.
+        var deliveries: String?
+    }
+
+    /// One write: the next attempt, with these deliveries, if the record is still the one that was read.
+    struct Change: Sendable {
+        var id: NotificationID
+        var attempt: Int
+        var old: String?
+        var new: String
+    }
+
+    /// How often a record that a dispatcher keeps changing is read again.
+    private static var maximumRounds: Int { 20 }
+
+    /// - Parameter write: returns the IDs whose records were written.
+    static func run(
+        _ letters: [NotificationID: [Platform]], now: Timestamp, read: ([NotificationID]) async throws -> [Row],
+        write: ([Change]) async throws -> Set<NotificationID>
+    ) async throws -> [NotificationID: Reopening] {
+        var results: [NotificationID: Reopening] = [:]
+        var missing = Array(letters.keys)
+        for _ in 0..<maximumRounds where !missing.isEmpty {
+            var changes: [Change] = []
+            for row in try await read(missing) {
+                let id = row.record.id
+                let (result, deliveries) = row.record.reopening(letters[id] ?? [], now: now)
+                results[id] = result
+                guard case .owed = result else { continue }
+                let new = DeliveriesCoding.encode(deliveries)
+                changes.append(Change(id: id, attempt: row.attempt, old: row.deliveries, new: new))
+            }
+            if changes.isEmpty { return results }
+            let written = try await write(changes)
+            missing = changes.map(\.id).filter { !written.contains($0) }
+            for id in missing { results[id] = nil }
+        }
+        guard missing.isEmpty else {
+            throw StorageError(.timeout, "\(missing.count) records were changed all the while; try again.")
+        }
+        return results
+    }
+}

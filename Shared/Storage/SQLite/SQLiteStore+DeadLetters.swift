@@ -1,0 +1,66 @@
+import GRDB
+import SecurePushCore
+
+extension SQLiteStore: DeadLetterLedger {
+    func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
+        let rows = try await dispatchRows(ids)
+        return Dictionary(rows.map { ($0.record.id, $0.record) }) { first, _ in first }
+    }
+
+    func reopen(
+        _ letters: [NotificationID: [Platform]], now: Timestamp
+    ) async throws -> [NotificationID: Reopening] {
+        try await DeadLetterReopening.run(letters, now: now) { ids in
+            try await dispatchRows(ids)
+        } write: { changes in
+            let outputs = try await submit(changes.map { .reopen($0) })
+            return Set(outputs.compactMap { if case .reopened(let id?) = $0 { id } else { nil } })
+        }
+    }
+
+    private func dispatchRows(_ ids: [NotificationID]) async throws -> [DeadLetterReopening.Row] {
+        try checkRunning()
+        return try await database.read { db in
+            let statement = try db.cachedStatement(sql: DeadLetterReopening.Row.select)
+            return try Set(ids).compactMap { id in
+                guard let row = try Row.fetchOne(statement, arguments: [id.data]) else { return nil }
+                return DeadLetterReopening.Row(
+                    record: try NotificationRecord(row).withDeliveries(row), attempt: row[11], deliveries: row[8])
+            }
+        }
+    }
+}
+
+extension DeadLetterReopening.Row {
+    static let select = "SELECT \(NotificationRecord.columns), attempt FROM notifications WHERE id = ?"
+}
+
+extension DeadLetterReopening.Change {
+    /// - Returns: the ID, where the record was still the one that was read.
+    func execute(_ db: Database) throws -> NotificationID? {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE notifications SET deliveries = ?, status = \(DispatchStatus.queued.rawValue),
+                    attempt = attempt + 1
+                WHERE id = ? AND attempt = ? AND deliveries IS ?
+                """)
+        try statement.execute(arguments: [new, id.data, attempt, old])
+        return db.changesCount > 0 ? id : nil
+    }
+}
+
+extension SQLiteStore: PayloadKeyUse {
+    func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
+        try checkRunning()
+        return try await database.read { db in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT count(*) FROM (
+                        SELECT 1 FROM payloads
+                        WHERE key_id = ? AND key_id <> '' AND (purge_at IS NULL OR purge_at > ?) LIMIT ?
+                    )
+                    """)
+            return try Int.fetchOne(statement, arguments: [keyID, now.milliseconds, max(limit, 0)]) ?? 0
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import AMQP
+import Foundation
+import Logging
+import Messaging
+import SecurePushCore
+import TestSupport
+import Testing
+
+private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+/// Queues of the test's own, with dead letters.
+private func withLetters(
+    _ letters: [(message: DispatchMessage, reason: String)], _ body: (MessagingConfiguration) async throws -> Void
+) async throws {
+    let configuration = try MessagingConfiguration(
+        amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
+        prefix: "test-\(UUID().uuidString)")
+    let publisher = RabbitMQDispatchPublisher(configuration: configuration, logger: quiet)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await publisher.run() }
+        let isConnected = try await eventually { publisher.isConnected }
+        #expect(isConnected)
+        for letter in letters {
+            let results = await publisher.publish([letter.message], to: .dead(reason: letter.reason))
+            for case .failure(let error) in results { Issue.record("not confirmed: \(error)") }
+        }
+        group.cancelAll()
+    }
+    try await body(configuration)
+    try await AMQPConnection.with(configuration.amqp) { connection in
+        for queue in configuration.topology.declarations.queues { try await connection.delete(queue: queue.name) }
+        for exchange in configuration.topology.declarations.exchanges {
+            try await connection.delete(exchange: exchange.name)
+        }
+    }
+}
+
+private func sampleLetters(_ count: Int) -> [(message: DispatchMessage, reason: String)] {
+    (0..<count).map { index in
+        (DispatchMessage(id: NotificationID(), platforms: [.apple], attempt: index + 1), "reason \(index)")
+    }
+}
+
+/// Opens the queue once all its letters are ready: those of the connection before come back soon after its end.
+private func open(_ configuration: MessagingConfiguration, count: Int) async throws -> RabbitMQDeadLetterQueue {
+    let queue = try await RabbitMQDeadLetterQueue.open(configuration)
+    #expect(try await eventually { try await queue.count() == count })
+    return queue
+}
+
+private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] {
+    var letters: [DeadLetter] = []
+    while let letter = try await queue.next() { letters.append(letter) }
+    return letters
+}
+
+@Suite(.timeLimit(.minutes(2))) struct DeadLetterQueueTests {
+    @Test func lettersTellWhatIsOwedAndWhy() async throws {
+        let sent = sampleLetters(2)
+        try await withLetters(sent) { configuration in
+            let queue = try await open(configuration, count: 2)
+            let letters = try await all(queue)
+            #expect(letters.map(\.message) == sent.map(\.message))
+            #expect(letters.map(\.reason) == ["reason 0", "reason 1"])
+            #expect(letters.map(\.byteCount) == [36, 36])
+            await queue.close()
+        }
+    }
+
+    /// Fifty looks: more than RabbitMQ 4 would grant a queue that sets no limit of its own.
+    @Test func lookingLosesNothing() async throws {
+        let sent = sampleLetters(20)
+        try await withLetters(sent) { configuration in
+            for look in 0..<50 {
+                let queue = try await open(configuration, count: 20)
+                for _ in 0..<(look % 21) { _ = try await queue.next() }
+                await queue.close()
+            }
+            let queue = try await open(configuration, count: 20)
+            let seen = try await all(queue).map(\.message)
+            #expect(seen.count == 20 && Set(seen) == Set(sent.map(\.message)))
+            await queue.close()
+        }
+    }
+
+    @Test func whatIsRemovedIsGoneAndTheRestStays() async throws {
+        let sent = sampleLetters(6)
+        try await withLetters(sent) { configuration in
+            let queue = try await open(configuration, count: 6)
+            let letters = try await all(queue)
+            for letter in [letters[4], letters[1]] { try await queue.remove(letter) }
+            // A second time is no fault of the channel's.
+            try await queue.remove(letters[1])
+            await queue.close()
+            let again = try await open(configuration, count: 4)
+            let left = try await all(again).map(\.message)
+            #expect(left.count == 4 && Set(left) == Set([0, 2, 3, 5].map { sent[$0].message }))
+            await again.close()
+        }
+    }
+
+    @Test func aBrokenConnectionLosesNothing() async throws {
+        let sent = sampleLetters(3)
+        try await withLetters(sent) { configuration in
+            do {
+                // Goes away without a goodbye.
+                let queue = try await RabbitMQDeadLetterQueue.open(configuration)
+                #expect(try await all(queue).count == 3)
+            }
+            let queue = try await open(configuration, count: 3)
+            #expect(try await all(queue).map(\.message) == sent.map(\.message))
+            await queue.close()
+        }
+    }
+
+    @Test func purgingTellsHowManyThereWere() async throws {
+        try await withLetters(sampleLetters(3)) { configuration in
+            let queue = try await open(configuration, count: 3)
+            #expect(try await queue.purge() == 3)
+            #expect(try await queue.next() == nil)
+            await queue.close()
+        }
+    }
+
+    @Test func aQueueThatNobodyDeclaredIsNamed() async throws {
+        let configuration = try MessagingConfiguration(
+            amqpURL: try TestEnvironment.amqpURL, retryDelays: [.seconds(1)], connectionName: "test",
+            prefix: "test-\(UUID().uuidString)")
+        let error = await #expect(throws: AMQPError.self) {
+            _ = try await RabbitMQDeadLetterQueue.open(configuration)
+        }
+        #expect(error?.code == .notFound)
+    }
+
+    @Test func whatTheBrokerGaveUpSaysSo() async throws {
+        try await withLetters([]) { configuration in
+            let topology = configuration.topology
+            let publisher = AMQPPublisher(configuration: configuration.amqp, logger: quiet)
+            // One that is too old when it comes, and one whose body is no ID.
+            let expired = AMQPMessage(
+                exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
+                body: Array(NotificationID().description.utf8), expiration: 1)
+            let poison = AMQPMessage(exchange: topology.deadExchange, routingKey: "", body: Array("poison".utf8))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await publisher.run() }
+                let isConnected = try await eventually { publisher.isConnected }
+                #expect(isConnected)
+                _ = await publisher.publish([expired])
+                group.cancelAll()
+            }
+            let queue = try await open(configuration, count: 1)
+            let letter = try #require(try await queue.next())
+            #expect(letter.reason == "given up by the broker: expired")
+            #expect(letter.message != nil && letter.message?.platforms == nil)
+            let second = AMQPPublisher(configuration: configuration.amqp, logger: quiet)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await second.run() }
+                let isConnected = try await eventually { second.isConnected }
+                #expect(isConnected)
+                _ = await second.publish([poison])
+                group.cancelAll()
+            }
+            let unreadable = try #require(try await queue.next())
+            #expect(unreadable.message == nil && unreadable.byteCount == 6)
+            #expect(unreadable.reason == "no reason given")
+            await queue.close()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import AMQP
+import Foundation
+import Messaging
+import SecurePushCore
+import Storage
+import TestSupport
+import Testing
+
+@testable import SecurePushCLI
+
+/// Commands against a RabbitMQ node of the suite's own, for they work on the queues that every system has.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct BrokerCommandTests {
+    private func findings(_ server: RabbitMQServer, _ more: [String: String] = [:]) async -> [String: Finding] {
+        let settings = Settings(["AMQP_URL": server.url].merging(more) { $1 })
+        let findings = await Doctor(settings: settings).examine { _ in }
+        return Dictionary(findings.map { ($0.part, $0) }) { first, _ in first }
+    }
+
+    private func publish(_ messages: [DispatchMessage], reason: String, _ configuration: MessagingConfiguration)
+        async throws
+    {
+        try await DispatchPublishing.with(configuration) { publisher in
+            for result in await publisher.publish(messages, to: .dead(reason: reason)) { _ = try result.get() }
+        }
+    }
+
+    @Test func `What the doctor finds at a broker`() async throws {
+        try await withRabbitMQServer { server in
+            let fresh = await findings(server)
+            #expect(fresh["AMQP_URL"]?.state == .ok)
+            #expect(fresh["queue securepush.dispatch"]?.detail == "is not declared")
+            #expect(fresh["topology"] == nil && fresh["broker alarm"] == nil)
+
+            let wrong = server.url.replacing("guest:guest", with: "guest:wrong")
+            let refused = await findings(server, ["AMQP_URL": wrong])
+            #expect(refused["AMQP_URL"]?.advice?.contains("password") == true)
+
+            let configuration = try MessagingConfiguration(
+                amqpURL: server.url, retryDelays: [.seconds(1), .seconds(5)], connectionName: "test")
+            try await publish([DispatchMessage(id: NotificationID())], reason: "503", configuration)
+            try await AMQPConnection.with(configuration.amqp) { connection in
+                // As if it had been declared by hand.
+                let name = configuration.topology.retryQueue(delay: .seconds(5))
+                try await connection.delete(queue: name)
+                let other: AMQPTable = ["x-queue-type": "quorum", "x-message-ttl": 7000]
+                try await connection.declare(AMQPTopology(queues: [.init(name, arguments: other)]))
+            }
+            let found = await findings(server, ["RETRY_DELAYS": "1s,5s"])
+            #expect(found["queue securepush.dispatch"]?.advice == "Start a dispatcher.")
+            #expect(found["queue securepush.dead"]?.detail == "1 dead letters wait")
+            #expect(found["topology"]?.state == .faulty)
+            #expect(found["topology"]?.detail.contains("securepush.retry.5") == true)
+            #expect(found["topology"]?.detail.contains("x-") == true, "\(found["topology"]?.detail ?? "")")
+
+            try await server.control("set_vm_memory_high_watermark", "0.00001")
+            #expect(try await eventually { await findings(server)["broker alarm"]?.state == .faulty })
+            try await server.control("set_vm_memory_high_watermark", "0.4")
+            #expect(try await eventually { await findings(server)["broker alarm"] == nil })
+        }
+    }
+
+    @Test func `List, show, replay and purge`() async throws {
+        try await withRabbitMQServer { server in
+            try await withTemporaryFolder { folder in
+                let database = "sqlite:\(folder)/data.sqlite"
+                _ = try await Migrations.run(database)
+                let ids = try await StoreSession.with(database) { try await Self.fill($0) }
+                let configuration = try MessagingConfiguration(
+                    amqpURL: server.url, retryDelays: [.seconds(1)], connectionName: "test")
+                try await publish(
+                    ids.map { DispatchMessage(id: $0, platforms: [.fcmv1], attempt: 9) },
+                    reason: "out of attempts: 503",
+                    configuration)
+                try await publish([DispatchMessage(id: NotificationID())], reason: "lost", configuration)
+                let environment = ["AMQP_URL": server.url, "DATABASE_URL": database, "RETRY_DELAYS": "1s"]
+                func run(_ arguments: String...) async throws -> CommandLineRun {
+                    try await CommandLineRun(["dead-letters"] + arguments, environment, in: folder)
+                }
+                // Three looks, so that what came back is looked at too.
+                for limit in ["100", "2", "100"] {
+                    let list = try await run("list", "--limit", limit)
+                    #expect(list.code == 0 && list.errors.contains("4 dead letters in all"), "\(list.errors)")
+                    for (line, id) in zip(list.lines.dropFirst(), ids) {
+                        #expect(line.hasPrefix(id.description) && line.contains("alice"))
+                    }
+                }
+                let filtered = try await run("list", "--reason", "LOST", "--json")
+                #expect(filtered.lines.count == 1 && filtered.output.contains(#""Status":"unknown""#))
+                let show = try await run("show", ids[1].description)
+                #expect(show.code == 0 && show.output.contains("fcmv1: out of attempts: 503"))
+                #expect(show.output.contains("apple") && show.output.contains("HUB MESSAGE"))
+                let missing = try await run("show", NotificationID().description)
+                #expect(missing.code == 1 && missing.errors.contains("no dead letter"))
+
+                let replay = try await run("replay", ids[0].description)
+                #expect(replay.code == 0 && replay.lines == ["replayed \(ids[0]) to fcmv1"], "\(replay.errors)")
+                let all = try await run("replay", "--all", "--json")
+                #expect(all.code == 1 && all.lines.last == #"{"Dropped":0,"Left":1,"NotFound":0,"Replayed":2}"#)
+                let messages = try await Self.dispatched(configuration, count: 3)
+                #expect(messages == ids.map { DispatchMessage(id: $0, platforms: [.fcmv1]) })
+                let dropped = try await run("replay", "--all", "--drop")
+                #expect(dropped.code == 0 && dropped.output.hasPrefix("dropped"))
+
+                try await publish([DispatchMessage(id: NotificationID())], reason: "x", configuration)
+                #expect(try await run("purge").code == 64)
+                #expect(try await run("purge", "--yes").output == "purged 1 dead letters\n")
+                #expect(try await run("list").output.isEmpty)
+            }
+        }
+    }
+
+    /// Three notifications that apple took and fcmv1 was given up for.
+    private static func fill(_ store: any Store) async throws -> [NotificationID] {
+        let ids = (0..<3).map { _ in NotificationID() }.sorted()
+        for id in ids {
+            let notification = Notification(
+                id: id, sender: "tests", recipient: UserName("alice")!, createdAt: .now, expiresAt: .now + .seconds(600)
+            )
+            try await store.append([
+                SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
+            ])
+            let attempt = try await store.claim([id], now: .now)[id]?.attempt ?? 0
+            let deliveries = [
+                Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: .now),
+                Delivery(platform: .fcmv1, state: .dead, attempts: 10, error: "503", updatedAt: .now),
+            ]
+            try await store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
+        }
+        return ids
+    }
+
+    /// What waits in the dispatch queue.
+    private static func dispatched(_ configuration: MessagingConfiguration, count: Int) async throws
+        -> [DispatchMessage]
+    {
+        try await AMQPConnection.with(configuration.amqp) { connection in
+            var messages: [DispatchMessage] = []
+            while messages.count < count,
+                let next = try await connection.get(queue: configuration.topology.dispatchQueue)
+            {
+                let headers = next.message.headers
+                #expect(headers["attempt"] == nil)
+                let platforms = headers["platforms"]?.string?.split(separator: ",").map {
+                    Platform(rawValue: String($0))
+                }
+                let id = try #require(NotificationID(utf8: next.message.body))
+                messages.append(DispatchMessage(id: id, platforms: platforms))
+                try await connection.acknowledge(next)
+            }
+            return messages
+        }
+    }
+}

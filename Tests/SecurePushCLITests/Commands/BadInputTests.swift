@@ -1,0 +1,78 @@
+import SecurePushCore
+import Testing
+
+@testable import SecurePushCLI
+
+/// Command line → exit code and what is said, with nothing in the environment but what the row gives.
+@Suite(.timeLimit(.minutes(3))) struct BadInputTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var arguments: [String]
+        var code: Int32
+        var message: String
+        var environment: [String: String] = [:]
+
+        init(_ line: String, _ code: Int32, _ message: String, _ environment: [String: String] = [:]) {
+            arguments = line.split(separator: " ").map(String.init)
+            (self.code, self.message, self.environment) = (code, message, environment)
+        }
+
+        var testDescription: String { arguments.joined(separator: " ") }
+    }
+
+    private static let id = NotificationID().description
+    private static let key = ["INGEST_API_KEY": "k"]
+    private static let nowhere = ["INGEST_API_KEY": "k", "INGEST_URL": "http://127.0.0.1:1", "RETRIEVAL_TOKEN": "t"]
+        .merging(["RETRIEVAL_URL": "http://127.0.0.1:1", "AMQP_URL": "amqp://127.0.0.1:1"]) { $1 }
+
+    static let notifications: [Row] = [
+        Row("status", 64, "id"), Row("status nonsense", 64, "nonsense"), Row("status \(id)", 78, "API key"),
+        Row("status \(id)", 69, "does not answer", nowhere), Row("status \(id) --loud", 64, "--loud"),
+        Row("status \(id) --ingest-url ftp://x", 64, "no URL", key),
+        Row("status \(id) --api-key-file /nowhere", 78, "/nowhere"),
+        Row("revoke", 64, "ids"), Row("revoke \(id) x", 64, "x"), Row("revoke \(id)", 78, "API key"),
+        Row("revoke \(id)", 69, "does not answer", nowhere),
+        Row("list --limit 0", 64, "--limit"), Row("list --limit 201", 64, "--limit"),
+        Row("list --status lost", 64, "lost"), Row("list --before x", 64, "x"), Row("list", 78, "API key"),
+        Row("list", 69, "does not answer", nowhere), Row("list extra", 64, "extra"),
+        Row("inbox", 64, "--user"), Row("inbox --user alice", 78, "credentials"),
+        Row("inbox --user alice --limit many", 64, "many"), Row("inbox --user alice --limit 999", 64, "--limit"),
+        Row("inbox --user alice --password-file a --token-file b", 64, "not both"),
+        Row("inbox --user alice --token-file /nowhere", 78, "/nowhere"),
+        Row("inbox --user alice", 69, "does not answer", nowhere),
+    ]
+
+    static let operations: [Row] = [
+        Row("dead-letters list --limit 0", 64, "--limit"), Row("dead-letters list", 69, "broker", nowhere),
+        Row("dead-letters list", 78, "AMQP_URL", ["AMQP_URL": "http://x"]),
+        Row("dead-letters list", 78, "RETRY_DELAYS", ["RETRY_DELAYS": "x"]),
+        Row("dead-letters show", 64, "id"), Row("dead-letters show \(id)", 69, "broker", nowhere),
+        Row("dead-letters replay", 64, "--all"), Row("dead-letters replay \(id) --all", 64, "--all"),
+        Row("dead-letters replay \(id) --reason x", 64, "--all"),
+        Row("dead-letters replay --all --unreadable", 64, "purge"),
+        Row("dead-letters replay --all", 69, "no database", nowhere),
+        Row("dead-letters replay --all --database-url mysql:x", 78, "database URL"),
+        Row("dead-letters purge", 64, "--yes"), Row("dead-letters purge --yes", 69, "broker", nowhere),
+        Row("keys rotate", 78, "PAYLOAD_KEYS_FILE"), Row("keys rotate --keep 1", 64, "--keep"),
+        Row("keys rotate --no-new-key", 64, "--no-new-key"),
+        Row("keys rotate --payload-keys-file /nowhere/k", 78, "/nowhere/k"),
+        Row("config show --service mail", 64, "mail"), Row("config show", 0, ""),
+        Row("config show", 78, "HTTP_PORT: ", ["HTTP_PORT": "x"]),
+        Row("config show --service ingest", 78, "PAYLOAD_KEYS_FILE: "),
+        Row("doctor", 78, "no settings"), Row("migrate --database-url mysql:x", 78, "database URL"),
+        Row("tail --window 0", 64, "--window"), Row("load-test --count 0", 64, "--count"),
+        Row("users list", 78, "AUTH_USERS_FILE"), Row("api-keys list", 78, "INGEST_API_KEYS_FILE"),
+        Row("token --user alice --password-file /nowhere", 78, "/nowhere"), Row("nothing", 64, "nothing"),
+        Row("--loud", 64, "--loud"),
+    ]
+
+    @Test(arguments: notifications + operations)
+    func `Each mistake has its exit code and its words`(row: Row) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandLineRun(row.arguments, row.environment, in: folder)
+            #expect(run.code == row.code, "\(run.errors)")
+            if !row.message.isEmpty { #expect(run.errors.contains(row.message), "\(run.errors)") }
+            // Nothing is coloured or written over where there is no terminal.
+            #expect(!(run.output + run.errors).contains("\u{1B}"))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SecurePushCLI
+
+/// A command and where it stands: `securepush dead-letters list`.
+struct CommandPath: Sendable, CustomTestStringConvertible {
+    var name: String
+    var type: any ParsableCommand.Type
+
+    var testDescription: String { name }
+
+    /// Every command that the help shows, the root first.
+    static let all = walk(SecurePush.self, "securepush")
+
+    private static func walk(_ type: any ParsableCommand.Type, _ name: String) -> [CommandPath] {
+        guard type.configuration.shouldDisplay else { return [] }
+        let below = type.configuration.subcommands.flatMap { command in
+            walk(command, name + " " + (command._commandName))
+        }
+        return [CommandPath(name: name, type: type)] + below
+    }
+
+    var isLeaf: Bool { type.configuration.subcommands.isEmpty }
+
+    /// The long options that its help tells, without those that every command has.
+    var options: Set<String> {
+        let help = SecurePush.helpMessage(for: type, columns: 400)
+        let words = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
+            .flatMap { $0.split(whereSeparator: { " ,/".contains($0) }).prefix { $0.hasPrefix("-") } }
+        return Set(words.filter { $0.hasPrefix("--") }.map(String.init))
+            .subtracting(["--help", "--version", "--json", "--no-color"])
+    }
+}
+
+@Suite struct HelpTests {
+    @Test(arguments: CommandPath.all)
+    func `Each command has an abstract and examples of itself`(command: CommandPath) throws {
+        #expect(!command.type.configuration.abstract.isEmpty)
+        let help = SecurePush.helpMessage(for: command.type)
+        let examples = try #require(help.components(separatedBy: "EXAMPLES").dropFirst().first)
+        #expect(examples.contains(command.name), "no example of \(command.name)")
+    }
+
+    @Test func `docs/cli.md has each command with each of its options, and no others`() throws {
+        let path = TestEnvironment.packageRoot.appending(path: "docs/cli.md")
+        let sections = try String(contentsOf: path, encoding: .utf8).components(separatedBy: "\n### `").dropFirst()
+        var documented: [String: String] = [:]
+        for section in sections { documented[String(section.prefix { $0 != "`" })] = section }
+        let leaves = CommandPath.all.filter { $0.isLeaf }
+        #expect(Set(documented.keys) == Set(leaves.map(\.name)))
+        for command in leaves {
+            let text = documented[command.name] ?? ""
+            let words = text.split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init)
+            // --rm is docker's.
+            let told = Set(words.filter { $0.hasPrefix("--") && $0.contains { $0.isLetter } })
+                .subtracting(["--help", "--version", "--json", "--no-color", "--rm"])
+            #expect(command.options.subtracting(told).isEmpty, "\(command.name): not in docs/cli.md")
+            #expect(told.subtracting(command.options).isEmpty, "\(command.name): not in its help")
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `Completion scripts name every command`(shell: String) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandLineRun(["--generate-completion-script", shell], in: folder)
+            #expect(run.code == 0 && run.errors.isEmpty)
+            for command in CommandPath.all.dropFirst() {
+                let word = String(command.name.split(separator: " ").last ?? "")
+                #expect(run.output.contains(word), "\(command.name)")
+            }
+        }
+    }
+}

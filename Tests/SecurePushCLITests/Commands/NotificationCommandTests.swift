@@ -1,0 +1,69 @@
+import Foundation
+import SecurePushCore
+import Testing
+
+@testable import SecurePushCLI
+
+/// The commands about notifications, as processes against the real services.
+@Suite(.timeLimit(.minutes(3))) struct NotificationCommandTests {
+    @Test func `Send, status, list, inbox, revoke`() async throws {
+        try await LocalServices.with { services in
+            let sent = try await services.run("send", "--to", "alice", "--to", "bob", "--payload", "hello")
+            #expect(sent.code == 0, "\(sent.errors)")
+            let ids = sent.lines
+            try #require(ids.count == 2)
+
+            let status = try await services.run("status", ids[0])
+            #expect(status.code == 0 && status.output.contains("accepted") && status.output.contains("PLATFORM"))
+            #expect(!status.output.contains("\u{1B}"))
+            let statusJSON = try await services.run("status", ids[0], "--json")
+            #expect(statusJSON.lines.count == 1)
+            #expect(JSONText.member("Status", of: statusJSON.output) == #""accepted""#)
+
+            let list = try await services.run("list", "--recipient", "bob")
+            #expect(list.lines.count == 2 && list.lines[1].hasPrefix(ids[1]) && list.lines[1].hasSuffix("bob"))
+            let all = try await services.run("list", "--all", "--limit", "1", "--json")
+            #expect(all.code == 0 && all.lines.count == 2)
+            let before = try await services.run("list", "--before", ids[1], "--status", "accepted")
+            #expect(before.lines.count == 2 && before.output.contains(ids[0]))
+            let none = try await services.run("list", "--status", "failed")
+            #expect(none.code == 0 && none.output.isEmpty)
+
+            let password = services.setup.passwordFile(of: "alice")
+            let inbox = try await services.run("inbox", "--user", "alice", "--password-file", password, "--unread")
+            #expect(inbox.code == 0 && inbox.output.contains(ids[0]) && inbox.errors.contains("1 unread"))
+            let after = try await services.run(
+                "inbox", "--user", "alice", "--password-file", password, "--after", ids[0], "--json")
+            #expect(JSONText.member("Notifications", of: after.output) == "[]")
+
+            let revoked = try await services.run("revoke", ids[0], ids[1])
+            #expect(revoked.code == 0 && revoked.lines == ids.map { "revoked \($0)" })
+            let again = try await services.run("revoke", ids[0], "--json")
+            #expect(again.code == 0 && again.lines == [#"{"Id":"\#(ids[0])","Status":"revoked"}"#])
+            let gone = try await services.run("status", ids[0])
+            #expect(gone.code == 0 && gone.output.contains("revoked"))
+        }
+    }
+
+    @Test func `Refusals exit with 1 and say why`() async throws {
+        try await LocalServices.with { services in
+            let unknown = NotificationID().description
+            let status = try await services.run("status", unknown)
+            #expect(status.code == 1 && status.errors.contains("404"))
+            let sent = try await services.run("send", "--to", "alice", "--payload", "x")
+            let id = try #require(sent.lines.first)
+            // The one that is not there does not keep the others from being revoked.
+            let revoke = try await services.run("revoke", unknown, id, "--json")
+            #expect(revoke.code == 1 && revoke.output.contains(id))
+            #expect(revoke.errors.contains(unknown) && revoke.errors.contains("404"))
+            for arguments in [["status", id], ["list"], ["revoke", id]] {
+                let refused = try await CommandLineRun(
+                    arguments, services.environment.merging(["INGEST_API_KEY": "wrong"]) { $1 }, in: services.folder)
+                #expect(refused.code == 1 && refused.errors.contains("401"), "\(arguments)")
+                #expect(refused.errors.contains("INGEST_API_KEY"))
+            }
+            let inbox = try await services.run("inbox", "--user", "alice", with: ["RETRIEVAL_TOKEN": "x.y.z"])
+            #expect(inbox.code == 1 && inbox.errors.contains("401"))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import ServiceConfiguration
+import TestSupport
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct ConfigShowTests {
+    private typealias Show = ConfigCommand.Show
+
+    private func entry(_ key: String, _ environment: [String: String], _ service: ConfigService? = nil) throws
+        -> ConfigEntry
+    {
+        try #require(Show.settings(of: service, environment).entries.first { $0.Key == key })
+    }
+
+    @Test func `Value and origin`() throws {
+        let environment = ["HTTP_PORT": "9999", "HTTP_HOST": ""]
+        let port = try entry("HTTP_PORT", environment, .ingest)
+        #expect(port.Value == "9999" && port.Origin == .environment && port.Problems.isEmpty)
+        let host = try entry("HTTP_HOST", environment, .ingest)
+        #expect(host.Value == "127.0.0.1" && host.Origin == .standard)
+        #expect(try entry("HTTP_PORT", [:], .dispatcher).Value == "8082")
+        let issuer = try entry("AUTH_ISSUER", environment)
+        #expect(issuer.Value == nil && issuer.Origin == .none)
+    }
+
+    @Test(arguments: ConfigService.allCases.map { Optional($0) } + [nil])
+    func `No secret is shown, usable or not`(service: ConfigService?) throws {
+        let secret = "s3cr3t-9f3c"
+        for environment in [
+            [
+                "DATABASE_URL": "postgres://u:\(secret)@db/name", "AMQP_URL": "amqp://u:\(secret)@mq/",
+                "HUB_CONNECTION_STRING":
+                    "Endpoint=sb://n.servicebus.windows.net/;SharedAccessKeyName=k;SharedAccessKey=\(secret)",
+            ],
+            ["DATABASE_URL": secret, "AMQP_URL": secret, "HUB_CONNECTION_STRING": secret],
+        ] {
+            let (entries, problems) = Show.settings(of: service, environment)
+            let told = try Show.lines(entries) + problems + entries.map { try JSONText.encode($0) }
+            for line in told { #expect(!line.contains(secret)) }
+        }
+        #expect(
+            try entry("DATABASE_URL", ["DATABASE_URL": "postgres://u:\(secret)@db/name"]).Value == "postgres://db/name")
+        #expect(try entry("AMQP_URL", ["AMQP_URL": "amqp://u:\(secret)@mq/v"]).Value == "amqp://mq:5672/v")
+    }
+
+    @Test func `What cannot be used is named, whichever service it is of`() throws {
+        let environment = [
+            "HTTP_PORT": "http", "RETENTION": "soon", "AMQP_URL": "http://x",
+            "PAYLOAD_KEYS_FILE": "/nowhere/keys",
+        ]
+        let problems = Show.settings(of: nil, environment).problems
+        for key in environment.keys { #expect(problems.contains { $0.hasPrefix(key + ": ") }, "\(key)") }
+        #expect(problems.count == environment.count, "\(problems)")
+        let delays = Show.settings(of: nil, ["RETRY_DELAYS": "1s,x"]).problems
+        #expect(delays.count == 1 && delays.allSatisfy { $0.hasPrefix("RETRY_DELAYS: ") })
+    }
+
+    @Test func `What a service needs is a problem of that service only`() {
+        #expect(Show.settings(of: nil, [:]).problems.isEmpty)
+        let ingest = Show.settings(of: .ingest, [:]).problems
+        #expect(ingest.map { $0.prefix { $0 != ":" } } == ["PAYLOAD_KEYS_FILE", "INGEST_API_KEYS_FILE"])
+        let retrieval = Show.settings(of: .retrieval, [:]).problems
+        #expect(retrieval.contains { $0.hasPrefix("AUTH_JWKS_FILE: ") })
+        #expect(Show.settings(of: .dispatcher, [:]).problems.contains { $0.hasPrefix("HUB_NAME: ") })
+    }
+
+    @Test(arguments: ConfigService.allCases)
+    func `The keys are those of the service's own help`(service: ConfigService) async throws {
+        try await withTemporaryFolder { folder in
+            let process = try ProcessUnderTest(service.rawValue, ["--help"], folder: URL(filePath: folder))
+            #expect(try await process.exitCode() == 0)
+            let flags = process.standardOutput.split(separator: "\n").compactMap { line -> String? in
+                let words = line.split(separator: " ")
+                guard line.hasPrefix("  --"), let flag = words.first, flag != "--version" else { return nil }
+                return String(flag)
+            }
+            #expect(Set(flags) == Set(service.keys.map(\.flag)))
+            #expect(flags.count > 10)
+        }
+    }
+}

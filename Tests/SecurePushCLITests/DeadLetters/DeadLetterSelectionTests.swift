@@ -1,0 +1,55 @@
+import ArgumentParser
+import SecurePushCore
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct DeadLetterSelectionTests {
+    static let id = NotificationID()
+
+    @Test(arguments: [
+        ([], [true, true, true]),
+        (["--reason", "THROTTLE"], [true, false, false]),
+        (["--platform", "apple"], [true, true, false]),
+        (["--platform", "windows", "--platform", "fcmv1"], [false, true, false]),
+        (["--platform", "apple", "--reason", "503"], [false, true, false]),
+        (["--unreadable"], [false, false, true]),
+        (["--unreadable", "--reason", "503"], [false, false, false]),
+    ])
+    func `Filters narrow each other`(arguments: [String], included: [Bool]) throws {
+        let letters: [DeadLetter] = [
+            .sample(1, Self.id, [.apple], reason: "out of attempts: The hub throttles."),
+            // It names no platform, and so is owed to all.
+            .sample(2, Self.id, nil, reason: "out of attempts: 503"),
+            .sample(3, nil, reason: "unreadable: the body is no notification ID"),
+        ]
+        let selection = try DeadLetterSelection.parse(arguments)
+        #expect(letters.map(selection.includes) == included)
+        #expect(selection.isEverything == arguments.isEmpty)
+    }
+
+    @Test func `Purging by a filter leaves the rest in its order`() async throws {
+        let letters: [DeadLetter] = [.sample(1, Self.id), .sample(2, nil), .sample(3, Self.id), .sample(4, nil)]
+        let queue = FakeDeadLetterQueue(letters)
+        let purged = try await DeadLettersCommand.Purge.purge(queue, try .parse(["--unreadable"]))
+        #expect(purged == 2)
+        await queue.close()
+        #expect(await queue.letters == [letters[0], letters[2]])
+        #expect(try await DeadLettersCommand.Purge.purge(queue, try .parse([])) == 2)
+    }
+
+    @Test func `A row tells what the store knows, and nothing of an unreadable body`() async throws {
+        let store = MemoryStore()
+        let id = try await store.addGivenUp()
+        let records = try await store.records([id])
+        let row = DeadLetterRow(.sample(1, id), records: records, now: .now)
+        #expect(row.Recipient == "alice" && row.Status == "partial" && row.Platforms == ["fcmv1"] && row.Attempt == 9)
+        #expect(row.DeadAt == records[id]?.deliveries[1].updatedAt.description)
+        let unknown = DeadLetterRow(.sample(1, NotificationID()), records: records, now: .now)
+        #expect(unknown.Status == "unknown" && unknown.Recipient == nil)
+        let poison = DeadLetterRow(.sample(1, nil), records: nil, now: .now)
+        #expect(try JSONText.encode(poison) == #"{"Bytes":7,"Reason":"out of attempts"}"#)
+        let table = DeadLetterRow.table([row, poison])
+        #expect(table.count == 3 && table[2].hasPrefix("unreadable, 7 bytes"))
+    }
+}

@@ -1,0 +1,128 @@
+import SecurePushCore
+import Storage
+import TestSupport
+import Testing
+
+@Suite("Every store: dead letters")
+struct DeadLetterTests {
+    private static let later = noon + .seconds(60)
+    private static let pending = Delivery(platform: .fcmv1, state: .pending, updatedAt: later)
+
+    /// A notification that apple took, that fcmv1 was given up for, and that windows refused for good.
+    private static func giveUp(_ store: any Store) async throws -> NotificationID {
+        let sent = SealedNotification.sample()
+        try await store.append([sent])
+        let attempt = try #require(try await store.claim([sent.id], now: noon)[sent.id]?.attempt)
+        let deliveries: [Delivery] = [.sample(.apple, .sent), .sample(.fcmv1, .dead), .sample(.windows, .dead)]
+        try await store.record([DispatchOutcome(id: sent.id, attempt: attempt, deliveries: deliveries)])
+        return sent.id
+    }
+
+    @Test("What the letter names is pending again, without attempts; the rest stays", arguments: conformingStores)
+    func reopen(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let id = try await Self.giveUp(store)
+            let results = try await store.reopen([id: [.fcmv1]], now: Self.later)
+            #expect(results == [id: .owed([.fcmv1])])
+            let record = try #require(try await store.records([id])[id])
+            #expect(record.dispatchStatus == .queued)
+            #expect(record.deliveries == [.sample(.apple, .sent), Self.pending, .sample(.windows, .dead)])
+            let plan = try #require(try await store.claim([id], now: Self.later)[id])
+            #expect(plan.attempt == 3 && plan.deliveries == record.deliveries)
+        }
+    }
+
+    @Test("Reopening again changes nothing that matters", arguments: conformingStores)
+    func repeated(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let id = try await Self.giveUp(store)
+            for _ in 0..<3 {
+                let results = try await store.reopen([id: [.fcmv1]], now: Self.later)
+                #expect(results == [id: .owed([.fcmv1])])
+            }
+            #expect(try await store.records([id])[id]?.deliveries[1] == Self.pending)
+        }
+    }
+
+    @Test("An outcome from before does not write over it", arguments: conformingStores)
+    func fenced(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let id = try await Self.giveUp(store)
+            let attempt = try #require(try await store.claim([id], now: noon)[id]?.attempt)
+            _ = try await store.reopen([id: [.fcmv1]], now: Self.later)
+            try await store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: [.sample(.fcmv1, .dead)])])
+            #expect(try await store.records([id])[id]?.deliveries[1] == Self.pending)
+        }
+    }
+
+    @Test("Claims at the same time and reopening lose nothing of each other", arguments: conformingStores)
+    func concurrent(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let id = try await Self.giveUp(store)
+            let results = try await withThrowingTaskGroup(of: [NotificationID: Reopening].self) { group in
+                for _ in 0..<4 { group.addTask { try await store.reopen([id: [.fcmv1]], now: Self.later) } }
+                for _ in 0..<4 {
+                    group.addTask {
+                        _ = try await store.claim([id], now: noon)
+                        return [:]
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(results.filter { $0 == [id: .owed([.fcmv1])] }.count == 4)
+            // One of giving up, four of reopening, four claims, and this one.
+            #expect(try await store.claim([id], now: noon)[id]?.attempt == 10)
+        }
+    }
+
+    @Test("What is expired, revoked, settled or unknown is not reopened", arguments: conformingStores)
+    func unable(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let settled = try await Self.giveUp(store)
+            let expired = SealedNotification.sample(expiresAt: noon + .seconds(5))
+            let revoked = SealedNotification.sample()
+            try await store.append([expired, revoked])
+            _ = try await store.revoke(revoked.id, sender: "tests", now: noon)
+            let before = try await store.records([settled, expired.id, revoked.id])
+            let results = try await store.reopen(
+                [settled: [.apple], expired.id: [], revoked.id: [], NotificationID(): []], now: Self.later)
+            #expect(results == [settled: .settled, expired.id: .expired, revoked.id: .revoked])
+            let after = try await store.records([settled, expired.id, revoked.id, NotificationID()])
+            #expect(after == before && after.count == 3)
+        }
+    }
+
+    @Test("A letter without platforms begins again with all that is owed", arguments: conformingStores)
+    func nameless(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.sample()
+            try await store.append([sent])
+            #expect(try await store.reopen([sent.id: []], now: Self.later) == [sent.id: .owed([])])
+            let attempt = try #require(try await store.claim([sent.id], now: noon)[sent.id]?.attempt)
+            let deliveries: [Delivery] = [.sample(.apple, .retrying), .sample(.windows, .dead)]
+            try await store.record([DispatchOutcome(id: sent.id, attempt: attempt, deliveries: deliveries)])
+            #expect(try await store.reopen([sent.id: []], now: Self.later) == [sent.id: .owed([])])
+            let record = try #require(try await store.records([sent.id])[sent.id])
+            let pending = Delivery(platform: .apple, state: .pending, updatedAt: Self.later)
+            #expect(record.deliveries == [pending, .sample(.windows, .dead)])
+        }
+    }
+
+    @Test("Payloads of a key are counted while they can be read", arguments: conformingStores)
+    func keyUse(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let samples = SealedNotification.samples(5)
+            try await store.append(samples)
+            _ = try await store.revoke(samples[4].id, sender: "tests", now: noon)
+            func count(_ key: String, limit: Int = 100, at time: Timestamp = noon) async throws -> Int {
+                try await store.payloads(sealedWith: key, limit: limit, now: time)
+            }
+            #expect(try await count("k1") == 4)
+            #expect(try await count("k1", limit: 2) == 2)
+            #expect(try await count("k2") == 0)
+            #expect(try await count("") == 0)
+            #expect(try await count("k1", at: samples[1].notification.expiresAt) == 2)
+            #expect(try await count("k1", at: noon + .seconds(7200)) == 0)
+        }
+    }
+}
