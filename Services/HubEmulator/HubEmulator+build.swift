@@ -30,7 +30,7 @@ extension HubEmulator {
         return [
             StateService(journal: state.journal),
             ScheduleService(schedules: state.schedules, intake: state.intake),
-            service,
+            EventLoopService(service: service),
         ]
     }
 

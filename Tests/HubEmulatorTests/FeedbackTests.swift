@@ -18,6 +18,27 @@ import Testing
         }
     }
 
+    @Test func whatPushServicesSayOfAHandleIsInTheContainer() async throws {
+        try await withEmulator { emulator in
+            let blob = "/emulator/feedback/hub/feedback.xml"
+            try await emulator.register("aa", tags: "t")
+            try await emulator.addFault(#"{"Outcome":"ExpiredChannel","Count":1}"#)
+            for _ in 0..<2 { _ = try await emulator.send(tags: "t") }
+            _ = try await emulator.send(
+                format: "gcm", headers: [HubHeaders.deviceHandle: "x"], uri: "/hub/messages?direct")
+            let lines = try await emulator.call(.get, blob, authorization: nil).text.split(separator: "\n")
+            try #require(lines.count == 2)
+            for (line, expected) in zip(lines, [("ExpiredChannel", "apple", "AA"), ("BadChannel", "gcm", "x")]) {
+                let record = try XMLReader.read(Array(line.utf8))
+                #expect(record.child("NotificationSystemError")?.text == expected.0)
+                #expect(record.child("Platform")?.text == expected.1)
+                #expect(record.child("PnsHandle")?.text == expected.2)
+            }
+            let list = try await emulator.call(.get, "/emulator/feedback/hub", authorization: nil)
+            #expect(list.text.contains("<Name>feedback.xml</Name>"))
+        }
+    }
+
     @Test func aRecordHasTheElementsInTheOrderThatDotNetReads() throws {
         let feedback = PushFeedback(
             time: WireTime(milliseconds: 0), error: "BadChannel", platform: .gcm, handle: "a<b",

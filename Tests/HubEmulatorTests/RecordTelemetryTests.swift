@@ -28,6 +28,35 @@ import Testing
         }
     }
 
+    @Test func aHandleIsGoodUntilItsLastRegistrationIsDeleted() async throws {
+        try await withEmulator { emulator in
+            var ids: [String] = []
+            for tag in ["t", "u"] { ids.append(try await emulator.register("aa", tags: tag)) }
+            for (id, outcome) in zip(ids, ["Success", "BadChannel"]) {
+                let deleted = try await emulator.call(
+                    .delete, "/hub/registrations/\(id)", headers: [.ifMatch: "*"])
+                #expect(deleted.status == .ok)
+                _ = try await emulator.send(
+                    headers: [HubHeaders.deviceHandle: "aa"], uri: "/hub/messages?direct")
+                #expect(try #require(try telemetry(emulator)).outcomes == [.apple: [outcome: 1]])
+            }
+        }
+    }
+
+    @Test func aRegistrationThatIsUpdatedLeavesItsFormerHandleBehind() async throws {
+        try await withEmulator { emulator in
+            let id = try await emulator.register("aa", tags: "t")
+            let updated = try await emulator.call(
+                .put, "/hub/registrations/\(id)", headers: TestEntry.headers, body: TestEntry.apple("BB"))
+            #expect(updated.status == .ok)
+            for (handle, outcome) in [("aa", "BadChannel"), ("bb", "Success")] {
+                _ = try await emulator.send(
+                    headers: [HubHeaders.deviceHandle: handle], uri: "/hub/messages?direct")
+                #expect(try #require(try telemetry(emulator)).outcomes == [.apple: [outcome: 1]])
+            }
+        }
+    }
+
     @Test func refusedOnesAreUnknownAndSwallowedOnesAreUnderWay() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")

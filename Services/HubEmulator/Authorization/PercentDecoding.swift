@@ -4,10 +4,10 @@ enum PercentDecoding {
     ///
     /// - Parameter plusIsBlank: whether `+` means a blank, as in HTML forms.
     static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
-        let bytes = Array(text.utf8)
-        guard bytes.contains(where: { $0 == UInt8(ascii: "%") || (plusIsBlank && $0 == UInt8(ascii: "+")) }) else {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || (plusIsBlank && $0 == UInt8(ascii: "+")) }) else {
             return String(text)
         }
+        let bytes = Array(text.utf8)
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var index = 0

@@ -35,18 +35,20 @@ struct TokenAudience: Equatable, Sendable {
 
     /// The host of `user@host:port`, in lower case; the brackets of an IPv6 address stay.
     static func host(ofAuthority authority: some StringProtocol) -> String {
-        var host = authority[...]
-        if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
-        if host.first == "[", let close = host.firstIndex(of: "]") {
+        var host = Substring(authority).utf8
+        if let at = host.lastIndex(of: UInt8(ascii: "@")) { host = host[host.index(after: at)...] }
+        if host.first == UInt8(ascii: "["), let close = host.firstIndex(of: UInt8(ascii: "]")) {
             host = host[...close]
-        } else if let colon = host.firstIndex(of: ":") {
+        } else if let colon = host.firstIndex(of: UInt8(ascii: ":")) {
             host = host[..<colon]
         }
-        return host.lowercased()
+        return Substring(host).lowercased()
     }
 
     /// The segments of a path, fully decoded and in lower case, empty ones left out.
     static func segments(ofPath path: some StringProtocol) -> [String] {
-        path.split(separator: "/").map { PercentDecoding.decodeRepeatedly($0).lowercased() }
+        Substring(path).utf8.split(separator: UInt8(ascii: "/")).map {
+            PercentDecoding.decodeRepeatedly(Substring($0)).lowercased()
+        }
     }
 }

@@ -8,12 +8,17 @@ struct Device: Sendable {
     let handle: String
     var platform: NotificationFormat?
     var tags: [String] = []
-    var isRegistered = false
+    /// The IDs of the registrations that have its handle.
+    var registrationIDs: Set<String> = []
+    /// Whether it ever opened its stream.
+    var hasConnected = false
     var streams: [Int: AsyncStream<ServerSentEvent>.Continuation] = [:]
     /// The newest push that nobody has received: all that a real push service keeps for a device that is off.
     var pending: DevicePush?
     var received: Deque<DevicePush> = []
     var displays: Deque<DeviceDisplay> = []
+
+    var isRegistered: Bool { !registrationIDs.isEmpty }
 
     /// Whether anything would be lost with it.
     var isIdle: Bool { streams.isEmpty && !isRegistered && displays.isEmpty }

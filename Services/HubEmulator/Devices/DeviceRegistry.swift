@@ -27,7 +27,7 @@ final class DeviceRegistry: Sendable {
             } else {
                 Self.keep(push, in: &device.received)
             }
-            return Array(device.streams.values)
+            return device.streams.isEmpty ? [] : Array(device.streams.values)
         }
         if !streams.isEmpty, let data = try? EmulatorJSON.encode(push) {
             let event = ServerSentEvent(event: "notification", data: data)
@@ -43,6 +43,7 @@ final class DeviceRegistry: Sendable {
         let id = nextStream()
         withDevice(handle) { device in
             device.streams[id] = continuation
+            device.hasConnected = true
             guard let push = device.pending, let data = try? EmulatorJSON.encode(push) else { return }
             device.pending = nil
             Self.keep(push, in: &device.received)
@@ -53,17 +54,21 @@ final class DeviceRegistry: Sendable {
         return stream
     }
 
-    /// Whether a device of this handle ever registered or connected.
+    /// Whether a device of this handle is registered or ever connected.
     func knows(_ handle: String) -> Bool {
         let key = handle.lowercased()
-        return state.withLock { $0.devices[key] != nil }
+        return state.withLock { state in state.devices[key].map { $0.isRegistered || $0.hasConnected } ?? false }
     }
 
     func noteRegistration(_ registration: Registration, isRegistered: Bool) {
         withDevice(registration.handle) { device in
             device.platform = registration.format
             device.tags = isRegistered ? registration.tags : []
-            device.isRegistered = isRegistered
+            if isRegistered {
+                device.registrationIDs.insert(registration.id)
+            } else {
+                device.registrationIDs.remove(registration.id)
+            }
         }
         publish(registration.handle)
     }
@@ -105,7 +110,7 @@ final class DeviceRegistry: Sendable {
     private func withDevice<Result>(_ handle: String, _ body: (inout Device) -> Result) -> Result {
         let key = handle.lowercased()
         return state.withLock { state in
-            if state.devices[key] == nil, state.devices.count >= capacity,
+            if state.devices.count >= capacity, state.devices[key] == nil,
                 let idle = state.devices.first(where: \.value.isIdle)?.key
             {
                 state.devices[idle] = nil

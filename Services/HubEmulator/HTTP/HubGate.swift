@@ -30,7 +30,7 @@ struct HubGate: Sendable {
         let entrance = hubs.entrance(name.lowercased())
         let authority = request.head.authority
         try authorizer.authorize(
-            request.headers[.authorization], authority: authority, path: request.uri.path, right: right,
+            request.headers.value(of: .authorization), authority: authority, path: request.uri.path, right: right,
             hubAuthorizer: entrance.authorizer)
         let base = "\(scheme)://\(authority ?? endpointAuthority)" + (written.isEmpty ? "" : "/\(written)")
         return (HubCall(hub: name, base: base, rawQuery: request.uri.query), entrance.exists)

@@ -9,9 +9,9 @@ struct RequestIdentity: Sendable {
 
     /// Takes the client's IDs over, or makes some.
     init(headers: HTTPFields) {
-        let sent = headers[HubHeaders.trackingID].flatMap { $0.isEmpty ? nil : $0 }
+        let sent = headers.value(of: HubHeaders.trackingID).flatMap { $0.isEmpty ? nil : $0 }
         trackingID = sent ?? UUID().uuidString.lowercased()
-        correlationID = headers[HubHeaders.correlationID].flatMap { $0.isEmpty ? nil : $0 } ?? trackingID
+        correlationID = headers.value(of: HubHeaders.correlationID).flatMap { $0.isEmpty ? nil : $0 } ?? trackingID
     }
 
     func stamp(_ response: inout Response) {

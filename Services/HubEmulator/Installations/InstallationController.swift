@@ -76,7 +76,7 @@ struct InstallationController: Sendable {
     private func note(_ change: InstallationChange, _ request: Request, body: [UInt8], _ call: HubCall) {
         let stored = change.effect.stored
         let kept = Set(stored.map(\.handle))
-        for registration in change.effect.removed where !kept.contains(registration.handle) {
+        for registration in change.effect.removed {
             devices.noteRegistration(registration, isRegistered: false)
         }
         if let former = change.formerRegistration, !kept.contains(former.handle) {

@@ -51,10 +51,6 @@ struct CrossingRecord: Sendable {
     var fault: String?
     /// Their IDs.
     var faultIDs: [Int] = []
-    /// The request's `X-Request-Id`, if it had one.
-    var requestID: String?
-    /// The request's `TrackingId`, if it had one.
-    var trackingID: String?
     /// The record's place in the log, from 1.
     var sequence = 0
 
@@ -65,7 +61,6 @@ struct CrossingRecord: Sendable {
         self.init(
             id: id, kind: kind, hub: hub, format: format, tags: tags, headers: PackedHeaders(headers), body: body,
             receivedAt: receivedAt)
-        trackingID = headers[HubHeaders.trackingID]
     }
 
     init(
@@ -81,6 +76,12 @@ struct CrossingRecord: Sendable {
         self.body = body
         self.receivedAt = receivedAt
     }
+
+    /// The request's `X-Request-Id`, if it had one.
+    var requestID: String? { headers["x-request-id"] }
+
+    /// The request's `TrackingId`, if it had one.
+    var trackingID: String? { headers["trackingid"] }
 
     /// The devices that it was handed to.
     var deliveries: [String] {

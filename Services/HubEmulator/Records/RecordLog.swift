@@ -8,6 +8,8 @@ final class RecordLog: Sendable {
         var records: Deque<CrossingRecord> = []
         var lastSequence = 0
         var byteCount = 0
+        /// Of the message IDs, which need to be different and no secret: seeded once, without a system call each time.
+        var generator = SeededGenerator(seed: .random(in: .min ... .max))
 
         mutating func removeOldest() {
             byteCount -= records.removeFirst().byteCount
@@ -45,16 +47,15 @@ final class RecordLog: Sendable {
     ///
     /// - Returns: the record as kept.
     @discardableResult
-    func append(_ record: CrossingRecord) -> CrossingRecord {
+    func append(_ record: consuming CrossingRecord) -> CrossingRecord {
         var record = record
-        let random = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
         state.withLock { state in
             state.lastSequence += 1
             record.sequence = state.lastSequence
             if record.id.isEmpty {
                 record.id = HubMessageID.make(
-                    at: record.receivedAt, random: random, sequence: record.sequence,
-                    isSchedule: record.kind == .scheduled)
+                    at: record.receivedAt, random: (state.generator.next(), state.generator.next()),
+                    sequence: record.sequence, isSchedule: record.kind == .scheduled)
             }
             state.byteCount += record.byteCount
             state.records.append(record)

@@ -82,10 +82,11 @@ struct RegistrationController: Sendable {
             log.append(faulted)
         }
         try await faults.inject(effect, context: context)
-        let stored = try hubs.withBook(call.hubKey) { book throws(HubError) in
+        let (former, stored) = try hubs.withBook(call.hubKey) { book throws(HubError) in
             if condition == .none, book.isRetired(id) { throw HubError.registrationGone }
-            return try book.put(registration, condition: condition)
+            return (book[id], try book.put(registration, condition: condition))
         }
+        if let former { devices.noteRegistration(former, isRegistered: false) }
         devices.noteRegistration(stored, isRegistered: true)
         log.append(record(.register, stored, request, body: body, call))
         return Self.entry(stored, isStored: true, call)

@@ -30,12 +30,14 @@ struct NotificationIntake: Sendable {
         return receipt
     }
 
-    private func accept(_ record: CrossingRecord, _ send: SendRequest, _ fate: FaultEffect.Fate?) throws -> Receipt {
+    private func accept(_ record: consuming CrossingRecord, _ send: SendRequest, _ fate: FaultEffect.Fate?) throws
+        -> Receipt
+    {
         var record = record
         guard let dueAt = send.dueAt else {
             var targets = try targets(of: send)
             if send.kind == .test { targets = Array(targets.shuffled().prefix(Self.maximumTestDevices)) }
-            return finish(&record, targets, fate)
+            return finish(record, targets, fate)
         }
         try schedules.checkRoom()
         record.outcome = .scheduled
@@ -86,8 +88,9 @@ struct NotificationIntake: Sendable {
     }
 
     private func finish(
-        _ record: inout CrossingRecord, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?
+        _ record: consuming CrossingRecord, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?
     ) -> Receipt {
+        var record = record
         decide(&record, targets, fate)
         let kept = log.append(record)
         handOver(kept, targets)

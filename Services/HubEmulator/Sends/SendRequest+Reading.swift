@@ -10,7 +10,7 @@ extension SendRequest {
     /// - Throws: 400 that says what is wrong, 413.
     init(_ request: Request, call: HubCall) async throws {
         let isDirect = call.query.isOn("direct")
-        let handle = isDirect ? request.headers[HubHeaders.deviceHandle] : nil
+        let handle = isDirect ? request.headers.value(of: HubHeaders.deviceHandle) : nil
         guard !isDirect || handle?.isEmpty == false else {
             throw HubError.badRequest("A direct send needs the ServiceBusNotification-DeviceHandle header.")
         }
@@ -35,7 +35,7 @@ extension SendRequest {
         _ request: Request, call: HubCall, kind: CrossingRecord.Kind, handles: [String]
     ) async throws {
         let format = try Self.format(of: request.headers)
-        let tags = request.headers[HubHeaders.tags]
+        let tags = request.headers.value(of: HubHeaders.tags)
         let expression = kind == .direct ? nil : try TagExpression.parse(tags)
         guard kind != .direct || format != .template else { throw Self.directTemplate }
         let body = Array(try await request.body.collect(upTo: Self.maximumBodySize).readableBytesView)
@@ -49,7 +49,7 @@ extension SendRequest {
 
     /// - Throws: 400 when the header is missing or names no format.
     static func format(of headers: HTTPFields) throws(HubError) -> NotificationFormat {
-        guard let format = headers[HubHeaders.format].flatMap(NotificationFormat.init(header:)) else {
+        guard let format = headers.value(of: HubHeaders.format).flatMap(NotificationFormat.init(header:)) else {
             throw HubError.badRequest("The ServiceBusNotification-Format header is missing or not known.")
         }
         return format

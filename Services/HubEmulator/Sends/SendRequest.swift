@@ -32,7 +32,6 @@ struct SendRequest: Sendable {
         var record = CrossingRecord(
             id: "", kind: kind, hub: call.hub, format: format, tags: tags, headers: headers, body: body,
             receivedAt: receivedAt)
-        record.requestID = headers[HubHeaders.requestID]
         record.dueAt = dueAt
         if !effect.faultIDs.isEmpty { record.note(effect) }
         return record

@@ -17,7 +17,7 @@ indirect enum TagExpression: Equatable, Sendable {
     /// - Returns: nil when it is absent or blank, which means everyone.
     /// - Throws: 400 on bad syntax or too many tags.
     static func parse(_ header: String?) throws(HubError) -> TagExpression? {
-        guard let header, header.contains(where: { !$0.isWhitespace }) else { return nil }
+        guard let header, header.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else { return nil }
         if TagSyntax.isTag(header) { return .tag(header.lowercased()) }
         var parser = TagExpressionParser(header)
         let expression = try parser.parse()

@@ -19,7 +19,7 @@ enum TagSyntax {
     /// Whether a text is one tag, `$InstallationId:{id}` and `$UserId:{id}` included.
     static func isTag(_ text: some StringProtocol) -> Bool {
         guard !text.isEmpty, text.unicodeScalars.count <= maximumLength else { return false }
-        guard text.first == "$" else { return text.unicodeScalars.allSatisfy(isTagCharacter) }
+        guard text.utf8.first == UInt8(ascii: "$") else { return text.unicodeScalars.allSatisfy(isTagCharacter) }
         let lowered = text.lowercased()
         guard let prefix = specialPrefixes.first(where: lowered.hasPrefix), lowered.hasSuffix("}") else { return false }
         let inner = lowered.dropFirst(prefix.count).dropLast()
