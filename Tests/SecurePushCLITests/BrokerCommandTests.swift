@@ -77,12 +77,11 @@ import Testing
                     try await CommandLineRun(["dead-letters"] + arguments, environment, in: folder)
                 }
                 // Three looks, so that what came back is looked at too.
-                for limit in ["100", "2", "100"] {
+                for (limit, least) in [("100", 3), ("2", 1), ("100", 3)] {
                     let list = try await run("list", "--limit", limit)
                     #expect(list.code == 0 && list.errors.contains("4 dead letters in all"), "\(list.errors)")
-                    for (line, id) in zip(list.lines.dropFirst(), ids) {
-                        #expect(line.hasPrefix(id.description) && line.contains("alice"))
-                    }
+                    let known = list.lines.filter { line in ids.contains { line.hasPrefix($0.description) } }
+                    #expect(known.count >= least && known.allSatisfy { $0.contains("alice") })
                 }
                 let filtered = try await run("list", "--reason", "LOST", "--json")
                 #expect(filtered.lines.count == 1 && filtered.output.contains(#""Status":"unknown""#))
@@ -97,7 +96,7 @@ import Testing
                 let all = try await run("replay", "--all", "--json")
                 #expect(all.code == 1 && all.lines.last == #"{"Dropped":0,"Left":1,"NotFound":0,"Replayed":2}"#)
                 let messages = try await Self.dispatched(configuration, count: 3)
-                #expect(messages == ids.map { DispatchMessage(id: $0, platforms: [.fcmv1]) })
+                #expect(Set(messages) == Set(ids.map { DispatchMessage(id: $0, platforms: [.fcmv1]) }))
                 let dropped = try await run("replay", "--all", "--drop")
                 #expect(dropped.code == 0 && dropped.output.hasPrefix("dropped"))
 
