@@ -3,8 +3,8 @@ public import SecurePushCore
 
 /// The dead-letter queue in RabbitMQ, on one connection.
 ///
-/// Letters are taken by `basic.get` and not acknowledged; closing gives them back, and so does the end of a process that
-/// is killed. RabbitMQ may hand them out in another order afterwards, which matters to none of them.
+/// Letters are taken by `basic.get` and not acknowledged; closing gives them back, and so does the end of a process
+/// that is killed. RabbitMQ may hand them out in another order afterwards, which matters to none.
 public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
     private let connection: AMQPConnection
     private let queue: String
