@@ -31,6 +31,7 @@ let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
@@ -104,8 +105,7 @@ let package = Package(
             name: "NotificationHubs",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, deque, logging, metrics, nioCore,
-                nioHTTP1, nioPosix, nioSSL,
-                serviceLifecycle,
+                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
             ], path: "Shared/NotificationHubs", swiftSettings: settings),
         .target(
             name: "Authentication",
@@ -171,6 +171,9 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["SecurePushCore", logging], path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(
+            name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
+            path: "Tests/APITestSupport", swiftSettings: settings),
         .testTarget(
             name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "TestSupport", crypto],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
@@ -217,7 +220,7 @@ let package = Package(
             name: "IngestTests",
             dependencies: [
                 "Ingest", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
-                "TestSupport", crypto,
+                "APITestSupport", "TestSupport", crypto,
                 hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/IngestTests", swiftSettings: settings),
         .testTarget(
@@ -230,7 +233,7 @@ let package = Package(
             dependencies: [
                 "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs",
-                "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
+                "APITestSupport", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/RetrievalTests", swiftSettings: settings),
         .testTarget(
             name: "HubEmulatorTests",

@@ -23,8 +23,10 @@ extension DispatchAttempt {
         var retryAfter: Duration?
         for (platform, outcome) in outcomes {
             let position = deliveries.firstIndex { $0.platform == platform }
-            let updated = policy.delivery(
+            var updated = policy.delivery(
                 of: platform, after: outcome, previous: position.map { deliveries[$0] }, now: now)
+            // A claim without an outcome may have reached the hub on every platform that was owed then.
+            updated.unanswered += plan.unrecordedClaims
             if let position { deliveries[position] = updated } else { deliveries.append(updated) }
             if updated.state == .retrying {
                 retrying.append(platform)
@@ -38,10 +40,9 @@ extension DispatchAttempt {
             outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
         if !retrying.isEmpty {
             let attempt = (message.attempt ?? 0) + 1
-            settlement.retry = (
-                follow(up: retrying, attempt: attempt),
-                policy.retryDelays.index(beforeRetry: attempt, atLeast: retryAfter)
-            )
+            let delay = policy.retryDelays.index(beforeRetry: attempt, atLeast: retryAfter)
+            settlement.retry = (follow(up: retrying, attempt: attempt), delay)
+            settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
         }
         if !exhausted.isEmpty {
             let reason = deliveries.first { exhausted.contains($0.platform) }?.error ?? "unknown"

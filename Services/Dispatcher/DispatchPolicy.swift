@@ -40,6 +40,10 @@ struct DispatchPolicy: Sendable {
         case .unavailable(let reason, _), .unauthorized(let reason):
             delivery.state = delivery.attempts < maximumAttempts ? .retrying : .dead
             delivery.error = reason
+        case .unanswered(let reason):
+            delivery.state = delivery.attempts < maximumAttempts ? .retrying : .dead
+            delivery.unanswered += 1
+            delivery.error = reason
         case .rejected(let reason):
             delivery.state = .dead
             delivery.error = reason
@@ -53,7 +57,7 @@ extension SendOutcome {
     var retryAfter: Duration? {
         switch self {
         case .throttled(let retryAfter), .unavailable(_, let retryAfter): retryAfter
-        case .sent, .rejected, .unauthorized: nil
+        case .unanswered, .sent, .rejected, .unauthorized: nil
         }
     }
 
@@ -61,7 +65,7 @@ extension SendOutcome {
     var isFinal: Bool {
         switch self {
         case .sent, .rejected: true
-        case .throttled, .unavailable, .unauthorized: false
+        case .throttled, .unavailable, .unanswered, .unauthorized: false
         }
     }
 }

@@ -4,7 +4,8 @@ import SecurePushCore
 /// The text in which the stores keep a notification's deliveries: a JSON array of small objects, such as
 /// `[{"p":"apple","s":"sent","n":1,"t":1790000000000}]`.
 ///
-/// `p` platform, `s` state, `n` attempts, `m` the hub's message ID, `o` its outcome, `e` the last error, `t` the time
+/// `p` platform, `s` state, `n` attempts, `u` those of them without an answer, `m` the hub's message ID, `o` its
+/// outcome, `e` the last error, `t` the time
 /// of the last change in milliseconds; what is `nil` is left out. Written by hand because every dispatched notification
 /// pays for it; read by `JSONDecoder` because only redelivered ones do.
 enum DeliveriesCoding {
@@ -12,6 +13,7 @@ enum DeliveriesCoding {
         let p: String
         let s: String
         let n: Int
+        let u: Int?
         let m: String?
         let o: String?
         let e: String?
@@ -43,8 +45,9 @@ enum DeliveriesCoding {
             }
             deliveries.append(
                 Delivery(
-                    platform: Platform(rawValue: object.p), state: state, attempts: object.n, hubMessageID: object.m,
-                    outcome: object.o, error: object.e, updatedAt: Timestamp(milliseconds: object.t)))
+                    platform: Platform(rawValue: object.p), state: state, attempts: object.n,
+                    unanswered: object.u ?? 0, hubMessageID: object.m, outcome: object.o, error: object.e,
+                    updatedAt: Timestamp(milliseconds: object.t)))
         }
         return deliveries
     }
@@ -56,6 +59,10 @@ enum DeliveriesCoding {
         JSONText.append(delivery.state.rawValue, to: &bytes)
         bytes.append(contentsOf: #","n":"#.utf8)
         appendNumber(delivery.attempts, to: &bytes)
+        if delivery.unanswered > 0 {
+            bytes.append(contentsOf: #","u":"#.utf8)
+            appendNumber(delivery.unanswered, to: &bytes)
+        }
         for (key, value) in [("m", delivery.hubMessageID), ("o", delivery.outcome), ("e", delivery.error)] {
             guard let value else { continue }
             bytes.append(contentsOf: #",""#.utf8)

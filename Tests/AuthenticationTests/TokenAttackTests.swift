@@ -32,7 +32,7 @@ import Testing
     /// The public key, in any of its spellings, as the secret of an HMAC.
     @Test func publicKeyAsSecret() async throws {
         let key = try TestKey.rsa("RS256")
-        let publicKey = TestKey.rsaKey.publicKey
+        let publicKey = try TestKey.rsaKey.get().publicKey
         let spellings = [
             publicKey.pemRepresentation, publicKey.pemRepresentation + "\n", publicKey.pkcs1PEMRepresentation,
             key.jwk(),

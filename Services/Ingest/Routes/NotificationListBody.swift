@@ -1,4 +1,5 @@
 import SecurePushCore
+import ServiceRuntime
 
 /// The answer to `GET /api/notifications`: what was answered when each was accepted, as it stands now; never a payload.
 struct NotificationListBody {
@@ -6,7 +7,7 @@ struct NotificationListBody {
     let now: Timestamp
 
     var bytes: [UInt8] {
-        var json = JSONMembers(capacity: 64 + 256 * page.records.count)
+        var json = JSONWriter(capacity: 64 + 256 * page.records.count)
         json.open("{")
         json.member("Notifications")
         json.open("[")

@@ -1,4 +1,5 @@
 import SecurePushCore
+import ServiceRuntime
 
 /// The answer to `GET /api/notifications/{id}/status`; members without a value are left out.
 struct NotificationStatusBody {
@@ -8,7 +9,7 @@ struct NotificationStatusBody {
     let now: Timestamp
 
     var bytes: [UInt8] {
-        var json = JSONMembers(capacity: 512)
+        var json = JSONWriter(capacity: 512)
         json.open("{")
         json.member("Id", record.id.description)
         json.member("Status", record.status(at: now).rawValue)
@@ -36,12 +37,13 @@ extension NotificationRecord {
     }
 }
 
-extension JSONMembers {
+extension JSONWriter {
     fileprivate mutating func append(_ delivery: Delivery) {
         open("{")
         member("Platform", delivery.platform.rawValue)
         member("State", delivery.state.rawValue)
-        member("Attempts", number: delivery.attempts)
+        member("Attempts")
+        number(delivery.attempts)
         if let id = delivery.hubMessageID { member("HubMessageId", id) }
         if let outcome = delivery.outcome { member("Outcome", outcome) }
         if let error = delivery.error { member("Error", error) }

@@ -1,4 +1,3 @@
-import Logging
 import NotificationHubs
 import SecurePushCore
 import ServiceLifecycle
@@ -9,64 +8,29 @@ struct RefillDevices: Sendable {
     private let opened: OpenedStore
     /// `nil` where the hub is not to be asked.
     private let hub: NotificationHubConfiguration?
-    private static let logger = Logger(label: "securepush") { _ in SwiftLogNoOpLogHandler() }
 
     init(databaseURL: String, hub: NotificationHubConfiguration?) async throws {
-        let configuration = try StorageConfiguration(url: databaseURL, migrations: .check)
-        // Opening a SQLite database would make it.
-        if configuration.kind == .sqlite, case let path = databaseURL.dropFirst("sqlite:".count),
-            !SecretFile.exists(String(path))
-        {
-            throw CommandFailure(
-                .unreachable, "There is no database at \(path).", hint: "Is DATABASE_URL the services' own?")
-        }
-        opened = try await openStore(configuration, logger: Self.logger)
+        opened = try await StoreSession.open(databaseURL)
         self.hub = hub
     }
 
     func run(_ kinds: [RefillItem.Kind], showsProgress: Bool) async throws -> RefillReport {
         let hub = hub.map { hub in
             (
-                registrations: HubRegistrations(configuration: hub, logger: Self.logger),
-                installations: HubInstallations(configuration: hub, logger: Self.logger)
+                registrations: HubRegistrations(configuration: hub, logger: StoreSession.logger),
+                installations: HubInstallations(configuration: hub, logger: StoreSession.logger)
             )
         }
-        var services: [any Service] = [opened.service]
-        if let hub { services += [hub.registrations, hub.installations] as [any Service] }
+        let services: [any Service] = hub.map { [$0.registrations, $0.installations] } ?? []
         let refill = HubRefill(
             store: opened.store, registrations: hub?.registrations ?? UnaskedHub(),
             installations: hub?.installations ?? UnaskedHub(), isDryRun: hub == nil)
-        return try await withThrowingTaskGroup(of: RefillReport?.self) { group in
-            for service in services {
-                group.addTask {
-                    try await service.run()
-                    return nil
-                }
-            }
-            group.addTask {
-                try await waitUntilReady()
-                let line = ProgressLine()
-                defer { line.clear() }
-                return try await refill.run(kinds) { report in
-                    // A line a device would cost more than the device.
-                    if showsProgress, report.done.isMultiple(of: 100) { line.show(report.summary) }
-                }
-            }
-            defer { group.cancelAll() }
-            while let report = try await group.next() { if let report { return report } }
-            throw CommandFailure(.unreachable, "The database was closed.")
-        }
-    }
-
-    /// The store answers some time after its service was started.
-    private func waitUntilReady() async throws {
-        let end = ContinuousClock.now + .seconds(5)
-        while true {
-            do {
-                return try await opened.store.ping(timeout: .seconds(2))
-            } catch let error as StorageError {
-                guard error.isRetriable, ContinuousClock.now < end else { throw error }
-                try await Task.sleep(for: .milliseconds(100))
+        return try await StoreSession.run(opened, beside: services) { _ in
+            let line = ProgressLine()
+            defer { line.clear() }
+            return try await refill.run(kinds) { report in
+                // A line a device would cost more than the device.
+                if showsProgress, report.done.isMultiple(of: 100) { line.show(report.summary) }
             }
         }
     }

@@ -11,6 +11,11 @@ enum StoreSession {
     static func with<Value: Sendable>(
         _ url: String, _ body: @escaping @Sendable (any Store) async throws -> Value
     ) async throws -> Value {
+        try await run(try await open(url), body)
+    }
+
+    /// - Throws: ``CommandFailure`` with code `unreachable` where there is no database.
+    static func open(_ url: String) async throws -> OpenedStore {
         let configuration = try StorageConfiguration(url: url, migrations: .check)
         // Opening a SQLite database would make it.
         if configuration.kind == .sqlite, case let path = url.dropFirst("sqlite:".count),
@@ -19,11 +24,20 @@ enum StoreSession {
             throw CommandFailure(
                 .unreachable, "There is no database at \(path).", hint: "Is DATABASE_URL the services' own?")
         }
-        let opened = try await openStore(configuration, logger: logger)
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask {
-                try await opened.service.run()
-                return nil
+        return try await openStore(configuration, logger: logger)
+    }
+
+    /// Runs the store's service, and others beside it, for as long as `body` takes.
+    static func run<Value: Sendable>(
+        _ opened: OpenedStore, beside others: [any Service] = [],
+        _ body: @escaping @Sendable (any Store) async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            for service in [opened.service] + others {
+                group.addTask {
+                    try await service.run()
+                    return nil
+                }
             }
             group.addTask {
                 try await waitUntilReady(opened.store)

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOTLS
 import SecurePushCore
 
 /// One HTTP/1.1 connection to the hub with at most one request under way. Lives on its channel's event loop.
@@ -15,7 +16,13 @@ final class HubConnection: ChannelInboundHandler {
     private var failure: String?
     private(set) var current: HubSend?
 
-    init(lane: HubLane) { self.lane = lane }
+    /// Until then nothing of a request leaves this process.
+    private var awaitsHandshake: Bool
+
+    init(lane: HubLane, usesTLS: Bool) {
+        self.lane = lane
+        awaitsHandshake = usesTLS
+    }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
@@ -27,7 +34,9 @@ final class HubConnection: ChannelInboundHandler {
     /// Sends what is in ``output``; the connection must be idle. The lane is told how it ended.
     func start(_ send: HubSend) {
         current = send
-        guard let context else { return fail("the connection to the hub is closed") }
+        guard let context else {
+            return end(.unavailable(reason: "the connection to the hub is closed", retryAfter: nil), .connection)
+        }
         // Written from this handler towards the network; a failed write shows as a closed channel.
         context.writeAndFlush(wrapOutboundOut(output), promise: nil)
     }
@@ -35,11 +44,14 @@ final class HubConnection: ChannelInboundHandler {
     /// Gives up what is under way and closes.
     func fail(_ reason: String, _ end: HubRequestEnd = .connection) {
         failure = failure ?? reason
-        if let send = current {
-            current = nil
-            lane.finished(send, .unavailable(reason: reason, retryAfter: nil), end, on: self, isReusable: false)
-        }
+        self.end(awaitsHandshake ? .unavailable(reason: reason, retryAfter: nil) : .unanswered(reason: reason), end)
         context?.close(promise: nil)
+    }
+
+    private func end(_ outcome: SendOutcome, _ end: HubRequestEnd) {
+        guard let send = current else { return }
+        current = nil
+        lane.finished(send, outcome, end, on: self, isReusable: false)
     }
 
     func close() { context?.close(promise: nil) }
@@ -62,6 +74,11 @@ final class HubConnection: ChannelInboundHandler {
         let isReusable = answer.keepsAlive && !parser.hasLeftover && failure == nil
         lane.answered(send, answer, on: self, isReusable: isReusable)
         if !isReusable { context?.close(promise: nil) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted = event { awaitsHandshake = false }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

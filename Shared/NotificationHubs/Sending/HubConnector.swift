@@ -33,7 +33,7 @@ struct HubConnector: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(Self.handler(try tls.get(), host: host)) }
-                    try pipeline.addHandler(HubConnection(lane: lane))
+                    try pipeline.addHandler(HubConnection(lane: lane, usesTLS: tls != nil))
                 }
             }
             .connect(host: host, port: endpoint.port)

@@ -11,7 +11,7 @@ import Synchronization
 /// lock and fetched by the event loop in groups, each becomes one buffer and one write, and one timer looks after all
 /// deadlines. Each send is called back exactly once, on the event loop or, when shutting down, on the caller's thread.
 /// Nothing is ever sent twice here: a request on a kept-alive connection that the hub had closed is
-/// ``SendOutcome/unavailable(reason:retryAfter:)``, and the dispatcher decides.
+/// ``SendOutcome/unanswered(reason:)``, and the dispatcher decides.
 ///
 /// Sends work from the start; ``run()`` waits for shutdown and then lets those under way end, up to five seconds.
 public final class HubSender: PushGateway, Service {

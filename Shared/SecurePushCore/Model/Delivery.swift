@@ -21,6 +21,9 @@ public struct Delivery: Sendable, Hashable {
     public var state: DeliveryState
     /// Requests made to the hub.
     public var attempts: Int
+    /// Requests that the hub may have taken though no answer of it is on record: the time was up, the connection broke,
+    /// or the dispatcher died before it had stored the outcome. Only such a request may be followed by a second push.
+    public var unanswered: Int
     /// The hub's own ID of the message, where its tier gives one.
     public var hubMessageID: String?
     /// The hub's word for what became of it, where it gave one.
@@ -30,12 +33,13 @@ public struct Delivery: Sendable, Hashable {
     public var updatedAt: Timestamp
 
     public init(
-        platform: Platform, state: DeliveryState, attempts: Int = 0, hubMessageID: String? = nil,
+        platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
         outcome: String? = nil, error: String? = nil, updatedAt: Timestamp
     ) {
         self.platform = platform
         self.state = state
         self.attempts = attempts
+        self.unanswered = unanswered
         self.hubMessageID = hubMessageID
         self.outcome = outcome
         self.error = error

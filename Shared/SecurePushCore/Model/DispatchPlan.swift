@@ -18,6 +18,8 @@ public struct DispatchPlan: Sendable, Hashable {
     public var isRevoked: Bool
     /// The number of this claim, from 1.
     public var attempt: Int
+    /// Earlier claims whose outcome was never recorded: each may have reached the hub.
+    public var unrecordedClaims: Int
     /// What earlier attempts recorded; empty at the first.
     public var deliveries: [Delivery]
 
@@ -25,7 +27,7 @@ public struct DispatchPlan: Sendable, Hashable {
         id: NotificationID, recipient: UserName, presentation: Presentation = .silent, alert: AlertText? = nil,
         platforms: [Platform]? = nil, expiresAt: Timestamp, boundsPush: Bool = false, collapseKey: String? = nil,
         priority: Priority? = nil, traceparent: String? = nil, isRevoked: Bool = false, attempt: Int = 1,
-        deliveries: [Delivery] = []
+        unrecordedClaims: Int = 0, deliveries: [Delivery] = []
     ) {
         self.id = id
         self.recipient = recipient
@@ -39,6 +41,7 @@ public struct DispatchPlan: Sendable, Hashable {
         self.traceparent = traceparent
         self.isRevoked = isRevoked
         self.attempt = attempt
+        self.unrecordedClaims = unrecordedClaims
         self.deliveries = deliveries
     }
 }
@@ -54,11 +57,14 @@ public struct DispatchOutcome: Sendable, Hashable {
     /// The claim's number; the store ignores the outcome where a later claim was made.
     public var attempt: Int
     public var deliveries: [Delivery]
+    /// When what is still owed is to be tried again; `nil` where nothing is.
+    public var nextTry: Timestamp?
 
-    public init(id: NotificationID, attempt: Int, deliveries: [Delivery]) {
+    public init(id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil) {
         self.id = id
         self.attempt = attempt
         self.deliveries = deliveries
+        self.nextTry = nextTry
     }
 
     public var status: DispatchStatus { DispatchStatus(deliveries) }

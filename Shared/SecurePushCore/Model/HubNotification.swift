@@ -33,8 +33,10 @@ public enum SendOutcome: Sendable, Hashable {
     case sent(hubMessageID: String?)
     /// 429, or 403 with `Retry-After`: too fast; nothing is wrong with the notification.
     case throttled(retryAfter: Duration?)
-    /// 408, 5xx, a timeout or a broken connection: may or may not have been queued; try again.
+    /// 408, 5xx, or no connection: the hub does not say that it took it; try again.
     case unavailable(reason: String, retryAfter: Duration?)
+    /// The request was written and no answer came: may or may not have been queued; try again, with that on record.
+    case unanswered(reason: String)
     /// 400, 404, 413 and the like: the same request would fail again.
     case rejected(reason: String)
     /// 401, or 403 without `Retry-After`: the hub does not take our credentials.
@@ -48,6 +50,7 @@ extension SendOutcome {
         case .sent: "sent"
         case .throttled: "throttled"
         case .unavailable: "unavailable"
+        case .unanswered: "unanswered"
         case .rejected: "rejected"
         case .unauthorized: "unauthorized"
         }

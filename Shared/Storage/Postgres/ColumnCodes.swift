@@ -35,12 +35,3 @@ extension Priority {
         }
     }
 }
-
-extension Platform {
-    /// Platforms as one text, separated by commas.
-    static func list(_ platforms: [Platform]) -> String { platforms.map(\.rawValue).joined(separator: ",") }
-
-    static func platforms(list: String) -> [Platform] {
-        list.split(separator: ",").map { Platform(rawValue: String($0)) }
-    }
-}

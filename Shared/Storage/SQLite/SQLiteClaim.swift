@@ -29,7 +29,7 @@ struct SQLiteClaim: Sendable {
         plan = DispatchPlan(
             id: id, recipient: try row.userName(0, column: "recipient"),
             presentation: presentation == 1 ? .alert : .silent, alert: alert == AlertText() ? nil : alert,
-            platforms: platforms?.split(separator: ",").map { Platform(rawValue: String($0)) },
+            platforms: platforms.map(Platform.platforms(list:)),
             expiresAt: row.timestamp(5) ?? Timestamp(milliseconds: 0), boundsPush: row[12], collapseKey: row[6],
             priority: priority.flatMap(Priority.init(rawValue:)), traceparent: row[8], isRevoked: revokedAt != nil,
             attempt: row[10])

@@ -75,7 +75,7 @@ extension NotificationRecord {
         self.init(
             id: try row.notificationID(0), recipient: try row.userName(1, column: "recipient"), createdAt: createdAt,
             expiresAt: expiresAt, notBefore: row.timestamp(4),
-            platforms: platforms?.split(separator: ",").map { Platform(rawValue: String($0)) }, dispatchStatus: status,
+            platforms: platforms.map(Platform.platforms(list:)), dispatchStatus: status,
             readAt: row.timestamp(6), revokedAt: row.timestamp(7))
     }
 

@@ -54,7 +54,7 @@ extension SQLiteWrite {
         try db.cachedStatement(sql: insertNotification).execute(arguments: [
             id, new.sender, new.recipient.text, new.createdAt.milliseconds, new.expiresAt.milliseconds,
             new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
-            new.platforms?.map(\.rawValue).joined(separator: ","), new.collapseKey, new.priority?.rawValue,
+            new.platforms.map(Platform.list), new.collapseKey, new.priority?.rawValue,
             new.traceparent, new.boundsPush,
         ])
         guard db.changesCount > 0 else { return }

@@ -1,3 +1,4 @@
+import APITestSupport
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore

@@ -1,3 +1,4 @@
+import APITestSupport
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -44,18 +45,8 @@ struct IngestOpenAPITests {
     }
 
     @Test func itIsTrueToTheAnswers() async throws {
-        let description = try Self.description()
         let ledger = try await IngestExchanges.run()
-        for exchange in ledger.exchanges {
-            let issues = description.issues(of: exchange)
-            #expect(issues.isEmpty, "\(issues)")
-        }
-        #expect(ledger.uncovered(description) == Set(Self.excused.keys))
-        #expect(description.exampleIssues == [])
-        #expect(description.brokenLinks == [])
-        // The other way round: nothing stands in it that the answers would not miss.
-        let excused = Set(Self.excused.keys.map(\.partOfDocument))
-        #expect(Set(description.unnoticedRemovals(ledger.exchanges)).subtracting(excused) == Self.unneeded)
+        try Self.description().expectTruth(of: ledger, excused: Self.excused, unneeded: Self.unneeded)
     }
 
     @Test func itNamesThePlatformsThatAreServed() throws {

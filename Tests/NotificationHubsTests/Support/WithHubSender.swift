@@ -61,9 +61,11 @@ extension HubNotification {
 extension SendOutcome {
     var isSent: Bool { if case .sent = self { true } else { false } }
     var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+    var isUnanswered: Bool { if case .unanswered = self { true } else { false } }
     var reason: String? {
         switch self {
-        case .unavailable(let reason, _), .rejected(let reason), .unauthorized(let reason): reason
+        case .unavailable(let reason, _), .unanswered(let reason), .rejected(let reason), .unauthorized(let reason):
+            reason
         default: nil
         }
     }

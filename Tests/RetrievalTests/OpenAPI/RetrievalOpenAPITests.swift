@@ -1,3 +1,4 @@
+import APITestSupport
 import Authentication
 import Foundation
 import HTTPTypes
@@ -45,18 +46,8 @@ struct RetrievalOpenAPITests {
     }
 
     @Test func itIsTrueToTheAnswers() async throws {
-        let description = try Self.description()
         let ledger = try await RetrievalExchanges.run()
-        for exchange in ledger.exchanges {
-            let issues = description.issues(of: exchange)
-            #expect(issues.isEmpty, "\(issues)")
-        }
-        #expect(ledger.uncovered(description) == Set(Self.excused.keys))
-        #expect(description.exampleIssues == [])
-        #expect(description.brokenLinks == [])
-        // The other way round: nothing stands in it that the answers would not miss.
-        let excused = Set(Self.excused.keys.map(\.partOfDocument))
-        #expect(Set(description.unnoticedRemovals(ledger.exchanges)).subtracting(excused) == Self.unneeded)
+        try Self.description().expectTruth(of: ledger, excused: Self.excused, unneeded: Self.unneeded)
     }
 
     private static func description() throws -> APIDescription {

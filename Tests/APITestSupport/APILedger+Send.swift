@@ -1,13 +1,12 @@
-import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
+public import HTTPTypes
+public import HummingbirdTesting
 import NIOCore
-import TestSupport
-import Testing
+public import TestSupport
+public import Testing
 
 extension APILedger {
     /// Sends a request, expects its status and notes the exchange.
-    @discardableResult func send(
+    @discardableResult public func send(
         _ client: any TestClientProtocol, _ method: HTTPRequest.Method, _ uri: String, headers: HTTPFields,
         body: String, expecting status: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> TestResponse {

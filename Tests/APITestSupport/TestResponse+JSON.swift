@@ -1,26 +1,26 @@
 import Foundation
 import HTTPTypes
-import HummingbirdTesting
+public import HummingbirdTesting
 import NIOCore
-import Testing
+public import Testing
 
 extension TestResponse {
-    var text: String { String(buffer: body) }
+    public var text: String { String(buffer: body) }
 
     /// The body as a JSON object.
-    func object(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+    public func object(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
         let object = try JSONSerialization.jsonObject(with: Data(body.readableBytesView))
         return try #require(object as? [String: Any], sourceLocation: sourceLocation)
     }
 
     /// The pointers of a problem's errors, sorted.
-    func pointers() throws -> [String] {
+    public func pointers() throws -> [String] {
         let errors = try object()["errors"] as? [[String: String]] ?? []
         return errors.compactMap { $0["pointer"] }.sorted()
     }
 
     /// Expects a problem document of this status (RFC 9457).
-    func expectProblem(_ code: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    public func expectProblem(_ code: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(status.code == code, "\(text)", sourceLocation: sourceLocation)
         #expect(headers[.contentType] == "application/problem+json", sourceLocation: sourceLocation)
         let problem = try object(sourceLocation: sourceLocation)
