@@ -5,9 +5,8 @@ import SecurePushCore
 /// `[{"p":"apple","s":"sent","n":1,"t":1790000000000}]`.
 ///
 /// `p` platform, `s` state, `n` attempts, `u` those of them without an answer, `m` the hub's message ID, `o` its
-/// outcome, `e` the last error, `t` the time
-/// of the last change in milliseconds; what is `nil` is left out. Written by hand because every dispatched notification
-/// pays for it; read by `JSONDecoder` because only redelivered ones do.
+/// outcome, `e` the last error, `t` the time of the last change in milliseconds; what is `nil` is left out. Written by
+/// hand because every dispatched notification pays for it; read by `JSONDecoder` because only redelivered ones do.
 enum DeliveriesCoding {
     private struct Object: Decodable {
         let p: String

@@ -38,7 +38,7 @@ public enum MetricCatalog {
         .init(
             "securepush_dispatch_attempts_total", .counter, labels: ["platform", "hub", "result", "reason"],
             of: ["dispatcher"],
-            "Requests to the hub, by result (sent, throttled, unavailable, unanswered, rejected, unauthorized) and reason."
+            "Requests to the hub, by result (sent, throttled, unavailable, unanswered, rejected, unauthorized), reason."
         ),
         .init(
             "securepush_hub_request_duration_seconds", .duration, labels: ["platform", "hub", "code"],
