@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushCore
 
 /// JSON as text, for what is sent and printed.
 enum JSONText {
@@ -20,15 +21,20 @@ enum JSONText {
 
     /// Whether a text is one JSON value.
     static func isValid(_ text: String) -> Bool {
-        var scanner = JSONScanner(text)
-        return scanner.isValue()
+        Array(text.utf8).withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes)
+            return (try? scanner.document()) != nil
+        }
     }
 
     /// The value of a member of a valid object, as it was written: numbers keep their digits, which decoding would
     /// not promise. `nil` where the text is no object or has no such member.
     static func member(_ name: String, of text: String) -> String? {
-        var scanner = JSONScanner(text)
-        return scanner.members()?.last { string($0.name) == name }?.value
+        Array(text.utf8).withUnsafeBufferPointer { bytes in
+            guard var reader = try? JSONObjectReader(bytes), reader.root.kind == .object else { return nil }
+            let member = reader.freeMembers(of: reader.root, at: "").last { $0.name == name }
+            return member.map { String(decoding: JSONScanner(bytes).bytes(of: $0.value), as: UTF8.self) }
+        }
     }
 
     /// The text of a JSON string, or `nil` for another value.
