@@ -29,6 +29,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
@@ -48,6 +49,7 @@ let package = Package(
         .executable(name: "hub-emulator", targets: ["HubEmulator"]),
         .executable(name: "securepush", targets: ["SecurePushCLI"]),
         .executable(name: "benchmark-seed", targets: ["BenchmarkSeed"]),
+        .executable(name: "chaos", targets: ["Chaos"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -151,7 +153,7 @@ let package = Package(
             name: "HubEmulator",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes, hummingbird,
-                logging, metrics, nioCore, serviceLifecycle,
+                logging, metrics, nioCore, nioHTTP1, serviceLifecycle,
             ], path: "Services/HubEmulator", resources: [.embedInCode("Page")], swiftSettings: settings),
         .executableTarget(
             name: "SecurePushCLI",
@@ -166,6 +168,15 @@ let package = Package(
             name: "BenchmarkSeed",
             dependencies: ["SecurePushCore", "Storage", "Messaging", logging, serviceLifecycle],
             path: "Benchmarks/Seed", swiftSettings: settings),
+
+        // Breaks a stack on purpose and judges the history; see docs/chaos.md.
+        .target(name: "ChaosChecker", path: "Benchmarks/ChaosChecker", swiftSettings: settings),
+        .executableTarget(
+            name: "Chaos",
+            dependencies: [
+                "ChaosChecker", "SecurePushCore", "Storage", "Messaging", "AMQP", argumentParser, asyncHTTPClient,
+                crypto, logging, nioCore, nioHTTP1, serviceLifecycle,
+            ], path: "Benchmarks/Chaos", swiftSettings: settings),
 
         // Tests.
         .target(
@@ -220,7 +231,7 @@ let package = Package(
             name: "IngestTests",
             dependencies: [
                 "Ingest", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
-                "APITestSupport", "TestSupport", crypto,
+                "Messaging", "AMQP", "APITestSupport", "TestSupport", crypto,
                 hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/IngestTests", swiftSettings: settings),
         .testTarget(
@@ -240,7 +251,7 @@ let package = Package(
             dependencies: [
                 "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto,
                 httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+                hummingbirdTesting, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
         .testTarget(
             name: "SecurePushCLITests",
@@ -255,6 +266,34 @@ let package = Package(
                 nioHTTP1,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
+            name: "ChaosTests", dependencies: ["ChaosChecker", "TestSupport"], path: "Tests/ChaosTests",
+            swiftSettings: settings),
+        .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]
 )
+
+// Coverage-guided fuzzing, for scripts/fuzz.sh alone: the readers are instrumented for libFuzzer, and the emulator is a
+// library without its entry.
+if Context.environment["SECUREPUSH_FUZZ"] != nil {
+    let instrumented = settings + [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])]
+    let emulator = package.targets.first { $0.name == "HubEmulator" }
+    package.targets.removeAll { $0.type == .test || $0.type == .executable }
+    for target in package.targets where ["NotificationHubs", "SecurePushCore"].contains(target.name) {
+        target.swiftSettings = instrumented
+    }
+    package.products = [.executable(name: "fuzz", targets: ["Fuzz"])]
+    package.targets += [
+        .target(
+            name: "HubEmulator", dependencies: emulator?.dependencies ?? [], path: "Services/HubEmulator",
+            exclude: ["HubEmulator.swift", "HubEmulator+build.swift", "HubEmulator+front.swift"],
+            resources: emulator?.resources, swiftSettings: instrumented),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: [
+                "HubEmulator", "NotificationHubs", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto,
+                logging, nioCore, nioEmbedded, nioHTTP1,
+            ], path: "Tests/Fuzz", exclude: ["Corpus"], swiftSettings: instrumented,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+    ]
+}

@@ -8,11 +8,12 @@
 #   rabbitmq.sh heal DIR         gives each quorum queue a leader that has none after a crash; 1 when one stays without
 #   rabbitmq.sh ctl DIR ARG...   rabbitmqctl ARG...
 #
-# PORT serves AMQP, PORT+1 is the distribution's and PORT+2 is epmd's. DIR/pid is the node's process ID.
+# PORT serves AMQP, PORT+1 is the distribution's and PORT+2 is epmd's. DIR/pid is the node's process ID. A node of a
+# cluster (rabbitmq-cluster.sh) uses the epmd of another: DIR/epmd-port names its port, and it starts and ends none.
 set -euo pipefail
 
 usage() {
-    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
     exit 64
 }
 
@@ -33,7 +34,7 @@ tool() {
 # Runs a RabbitMQ program in the node's private environment.
 private() {
     ${runner:-} env -i PATH="$PATH" HOME="$dir/home" LANG=C.UTF-8 \
-        ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT=$((port + 2)) \
+        ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$(epmd_port)" \
         RABBITMQ_NODENAME="securepush$port@localhost" RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 \
         RABBITMQ_NODE_PORT="$port" RABBITMQ_DIST_PORT=$((port + 1)) RABBITMQ_MNESIA_BASE="$dir/mnesia" \
         RABBITMQ_LOG_BASE="$dir/log" RABBITMQ_PID_FILE="$dir/pid" RABBITMQ_CONFIG_FILE="$dir/rabbitmq" \
@@ -79,9 +80,12 @@ write_configuration() {
     [ -f "$dir/plugins" ] || echo '[].' >"$dir/plugins"
 }
 
+epmd_port() { cat "$dir/epmd-port" 2>/dev/null || echo $((port + 2)); }
+
 # epmd detaches itself from the terminal; it stays in the foreground here so that its process ID is known.
 start_epmd() {
     local epmd pid
+    if [ -f "$dir/epmd-port" ]; then return; fi
     pid=$(cat "$dir/epmd.pid" 2>/dev/null || true)
     if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then return; fi
     epmd=$(command -v epmd) || epmd=$(find /usr/lib/erlang /opt/homebrew/lib/erlang -name epmd -type f | head -n 1)

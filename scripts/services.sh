@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Sourced by stack.sh and demo.sh: starts and stops the servers and services of one local stack.
 #
-# A stack lives in a folder: secrets/, rabbitmq/, the database, and run/ with process IDs, ports and logs.
+# A stack lives in a folder: secrets/, rabbitmq/ or rabbitmq-cluster/ (BROKER_NODES=3), the database, and run/ with process
+# IDs, ports and logs.
 
 services="hub-emulator ingest dispatcher retrieval"
 
@@ -12,6 +13,7 @@ stack_use() {
     stack=$(cd "$1" && pwd)
     secrets=$stack/secrets run=$stack/run
     mkdir -p "$run"
+    broker_nodes=$(sed -n 's/^broker_nodes=//p' "$run/ports" 2>/dev/null || true)
     bin=${SECUREPUSH_BIN:-$here/../.build/debug}
     bin=$(cd "$bin" 2>/dev/null && pwd || echo "$bin")
     # What crosses to the services is named below; a proxy would only be in the way of loopback.
@@ -34,6 +36,8 @@ stack_start() {
 # A port in `run/ports` is used again, so that what a person has written down stays true.
 choose_ports() {
     [ -f "$run/ports" ] && . "$run/ports"
+    broker_nodes=${BROKER_NODES:-${broker_nodes:-1}}
+    case $broker_nodes in 1 | 3) ;; *) die "BROKER_NODES is 1 or 3." 64 ;; esac
     amqp_port=$(broker_port_or_free "${amqp_port:-}")
     emulator_port=$(port_or_free "${emulator_port:-8090}")
     ingest_port=$(port_or_free "${ingest_port:-8080}")
@@ -41,8 +45,8 @@ choose_ports() {
     retrieval_port=$(port_or_free "${retrieval_port:-8081}")
     [ "$emulator_port$ingest_port$dispatcher_port$retrieval_port" = 8090808080828081 ] ||
         say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub emulator $emulator_port."
-    printf '%s=%s\n' amqp_port "$amqp_port" emulator_port "$emulator_port" ingest_port "$ingest_port" \
-        dispatcher_port "$dispatcher_port" retrieval_port "$retrieval_port" >"$run/ports"
+    printf '%s=%s\n' broker_nodes "$broker_nodes" amqp_port "$amqp_port" emulator_port "$emulator_port" \
+        ingest_port "$ingest_port" dispatcher_port "$dispatcher_port" retrieval_port "$retrieval_port" >"$run/ports"
 }
 
 # The broker's data belongs to its port (the node's name holds it), so its old port is taken again when that can be.
@@ -56,10 +60,22 @@ stack_read_ports() {
     . "$run/ports"
 }
 
+# Starts one node, or a cluster of three that keeps its own ports. Both heal what a crash left without a leader.
 start_broker() {
+    if [ "$broker_nodes" = 3 ]; then
+        amqp_url=$("$here/rabbitmq-cluster.sh" start "$stack/rabbitmq-cluster" 2>"$run/heal.out") ||
+            { cat "$run/heal.out" >&2; return 1; }
+        return
+    fi
     "$here/rabbitmq.sh" start "$stack/rabbitmq" "$amqp_port"
     "$here/rabbitmq.sh" heal "$stack/rabbitmq" >"$run/heal.out" || { cat "$run/heal.out" >&2; return 1; }
     amqp_url="amqp://guest:guest@127.0.0.1:$amqp_port/%2F"
+}
+
+# broker COMMAND: the script of this stack's broker.
+broker() {
+    if [ "${broker_nodes:-1}" = 3 ]; then "$here/rabbitmq-cluster.sh" "$1" "$stack/rabbitmq-cluster"
+    else "$here/rabbitmq.sh" "$1" "$stack/rabbitmq"; fi
 }
 
 start_database() {
@@ -153,6 +169,9 @@ stack_stop() {
     for name in ingest retrieval dispatcher hub-emulator; do stop_service "$name" TERM; done
     for name in ingest retrieval dispatcher hub-emulator; do await_end "$name"; done
     "$here/rabbitmq.sh" stop "$stack/rabbitmq" >/dev/null 2>&1 || true
+    if [ -d "$stack/rabbitmq-cluster" ]; then
+        "$here/rabbitmq-cluster.sh" stop "$stack/rabbitmq-cluster" >/dev/null 2>&1 || true
+    fi
     if [ -d "$stack/postgres" ]; then "$here/postgres.sh" stop "$stack/postgres" >/dev/null 2>&1 || true; fi
 }
 
@@ -168,7 +187,7 @@ await_end() {
 stack_is_up() {
     local name
     for name in $services; do service_is_alive "$name" || return 1; done
-    "$here/rabbitmq.sh" status "$stack/rabbitmq" >/dev/null
+    broker status >/dev/null
 }
 
 stack_status() {
@@ -177,7 +196,7 @@ stack_status() {
         if service_is_alive "$name"; then say "$name: running, process $(service_pid "$name")"
         else say "$name: stopped" && result=1; fi
     done
-    say "rabbitmq: $("$here/rabbitmq.sh" status "$stack/rabbitmq" || true)"
+    say "rabbitmq: $(broker status || true)"
     return $result
 }
 

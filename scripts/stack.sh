@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The local stack without containers, in the background: scripts/stack.sh up | down | status [DIR]
 #
-# DIR is .securepush/local. The store is SQLite; STORE=postgres takes a private PostgreSQL. Services listen on their
-# default ports, or on free ones where these are taken. DIR/run holds process IDs, ports and logs.
+# DIR is .securepush/local. The store is SQLite; STORE=postgres takes a private PostgreSQL. The broker is one RabbitMQ
+# node; BROKER_NODES=3 takes a cluster of three, any one of which may die. Services listen on their default ports, or on
+# free ones where these are taken. DIR/run holds process IDs, ports and logs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
@@ -14,7 +15,7 @@ stack_use "${2:-$here/../.securepush/local}"
 
 up() {
     if stack_is_up; then
-        "$here/rabbitmq.sh" heal "$stack/rabbitmq"
+        broker heal
         say "The stack is up already."
     else
         stack_stop

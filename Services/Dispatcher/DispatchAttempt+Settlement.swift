@@ -18,31 +18,33 @@ extension DispatchAttempt {
     /// Decides what follows from the hub's answers.
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         var deliveries = plan.deliveries
-        var retrying: [Platform] = []
+        var owed = OwedPlatforms()
         var exhausted: [Platform] = []
-        var retryAfter: Duration?
-        for (platform, outcome) in outcomes {
+        for (platform, answer) in answers {
             let position = deliveries.firstIndex { $0.platform == platform }
             var updated = policy.delivery(
-                of: platform, after: outcome, previous: position.map { deliveries[$0] }, now: now)
+                of: platform, after: answer, previous: position.map { deliveries[$0] }, now: now)
             // A claim without an outcome may have reached the hub on every platform that was owed then.
             updated.unanswered += plan.unrecordedClaims
             if let position { deliveries[position] = updated } else { deliveries.append(updated) }
-            if updated.state == .retrying {
-                retrying.append(platform)
-                if let asked = outcome.retryAfter { retryAfter = max(retryAfter ?? .zero, asked) }
-            } else if updated.state == .dead, !outcome.isFinal {
+            if !updated.state.isSettled {
+                owed.add(updated, answer, policy.retryDelays)
+            } else if updated.state == .dead, !answer.isFinal {
                 exhausted.append(platform)
             }
         }
         var settlement = Settlement(
             delivery: delivery,
             outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
-        if !retrying.isEmpty {
-            let attempt = (message.attempt ?? 0) + 1
-            let delay = policy.retryDelays.index(beforeRetry: attempt, atLeast: retryAfter)
-            settlement.retry = (follow(up: retrying, attempt: attempt), delay)
+        if let delay = owed.delay(policy.retryDelays) {
+            // A hold is no retry, and keeps the number; on its first way a notification has none yet.
+            let attempt = owed.failures > 0 ? (message.attempt ?? 0) + 1 : message.attempt ?? 1
+            settlement.retry = (follow(up: owed.platforms, attempt: attempt), delay)
             settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
+        } else if message.platforms != nil {
+            var plan = plan
+            plan.deliveries = deliveries
+            settlement.outcome?.nextTry = policy.nextTryOfOthers(plan, now: now)
         }
         if !exhausted.isEmpty {
             let reason = deliveries.first { exhausted.contains($0.platform) }?.error ?? "unknown"
@@ -85,13 +87,29 @@ extension DispatchPlan {
     mutating func skip(_ policy: DispatchPolicy, except registered: Set<Platform>, now: Timestamp) -> [Platform] {
         let skipped = policy.owedPlatforms(self, asked: nil).filter { platform in
             // What was tried before is settled as it was begun.
-            !registered.contains(platform) && !deliveries.contains { $0.platform == platform }
+            !registered.contains(platform) && !deliveries.contains { $0.platform == platform && $0.state != .pending }
         }
+        deliveries.removeAll { skipped.contains($0.platform) }
         deliveries += skipped.map { platform in
             Delivery(
                 platform: platform, state: .skipped, error: "The recipient has no device registered for it.",
                 updatedAt: now)
         }
         return skipped
+    }
+
+    /// Puts `skipped` on record for platforms that were asked for and that are not among `HUB_PLATFORMS` here: else
+    /// nothing would ever tell what became of them.
+    func skippingUnserved(_ policy: DispatchPolicy, now: Timestamp) -> DispatchPlan {
+        guard let platforms, !platforms.allSatisfy(policy.platforms.contains) else { return self }
+        var plan = self
+        for platform in platforms where !policy.platforms.contains(platform) {
+            guard !deliveries.contains(where: { $0.platform == platform }) else { continue }
+            plan.deliveries.append(
+                Delivery(
+                    platform: platform, state: .skipped, error: "The dispatcher is not set up for it (HUB_PLATFORMS).",
+                    updatedAt: now))
+        }
+        return plan
     }
 }

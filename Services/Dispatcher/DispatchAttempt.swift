@@ -3,7 +3,7 @@ import Synchronization
 
 /// One claimed notification on its way through the hub: collects the answers of its platforms.
 ///
-/// The gateway calls back on its own threads; the last answer completes the attempt.
+/// The lanes answer on the gateway's threads; the last answer completes the attempt.
 final class DispatchAttempt: Sendable {
     let delivery: DispatchDelivery
     let message: DispatchMessage
@@ -11,7 +11,7 @@ final class DispatchAttempt: Sendable {
     let platforms: [Platform]
 
     private struct State {
-        var outcomes: [SendOutcome?]
+        var answers: [LaneAnswer?]
         var missing: Int
     }
 
@@ -22,22 +22,22 @@ final class DispatchAttempt: Sendable {
         self.message = message
         self.plan = plan
         self.platforms = platforms
-        state = Mutex(State(outcomes: Array(repeating: nil, count: platforms.count), missing: platforms.count))
+        state = Mutex(State(answers: Array(repeating: nil, count: platforms.count), missing: platforms.count))
     }
 
     /// Notes the answer for the platform at this index; `true` for the last one.
-    func complete(_ index: Int, _ outcome: SendOutcome) -> Bool {
+    func complete(_ index: Int, _ answer: LaneAnswer) -> Bool {
         state.withLock { state in
-            guard state.outcomes[index] == nil else { return false }
-            state.outcomes[index] = outcome
+            guard state.answers[index] == nil else { return false }
+            state.answers[index] = answer
             state.missing -= 1
             return state.missing == 0
         }
     }
 
     /// The answers, once all are there.
-    var outcomes: [(platform: Platform, outcome: SendOutcome)] {
-        let outcomes = state.withLock { $0.outcomes }
-        return zip(platforms, outcomes).compactMap { platform, outcome in outcome.map { (platform, $0) } }
+    var answers: [(platform: Platform, answer: LaneAnswer)] {
+        let answers = state.withLock { $0.answers }
+        return zip(platforms, answers).compactMap { platform, answer in answer.map { (platform, $0) } }
     }
 }

@@ -14,6 +14,7 @@ struct DispatchMetrics: Sendable {
     let claimFailures = Counter(label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "claim")])
     let recordFailures = Counter(
         label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "record")])
+    let ambiguous = Counter(label: "securepush_ambiguous_total", dimensions: [("reason", "claimed")])
     private let unregistered: [Platform: Counter]
 
     init(platforms: [Platform]) {

@@ -7,38 +7,47 @@ import ServiceLifecycle
 /// Carries notifications from the broker through the hub, in groups.
 ///
 /// Three stages, each serving whatever has come while it was busy: the intake claims all that the prefetch holds in one
-/// statement (an attempt is on record before the hub is called); the gateway sends, one request a platform; the
-/// settlement stores the outcomes of all that is finished in one statement, publishes what is to be tried again, and
-/// only then acknowledges. What is in flight is bounded by the prefetch.
+/// statement (an attempt is on record before the hub is called); a lane a platform sends, or holds what the hub cannot
+/// take now; the settlement stores the outcomes of all that is finished in one statement, publishes what is to be tried
+/// again, and only then acknowledges. What is in flight is bounded by the prefetch.
 struct DispatchPipeline: Service {
     let consumer: any DispatchConsumer
     let ledger: any DispatchLedger
-    let gateway: any PushGateway
     let policy: DispatchPolicy
     /// Asked before sending where platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
     let registered: (any RegisteredPlatforms)?
     let settler: DispatchSettler
     let logger: Logger
     let metrics: DispatchMetrics
+    let lanes: Lanes
 
     /// Deliveries claimed in one statement.
     private static let claimLimit = 512
+    /// The same while every lane is paused: enough to probe each, and few enough that what is held on the way does not
+    /// circle in the broker.
+    private static let pausedLimit = 64
     /// The waits after a claim that failed; in all less than a drain may take.
     private static let claimWaits: [Duration] = [.milliseconds(200), .milliseconds(500), .seconds(1), .seconds(2)]
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchLedger,
-        gateway: any PushGateway, policy: DispatchPolicy, registered: (any RegisteredPlatforms)? = nil, logger: Logger
+        gateway: any PushGateway, policy: DispatchPolicy, registered: (any RegisteredPlatforms)? = nil,
+        lanes: LaneSettings? = nil, logger: Logger
     ) {
         self.consumer = consumer
         self.ledger = ledger
-        self.gateway = gateway
         self.policy = policy
         self.registered = registered
         self.logger = logger
         metrics = DispatchMetrics(platforms: policy.platforms)
-        settler = DispatchSettler(
+        let settler = DispatchSettler(
             consumer: consumer, publisher: publisher, ledger: ledger, policy: policy, logger: logger, metrics: metrics)
+        self.settler = settler
+        let settings = lanes ?? LaneSettings(platforms: policy.platforms)
+        self.lanes = Lanes(settings, gateway: gateway, logger: logger) { send, answer in
+            logger.trace(answer, of: send.attempt, platform: send.notification.platform)
+            if send.attempt.complete(send.index, answer) { settler.finish(send.attempt) }
+        }
     }
 
     /// Runs until the consumer is drained, which a graceful shutdown brings about, and all that it handed out is
@@ -46,9 +55,16 @@ struct DispatchPipeline: Service {
     func run() async throws {
         await withTaskGroup { group in
             group.addTask { await settler.run() }
-            while let deliveries = await consumer.next(limit: Self.claimLimit) { await dispatch(deliveries) }
+            group.addTask { await lanes.watch() }
+            while let deliveries = await consumer.next(limit: lanes.areAllPaused ? Self.pausedLimit : Self.claimLimit) {
+                await dispatch(deliveries)
+                await lanes.rest()
+            }
+            lanes.close()
             await settler.finish()
-            await group.waitForAll()
+            // The settling ends when all is settled; until then the lanes are watched.
+            await group.next()
+            group.cancelAll()
         }
     }
 
@@ -110,7 +126,7 @@ struct DispatchPipeline: Service {
         var done: [Settlement] = []
         for delivery in deliveries {
             guard let message = delivery.message else { continue }
-            guard let plan = plans[message.id] else {
+            guard let plan = plans[message.id]?.skippingUnserved(policy, now: now) else {
                 metrics.unknown.increment()
                 done.append(Settlement(delivery: delivery))
                 continue
@@ -123,9 +139,10 @@ struct DispatchPipeline: Service {
             }
             let platforms = policy.owedPlatforms(plan, asked: message.platforms)
             if platforms.isEmpty {
-                done.append(Settlement(delivery: delivery, outcome: plan.closing()))
+                done.append(Settlement(delivery: delivery, outcome: plan.closing(policy, now: now)))
                 continue
             }
+            metrics.ambiguous.increment(by: plan.unrecordedClaims * platforms.count)
             settler.begin()
             send(DispatchAttempt(delivery: delivery, message: message, plan: plan, platforms: platforms), now: now)
         }
@@ -133,17 +150,14 @@ struct DispatchPipeline: Service {
     }
 
     private func send(_ attempt: DispatchAttempt, now: Timestamp) {
-        let (settler, logger) = (settler, logger)
         for (index, platform) in attempt.platforms.enumerated() {
-            let complete: @Sendable (SendOutcome) -> Void = { outcome in
-                logger.trace(outcome, of: attempt, platform: platform)
-                if attempt.complete(index, outcome) { settler.finish(attempt) }
+            if let notification = attempt.plan.notification(for: platform, now: now),
+                lanes.submit(LaneSend(notification: notification, attempt: attempt, index: index))
+            {
+                continue
             }
-            if let notification = attempt.plan.notification(for: platform, now: now) {
-                gateway.send(notification, completion: complete)
-            } else {
-                complete(.rejected(reason: "There is no native form for \(platform)."))
-            }
+            let refusal = SendOutcome.rejected(reason: "There is no native form for \(platform).")
+            if attempt.complete(index, .answered(refusal, hold: nil)) { settler.finish(attempt) }
         }
     }
 }
@@ -155,9 +169,14 @@ extension DispatchPlan {
         return expiresAt <= now ? "expired" : nil
     }
 
-    /// The outcome of a notification for which nothing is owed: what is on record, so that its status is right.
-    func closing() -> DispatchOutcome? {
-        deliveries.isEmpty ? nil : DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)
+    /// The outcome of a notification of which nothing was asked that is owed: what is on record, so that its status is
+    /// right.
+    ///
+    /// Where a message named only some platforms, others may be owed still.
+    func closing(_ policy: DispatchPolicy, now: Timestamp) -> DispatchOutcome? {
+        guard !deliveries.isEmpty else { return nil }
+        return DispatchOutcome(
+            id: id, attempt: attempt, deliveries: deliveries, nextTry: policy.nextTryOfOthers(self, now: now))
     }
 }
 

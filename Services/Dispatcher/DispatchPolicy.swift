@@ -20,6 +20,29 @@ struct DispatchPolicy: Sendable {
         }
     }
 
+    /// When the store may take up what is owed beside the platforms that a message asked for: another message holds
+    /// it, which waits in a delay queue at most this long, unless the broker has lost it.
+    func nextTryOfOthers(_ plan: DispatchPlan, now: Timestamp) -> Timestamp? {
+        owedPlatforms(plan, asked: nil).isEmpty ? nil : now + (retryDelays.delays.max() ?? .zero)
+    }
+
+    /// The record of a platform after its lane's answer.
+    ///
+    /// What was held is as it was, but for the reason: it was not tried.
+    func delivery(
+        of platform: Platform, after answer: LaneAnswer, previous: Delivery?, now: Timestamp
+    ) -> Delivery {
+        switch answer {
+        case .answered(let outcome, _):
+            return delivery(of: platform, after: outcome, previous: previous, now: now)
+        case .held(let hold):
+            var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
+            delivery.updatedAt = now
+            delivery.error = "The lane is paused: \(hold.reason)."
+            return delivery
+        }
+    }
+
     /// The record of a platform after the hub's answer to one more try.
     func delivery(
         of platform: Platform, after outcome: SendOutcome, previous: Delivery?, now: Timestamp
@@ -37,7 +60,12 @@ struct DispatchPolicy: Sendable {
             delivery.attempts -= 1
             delivery.state = .retrying
             delivery.error = "The hub throttles."
-        case .unavailable(let reason, _), .unauthorized(let reason):
+        case .unauthorized(let reason):
+            // Nor when it is our credentials that are wrong.
+            delivery.attempts -= 1
+            delivery.state = .retrying
+            delivery.error = reason
+        case .unavailable(let reason, _):
             delivery.state = delivery.attempts < maximumAttempts ? .retrying : .dead
             delivery.error = reason
         case .unanswered(let reason):
@@ -60,12 +88,30 @@ extension SendOutcome {
         case .unanswered, .sent, .rejected, .unauthorized: nil
         }
     }
+}
+
+extension LaneAnswer {
+    /// How long the hub asked to wait.
+    var retryAfter: Duration? {
+        switch self {
+        case .answered(let outcome, _): outcome.retryAfter
+        case .held: nil
+        }
+    }
+
+    /// When it is tried again without an attempt being used up.
+    var hold: LaneHold? {
+        switch self {
+        case .answered(_, let hold): hold
+        case .held(let hold): hold
+        }
+    }
 
     /// Whether the notification is given up by the hub's own final answer rather than for want of attempts.
     var isFinal: Bool {
         switch self {
-        case .sent, .rejected: true
-        case .throttled, .unavailable, .unanswered, .unauthorized: false
+        case .answered(.sent, _), .answered(.rejected, _): true
+        case .answered, .held: false
         }
     }
 }

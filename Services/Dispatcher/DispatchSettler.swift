@@ -100,18 +100,36 @@ final class DispatchSettler: Sendable {
                 consumer.giveBack(release(settlements.map(\.delivery)))
                 continue
             }
-            let (settled, unpublished) = await followUp(settlements)
-            consumer.acknowledge(release(settled))
-            if !unpublished.isEmpty { consumer.giveBack(release(unpublished)) }
+            guard settlements.contains(where: \.publishes) else {
+                consumer.acknowledge(release(settlements.map(\.delivery)))
+                metrics.settled.increment(by: settlements.count)
+                continue
+            }
+            // Before the retry is published: should it come back before the delivery is acknowledged (a process that
+            // was stopped in between), it must not share the fate of the one that it follows.
+            let deliveries = settlements.map { release([$0.delivery]) }
+            let unconfirmed = await followUp(settlements)
+            let (unpublished, settled) = deliveries.indices.map { $0 }.partitioned(unconfirmed.contains)
+            consumer.acknowledge(settled.flatMap { deliveries[$0] })
+            if !unpublished.isEmpty { consumer.giveBack(unpublished.flatMap { deliveries[$0] }) }
             metrics.settled.increment(by: settled.count)
         }
     }
 
+    /// How long outcomes wait for a store that is away: longer than a database takes to start again after a crash, for
+    /// what is given back is sent twice; and well within ``OutboxPolicy/attemptLimit``.
+    private static let recordPatience = Duration.seconds(25)
+    /// The same while the dispatcher stops.
+    private static let lastPatience = Duration.seconds(4)
+
+    private var isFinishing: Bool { underWay.withLock { $0.isFinishing } }
+
     /// Stores outcomes; while the store is away it tries again, for a duplicate push costs more than a wait.
     private func record(_ outcomes: [DispatchOutcome]) async -> Bool {
         guard !outcomes.isEmpty else { return true }
+        let start = ContinuousClock.now
         var wait = Duration.milliseconds(50)
-        for _ in 0..<8 {
+        while start.duration(to: .now) < (isFinishing ? Self.lastPatience : Self.recordPatience) {
             do {
                 try await ledger.record(outcomes)
                 return true
@@ -126,19 +144,17 @@ final class DispatchSettler: Sendable {
         return false
     }
 
-    /// Publishes retries and dead letters; a delivery whose message the broker did not confirm is not acknowledged.
-    private func followUp(
-        _ settlements: [Settlement]
-    ) async -> (settled: [DispatchDelivery], unpublished: [DispatchDelivery]) {
-        guard settlements.contains(where: \.publishes) else { return (settlements.map(\.delivery), []) }
+    /// Publishes retries and dead letters.
+    ///
+    /// - Returns: the indices of what the broker did not confirm; its deliveries must not be acknowledged.
+    private func followUp(_ settlements: [Settlement]) async -> Set<Int> {
         var unconfirmed: Set<Int> = []
         for (route, group) in followUps(settlements) {
             let results = await publisher.publish(group.map(\.message), to: route)
             unconfirmed.formUnion(failures(results, group.map(\.index)))
             metrics.count(route, group.count)
         }
-        let (settled, unpublished) = settlements.indices.map { $0 }.partitioned { !unconfirmed.contains($0) }
-        return (settled.map { settlements[$0].delivery }, unpublished.map { settlements[$0].delivery })
+        return unconfirmed
     }
 
     /// The messages to publish, by where they go, with the indices of their settlements.

@@ -23,14 +23,13 @@ func buildDispatcher(
         configuration: configuration.hub, concurrency: configuration.concurrency, logger: context.logger)
     let pipeline = DispatchPipeline(
         consumer: consumer, publisher: publisher, ledger: opened.store, gateway: sender, policy: configuration.policy,
-        registered: configuration.registeredOnly ? opened.store : nil, logger: context.logger)
+        registered: configuration.registeredOnly ? opened.store : nil, lanes: configuration.lanes,
+        logger: context.logger)
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
-            ReadinessCheck(name: "amqp") {
-                consumer.isConnected && publisher.isConnected ? nil : "not connected to the broker"
-            },
+            ReadinessCheck(name: "amqp") { consumer.problem ?? publisher.problem },
         ], context: context)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     // Stopped in reverse: the consumer first, which waits until the pipeline has settled what it was given; only then

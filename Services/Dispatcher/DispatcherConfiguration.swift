@@ -14,6 +14,8 @@ struct DispatcherConfiguration: Sendable {
     var policy: DispatchPolicy
     /// Requests to the hub in flight.
     var concurrency: Int
+    /// Deliveries held at once.
+    var prefetch: Int
     /// Whether platforms without a device of the recipient's are skipped.
     var registeredOnly: Bool
 
@@ -39,7 +41,7 @@ struct DispatcherConfiguration: Sendable {
         let maximumAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
         let concurrency = reader.read(ConfigurationKeys.dispatchConcurrency)
         let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
-        guard let http, let storage, prefetch != nil, let messaging, let hub, let platforms, let delays,
+        guard let http, let storage, let prefetch, let messaging, let hub, let platforms, let delays,
             let maximumAttempts, let concurrency, let registeredOnly
         else { return nil }
         self.http = http
@@ -47,8 +49,16 @@ struct DispatcherConfiguration: Sendable {
         self.messaging = messaging
         self.hub = hub
         self.concurrency = concurrency
+        self.prefetch = prefetch
         self.registeredOnly = registeredOnly
         policy = DispatchPolicy(
             platforms: platforms, maximumAttempts: maximumAttempts, retryDelays: RetryDelays(delays))
+    }
+}
+
+extension DispatcherConfiguration {
+    /// A lane for each platform, which share what is set for all.
+    var lanes: LaneSettings {
+        LaneSettings(platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch, hub: hub.hubName)
     }
 }

@@ -2,11 +2,11 @@ import Logging
 import SecurePushCore
 
 extension Logger {
-    /// The line of one hub call, at debug: what the hub said, and the trace that the sender began.
-    func trace(_ outcome: SendOutcome, of attempt: DispatchAttempt, platform: Platform) {
+    /// The line of one hub call, at debug: what the hub or the lane said, and the trace that the sender began.
+    func trace(_ answer: LaneAnswer, of attempt: DispatchAttempt, platform: Platform) {
         guard logLevel <= .debug else { return }
         var metadata: Logger.Metadata = [
-            "notification_id": "\(attempt.plan.id)", "platform": "\(platform)", "result": "\(outcome.label)",
+            "notification_id": "\(attempt.plan.id)", "platform": "\(platform)", "result": "\(answer.label)",
             "attempt": "\(attempt.plan.attempt)",
         ]
         let parent = attempt.message.traceparent ?? attempt.plan.traceparent
@@ -14,6 +14,6 @@ extension Logger {
             metadata[TraceContext.LogKey.traceID] = "\(context.traceID)"
             metadata[TraceContext.LogKey.spanID] = "\(context.spanID)"
         }
-        debug("The hub answered", metadata: metadata)
+        debug("A lane answered", metadata: metadata)
     }
 }

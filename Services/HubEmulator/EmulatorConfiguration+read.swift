@@ -36,11 +36,12 @@ extension EmulatorConfiguration {
         meaning: "Memory that the kept requests may hold; the oldest makes room")
 
     static let stateKey = ConfigurationKey(
-        "EMULATOR_STATE", .path, defaultText: "memory only",
+        "EMULATOR_STATE", .path, shortFlag: "--state", defaultText: "memory only",
         meaning: "SQLite file that keeps hubs, registrations, installations and schedules over a restart")
 
     static let scenarioKey = ConfigurationKey(
-        "EMULATOR_SCENARIO", .existingFile, meaning: "JSON file of faults that come and go at their times")
+        "EMULATOR_SCENARIO", .existingFile, shortFlag: "--scenario",
+        meaning: "JSON file of faults that come and go at their times")
 
     static let seedKey = ConfigurationKey(
         "EMULATOR_SEED", .integer(0...Int.max), defaultText: "random",

@@ -21,12 +21,11 @@ extension HubEmulator {
         } catch {
             throw ConfigurationError(EmulatorConfiguration.stateKey.name, "cannot be used: \(error)")
         }
+        let router = makeRouter(configuration, state: state, context: context)
         let service = try makeHTTPService(
-            router: makeRouter(configuration, state: state, context: context), configuration: configuration.http,
-            context: context
-        ) { port in
-            announce(configuration.connectionString(listeningOn: port))
-        }
+            router: router, configuration: configuration.http, context: context,
+            onListening: { announce(configuration.connectionString(listeningOn: $0)) },
+            onConnection: makeFront(configuration, router: router, state: state, context: context))
         return [
             StateService(journal: state.journal),
             ScheduleService(schedules: state.schedules, intake: state.intake),
@@ -91,7 +90,7 @@ extension HubEmulator {
         }
     }
 
-    private static func makeGate(_ configuration: EmulatorConfiguration, hubs: HubDirectory) -> HubGate {
+    static func makeGate(_ configuration: EmulatorConfiguration, hubs: HubDirectory) -> HubGate {
         let endpoint = configuration.connectionString.endpoint
         let audience = TokenAudience(url: endpoint)
         let authority = URL(string: endpoint).flatMap { url in

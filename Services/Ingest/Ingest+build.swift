@@ -18,7 +18,8 @@ struct BuiltIngest {
 func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
-    let relay = OutboxRelay(outbox: opened.store, publisher: publisher, logger: context.logger)
+    let gauge = RabbitMQDispatchGauge(configuration: configuration.messaging, logger: context.logger)
+    let relay = OutboxRelay(outbox: opened.store, publisher: publisher, gauge: gauge, logger: context.logger)
     let senders = try ConfigurationKeys.ingestAPIKeysFile.making {
         try APIKeyRing(path: configuration.apiKeysFile, logger: context.logger)
     }
@@ -34,10 +35,10 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
             // Without the broker the outbox fills and nothing is refused.
-            ReadinessCheck(name: "amqp", isRequired: false) {
-                publisher.isConnected ? nil : "not connected to the broker"
-            },
-        ], openAPI: try ingestOpenAPI(platforms: configuration.platforms), context: context)
+            ReadinessCheck(name: "amqp", isRequired: false) { publisher.problem },
+        ],
+        details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.platforms),
+        context: context)
     let caller = CallerAuthentication(senders: senders, users: users)
     let intake = NotificationIntake(
         store: opened.store, sealer: sealer, relay: relay, platforms: configuration.platforms,
@@ -45,7 +46,8 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     addNotificationRoutes(to: router, caller: caller, intake: intake, directory: opened.store)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
-    return BuiltIngest(services: [opened.service, publisher, relay, purge, http], store: opened.store, router: router)
+    return BuiltIngest(
+        services: [opened.service, publisher, gauge, relay, purge, http], store: opened.store, router: router)
 }
 
 /// The routes that senders call.

@@ -30,6 +30,9 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
 
     public var isConnected: Bool { consumer.isConnected }
 
+    /// Why nothing can arrive now, for an operator; `nil` when it can.
+    public var problem: String? { consumer.problem }
+
     public func next(limit: Int) async -> [DispatchDelivery]? {
         await consumer.next(limit: limit)?.map { delivery in
             let message = DispatchMessage(delivery.message)

@@ -7,17 +7,29 @@ public import ServiceLifecycle
 public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     private let publisher: AMQPPublisher
     private let topology: DispatchTopology
+    private let leaders: QueueLeaderWatch
 
     public init(configuration: MessagingConfiguration, logger: Logger) {
         topology = configuration.topology
         publisher = AMQPPublisher(
             configuration: configuration.amqp, topology: configuration.topology.declarations,
             publishTimeout: configuration.publishTimeout, logger: logger)
+        leaders = QueueLeaderWatch(
+            configuration: configuration.amqp, queues: configuration.topology.declarations.queues.map(\.name),
+            logger: logger)
     }
 
-    public func run() async { await publisher.run() }
+    public func run() async {
+        async let watch: Void = leaders.run()
+        await publisher.run()
+        await watch
+    }
 
     public var isConnected: Bool { publisher.isConnected }
+
+    /// What keeps messages from getting through, with what helps, for an operator; `nil` when nothing does. A queue
+    /// without a leader is told although ``isConnected`` is true: the others go on.
+    public var problem: String? { publisher.problem ?? leaders.problem }
 
     public func publish(
         _ messages: [DispatchMessage], to route: DispatchRoute

@@ -4,6 +4,8 @@ public protocol ConfigurationKeyDescription: Sendable {
     var name: String { get }
     /// What stands for a value in usage texts, as `PORT`.
     var hint: String { get }
+    /// A second, shorter flag, as `--state`; `nil`: none. Most keys have only the one of their name.
+    var shortFlag: String? { get }
     /// The value used when none is given, as it would be written; `nil`: none.
     var defaultValue: String? { get }
     /// The default as shown to people; differs from ``defaultValue`` where the default depends on something.
@@ -19,14 +21,18 @@ public protocol ConfigurationKeyDescription: Sendable {
 extension ConfigurationKeyDescription {
     /// The same key as a flag: `--http-port` for `HTTP_PORT`.
     public var flag: String { "--" + name.lowercased().split(separator: "_").joined(separator: "-") }
+
+    /// Both flags, the shorter one first.
+    public var flags: [String] { (shortFlag.map { [$0] } ?? []) + [flag] }
 }
 
 /// One setting: its name, meaning and default, and how its text becomes a value.
 ///
 /// Every key has two spellings, `HTTP_PORT` in the environment and `--http-port` on the command line; the command line
-/// wins. All keys of SecurePush are in ``ConfigurationKeys``.
+/// wins. A key can have a shorter flag besides. All keys of SecurePush are in ``ConfigurationKeys``.
 public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
     public let name: String
+    public let shortFlag: String?
     public let defaultValue: String?
     public let defaultText: String?
     public let meaning: String
@@ -46,12 +52,14 @@ public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
     /// - Parameters:
     ///   - name: upper case words joined by `_`.
     ///   - defaultValue: the text parsed when nothing is given.
+    ///   - shortFlag: a second flag, with its `--`.
     ///   - defaultText: shown instead of `defaultValue`.
     public init(
-        _ name: String, _ parser: ConfigurationParser<Value>, default defaultValue: String? = nil,
-        defaultText: String? = nil, isSecret: Bool = false, meaning: String
+        _ name: String, _ parser: ConfigurationParser<Value>, shortFlag: String? = nil,
+        default defaultValue: String? = nil, defaultText: String? = nil, isSecret: Bool = false, meaning: String
     ) {
         self.name = name
+        self.shortFlag = shortFlag
         self.parser = parser
         self.defaultValue = defaultValue
         self.defaultText = defaultText ?? defaultValue
@@ -61,12 +69,14 @@ public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
 
     /// The same key with another default, for example the port of one service.
     public func withDefault(_ value: String) -> ConfigurationKey {
-        ConfigurationKey(name, parser, default: value, isSecret: isSecret, meaning: meaning)
+        ConfigurationKey(
+            name, parser, shortFlag: shortFlag, default: value, isSecret: isSecret, meaning: meaning)
     }
 
     /// The same key read in another way, for example a path that need not exist yet.
     public func parsed<Other>(by parser: ConfigurationParser<Other>) -> ConfigurationKey<Other> {
         ConfigurationKey<Other>(
-            name, parser, default: defaultValue, defaultText: defaultText, isSecret: isSecret, meaning: meaning)
+            name, parser, shortFlag: shortFlag, default: defaultValue, defaultText: defaultText, isSecret: isSecret,
+            meaning: meaning)
     }
 }

@@ -13,7 +13,8 @@ extension ConfigurationKeys {
         var lines = ["| key | flag | default | meaning |", "| --- | --- | --- | --- |"]
         for key in all {
             let meaning = key.meaning.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
-            lines.append("| `\(key.name)` | `\(key.flag)` | \(key.markdownDefault) | \(meaning) |")
+            let flags = key.flags.map { "`\($0)`" }.joined(separator: ", ")
+            lines.append("| `\(key.name)` | \(flags) | \(key.markdownDefault) | \(meaning) |")
         }
         return lines.joined(separator: "\n") + "\n"
     }

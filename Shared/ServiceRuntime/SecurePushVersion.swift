@@ -6,13 +6,13 @@ public enum SecurePushVersion {
     /// The Swift release that compiled this program, major and minor number.
     public static let swift: String = {
         #if compiler(>=6.5)
-            "6.5 or newer"
+        "6.5 or newer"
         #elseif compiler(>=6.4)
-            "6.4"
+        "6.4"
         #elseif compiler(>=6.3)
-            "6.3"
+        "6.3"
         #else
-            "6.2"
+        "6.2"
         #endif
     }()
 }

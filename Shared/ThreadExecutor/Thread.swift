@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Carries the closure to the new thread.
@@ -19,17 +19,17 @@ private final class ThreadBody {
 func startThread(named name: String, _ run: @escaping @Sendable () -> Void) {
     let body = Unmanaged.passRetained(ThreadBody(name: name, run: run))
     #if canImport(Glibc)
-        var thread = pthread_t()
-        let error = pthread_create(&thread, nil, { threadMain($0!) }, body.toOpaque())
+    var thread = pthread_t()
+    let error = pthread_create(&thread, nil, { threadMain($0!) }, body.toOpaque())
     #else
-        var thread: pthread_t?
-        let error = pthread_create(&thread, nil, { threadMain($0) }, body.toOpaque())
+    var thread: pthread_t?
+    let error = pthread_create(&thread, nil, { threadMain($0) }, body.toOpaque())
     #endif
     precondition(error == 0, "No more threads can be started (error \(error)).")
     #if canImport(Glibc)
-        pthread_detach(thread)
+    pthread_detach(thread)
     #else
-        pthread_detach(thread!)
+    pthread_detach(thread!)
     #endif
 }
 
@@ -42,12 +42,12 @@ private func threadMain(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRaw
 
 private func nameThread(_ name: String) {
     #if canImport(Glibc)
-        // pthread_setname_np is a GNU extension that Swift's Glibc module does not show.
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        defer { close(file) }
-        _ = name.utf8.prefix(15).withContiguousStorageIfAvailable { write(file, $0.baseAddress, $0.count) }
+    // pthread_setname_np is a GNU extension that Swift's Glibc module does not show.
+    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    _ = name.utf8.prefix(15).withContiguousStorageIfAvailable { write(file, $0.baseAddress, $0.count) }
     #else
-        pthread_setname_np(name)
+    pthread_setname_np(name)
     #endif
 }

@@ -53,6 +53,54 @@ import Testing
         if case .success? = done.first?.results[1] { Issue.record("the second message was refused") }
     }
 
+    /// One message that is never confirmed keeps the window shut for all that come after it.
+    @Test func aMessageThatIsNeverConfirmedIsFoundOnceItFillsTheWindow() {
+        var machine = machine(limit: 4, batches: [1, 3])
+        #expect(writeAll(&machine) == 4)
+        #expect(machine.submit(messages(0..<1, to: "q2"), waiter: 2, deadline: soon) == nil)
+        _ = machine.confirmed(tag: 2, isMultiple: false, isRefusal: false)
+        _ = machine.confirmed(tag: 3, isMultiple: false, isRefusal: false)
+        _ = machine.confirmed(tag: 4, isMultiple: false, isRefusal: false)
+        #expect(!machine.canWrite)
+        #expect(machine.stuckMessage == nil, "its time is not up")
+        let late = AMQPError(.timeout, "late")
+        #expect(machine.expire(now: soon + .seconds(1), late).map(\.waiter) == [0, 2])
+        #expect(machine.stuckMessage == nil, "nothing waits for it")
+        #expect(machine.submit(messages(0..<1, to: "q3"), waiter: 3, deadline: soon + .seconds(9)) == nil)
+        #expect(machine.stuckMessage?.routingKey == "q0")
+        #expect(machine.disconnected(lost).map(\.waiter) == [3])
+        #expect(machine.stuckMessage == nil)
+    }
+
+    @Test func refusalsAreCountedFromTheFirstOfTheirKeyUntilOneIsConfirmed() {
+        var machine = machine(batches: [2, 1, 2])
+        #expect(writeAll(&machine) == 5)
+        let start = ContinuousClock.now
+        _ = machine.confirmed(tag: 1, isMultiple: false, isRefusal: true, now: start)
+        _ = machine.confirmed(tag: 3, isMultiple: false, isRefusal: false, now: start + .seconds(1))
+        _ = machine.confirmed(tag: 2, isMultiple: false, isRefusal: true, now: start + .seconds(2))
+        #expect(machine.keyRefused(for: .seconds(2), now: start + .seconds(2)) == "q0")
+        #expect(machine.keyRefused(for: .seconds(3), now: start + .seconds(2)) == nil)
+        _ = machine.confirmed(tag: 4, isMultiple: false, isRefusal: true, now: start + .seconds(2))
+        _ = machine.confirmed(tag: 5, isMultiple: false, isRefusal: false)
+        #expect(machine.refusedSince.keys.sorted() == ["q0"])
+        #expect(machine.disconnected(lost).isEmpty)
+        #expect(machine.refusedSince.isEmpty)
+    }
+
+    @Test func refusalsAreBorneLongerEachTimeAndForgottenAfterAMinute() {
+        var patience = RefusalPatience()
+        var now = ContinuousClock.now
+        var borne: [Duration] = []
+        for _ in 0..<7 {
+            borne.append(patience.current(now))
+            patience.exceeded(now)
+            now += .seconds(1)
+        }
+        #expect(borne == [1, 2, 4, 8, 16, 30, 30].map { .seconds($0) })
+        #expect(patience.current(now + .seconds(61)) == .seconds(1))
+    }
+
     @Test func anAckDoesNotUndoAReturn() {
         var machine = machine(batches: [3])
         #expect(writeAll(&machine) == 3)

@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// A proxy of one TCP port that can stall (both ends stay open, nothing passes) and cut its connections.
@@ -56,9 +56,9 @@ final class TCPProxy: Sendable {
     private func accept() {
         while true {
             #if canImport(Glibc)
-                let client = Glibc.accept(listener, nil, nil)
+            let client = Glibc.accept(listener, nil, nil)
             #else
-                let client = Darwin.accept(listener, nil, nil)
+            let client = Darwin.accept(listener, nil, nil)
             #endif
             guard client >= 0, !state.withLock({ $0.isClosed }) else { return }
             let server = TCPProxy.makeSocket()
@@ -91,9 +91,9 @@ final class TCPProxy: Sendable {
 
     private static func makeSocket() -> Int32 {
         #if canImport(Glibc)
-            socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            socket(AF_INET, SOCK_STREAM, 0)
+        socket(AF_INET, SOCK_STREAM, 0)
         #endif
     }
 

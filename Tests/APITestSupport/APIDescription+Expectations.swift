@@ -1,3 +1,5 @@
+// A release build compiles this target too, without the testing library.
+#if canImport(Testing)
 public import TestSupport
 public import Testing
 
@@ -24,3 +26,4 @@ extension APIDescription {
         #expect(unnoticed == unneeded, sourceLocation: sourceLocation)
     }
 }
+#endif

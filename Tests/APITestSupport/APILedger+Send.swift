@@ -1,3 +1,5 @@
+// A release build compiles this target too, without the testing library.
+#if canImport(Testing)
 public import HTTPTypes
 public import HummingbirdTesting
 import NIOCore
@@ -15,7 +17,8 @@ extension APILedger {
         #expect(answer.status.code == status, "\(method) \(uri): \(answer.text)", sourceLocation: sourceLocation)
         note(
             APIExchange(
-                method: method.rawValue, uri: uri, requestHeaders: Self.pairs(headers), requestBody: Array(body.utf8),
+                method: method.rawValue, uri: uri, requestHeaders: Self.pairs(headers),
+                requestBody: Array(body.utf8),
                 status: answer.status.code, headers: Self.pairs(answer.headers),
                 body: Array(answer.body.readableBytesView)))
         return answer
@@ -25,3 +28,4 @@ extension APILedger {
         fields.map { APIExchange.Header(name: $0.name.rawName, value: $0.value) }
     }
 }
+#endif

@@ -1,3 +1,5 @@
+// A release build compiles this target too, without the testing library.
+#if canImport(Testing)
 import Foundation
 import HTTPTypes
 public import HummingbirdTesting
@@ -30,3 +32,4 @@ extension TestResponse {
         }
     }
 }
+#endif

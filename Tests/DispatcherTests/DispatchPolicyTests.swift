@@ -62,6 +62,17 @@ import Testing
         #expect(delivery?.attempts == 0)
     }
 
+    @Test func refusedCredentialsUseUpNone() {
+        var delivery: Delivery?
+        for _ in 1...10 {
+            delivery = policy.delivery(
+                of: .apple, after: .unauthorized(reason: "HTTP 401"), previous: delivery, now: now)
+        }
+        #expect(delivery?.state == .retrying)
+        #expect(delivery?.attempts == 0)
+        #expect(delivery?.error == "HTTP 401")
+    }
+
     @Test func aRefusalIsFinal() {
         let delivery = policy.delivery(of: .apple, after: .rejected(reason: "413"), previous: nil, now: now)
         #expect(delivery.state == .dead)

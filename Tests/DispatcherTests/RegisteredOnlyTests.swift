@@ -40,6 +40,20 @@ import Testing
         #expect(bench.broker.record.acknowledged == [1])
     }
 
+    @Test func aPlatformThatWasOnlyHeldIsNotBegunYet() throws {
+        let alice = try #require(UserName("alice"))
+        var plan = DispatchPlan(
+            id: NotificationID(), recipient: alice, expiresAt: .now + .seconds(60),
+            deliveries: [
+                Delivery(platform: .fcmv1, state: .pending, error: "held", updatedAt: .now),
+                Delivery(platform: .windows, state: .retrying, attempts: 1, updatedAt: .now),
+            ])
+        let skipped = plan.skip(bench.policy, except: [.apple], now: .now)
+        #expect(skipped == [.fcmv1])
+        #expect(plan.deliveries.map(\.platform) == [.windows, .fcmv1])
+        #expect(plan.deliveries.map(\.state) == [.retrying, .skipped])
+    }
+
     @Test func aRecipientWithoutDevicesCostsNoHubOperation() async throws {
         let gateway = FakeGateway()
         try await registerIPhoneAndBrowser(of: "bob")

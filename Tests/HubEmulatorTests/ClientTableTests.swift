@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import Testing
@@ -7,10 +8,10 @@ import Testing
 /// Requests as the clients of the reference send them, byte for byte through the real server.
 @Suite struct ClientTableTests {
     /// A hub with two registrations, an installation, a send and a deleted registration.
-    private func withHub(_ test: @escaping @Sendable (_ emulator: Emulator, _ message: String) async throws -> Void)
-        async throws
-    {
-        try await withEmulator(.live, hubNames: ["hub"]) { emulator in
+    private func withHub(
+        isFast: Bool, _ test: @escaping @Sendable (_ emulator: Emulator, _ message: String) async throws -> Void
+    ) async throws {
+        try await withEmulator(.live, hubNames: ["hub"], isFast: isFast) { emulator in
             for id in ["123-234-1", "gone"] {
                 _ = try await emulator.call(
                     .put, "/hub/registrations/\(id)", headers: TestEntry.headers, body: TestEntry.apple(tags: "tag1"))
@@ -27,8 +28,9 @@ import Testing
         }
     }
 
-    private func check(_ row: ClientRequest) async throws {
-        try await withHub { emulator, message in
+    /// - Parameter isFast: whether plain sends may go past the routes; the answers are the same.
+    private func check(_ row: ClientRequest, _ isFast: Bool) async throws {
+        try await withHub(isFast: isFast) { emulator, message in
             let page = try await emulator.call(.get, "/hub/registrations?$top=1")
             let bytes = row.bytes(
                 port: emulator.port, message: message, page: page.headers[HubHeaders.continuationToken] ?? "")
@@ -49,27 +51,34 @@ import Testing
         }
     }
 
-    @Test(arguments: ClientRequest.registrations) func registrations(_ row: ClientRequest) async throws {
-        try await check(row)
+    @Test(arguments: ClientRequest.registrations, [true, false])
+    func registrations(_ row: ClientRequest, isFast: Bool) async throws {
+        try await check(row, isFast)
     }
 
-    @Test(arguments: ClientRequest.installations) func installations(_ row: ClientRequest) async throws {
-        try await check(row)
+    @Test(arguments: ClientRequest.installations, [true, false])
+    func installations(_ row: ClientRequest, isFast: Bool) async throws {
+        try await check(row, isFast)
     }
 
-    @Test(arguments: ClientRequest.hubs) func hubs(_ row: ClientRequest) async throws {
-        try await check(row)
+    @Test(arguments: ClientRequest.hubs, [true, false])
+    func hubs(_ row: ClientRequest, isFast: Bool) async throws {
+        try await check(row, isFast)
     }
 
-    @Test(arguments: ClientRequest.telemetry) func telemetry(_ row: ClientRequest) async throws {
-        try await check(row)
+    @Test(arguments: ClientRequest.telemetry, [true, false])
+    func telemetry(_ row: ClientRequest, isFast: Bool) async throws {
+        try await check(row, isFast)
+    }
+
+    @Test(arguments: ClientRequest.sends, [true, false])
+    func sends(_ row: ClientRequest, isFast: Bool) async throws {
+        try await check(row, isFast)
     }
 
     /// How many rows each operation has: none may get lost unseen.
     @Test func theTableHasEveryOperation() {
-        let rows =
-            ClientRequest.registrations + ClientRequest.installations + ClientRequest.hubs + ClientRequest.telemetry
-        let counts = Dictionary(grouping: rows, by: \.operation).mapValues(\.count)
+        let counts = Dictionary(grouping: ClientRequest.all, by: \.operation).mapValues(\.count)
         #expect(
             counts == [
                 "create registration": 50, "create template registration": 50, "create registration id": 7,
@@ -79,7 +88,16 @@ import Testing
                 "list registrations by handle": 10, "list registrations by tag": 10, "put installation": 56,
                 "get installation": 14, "delete installation": 14, "patch installation": 62, "create hub": 6,
                 "update hub": 6, "get hub": 6, "delete hub": 6, "list hubs": 6, "get message telemetry": 8,
-                "get feedback container": 4,
+                "get feedback container": 4, "send": 36, "send that is refused": 18, "template send": 9,
+                "direct send": 9, "debug send": 3, "batch send": 4, "schedule": 6, "cancel": 6,
             ])
+    }
+
+    /// The table of `docs/hub-emulator-clients.md` is that of the rows here.
+    @Test func theDocumentHasTheTable() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs")
+        let document = try String(contentsOf: folder.appending(path: "hub-emulator-clients.md"), encoding: .utf8)
+        let table = ClientRequest.markdownTable()
+        #expect(document.contains(table), "\(table)")
     }
 }

@@ -36,8 +36,8 @@ import Testing
 
     @Test func thereIsACoreToRunOn() {
         #if os(Linux)
-            let cores = EventLoops.usableCores
-            #expect(cores.map { (1...System.coreCount).contains($0) } == true)
+        let cores = EventLoops.usableCores
+        #expect(cores.map { (1...System.coreCount).contains($0) } == true)
         #endif
     }
 

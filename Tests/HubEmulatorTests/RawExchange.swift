@@ -1,10 +1,12 @@
 import NIOCore
 import NIOPosix
 
-/// Sends bytes over a connection of its own and reads the one answer to them.
+/// Sends bytes over a connection of its own and reads the answers to them.
 enum RawExchange {
     struct Answer: Sendable {
         var status = 0
+        /// As written, in their order.
+        var names: [String] = []
         /// Names in lower case.
         var headers: [String: String] = [:]
         var body = ""
@@ -15,6 +17,11 @@ enum RawExchange {
     }
 
     static func send(_ bytes: String, port: Int) async throws -> Answer {
+        try await converse([bytes], answers: 1, port: port)[0]
+    }
+
+    /// Writes the pieces one after the other on one connection and reads so many answers.
+    static func converse(_ pieces: [String], answers count: Int, port: Int) async throws -> [Answer] {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -22,18 +29,23 @@ enum RawExchange {
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(string: bytes))
+            for piece in pieces { try await outbound.write(ByteBuffer(string: piece)) }
             var received = ""
+            var answers: [Answer] = []
             for try await buffer in inbound {
                 received += String(buffer: buffer)
-                if let answer = parse(received) { return answer }
+                while let (answer, rest) = parse(received[...]) {
+                    answers.append(answer)
+                    received = String(rest)
+                }
+                if answers.count >= count { return answers }
             }
             throw BrokenAnswer(text: received)
         }
     }
 
-    /// Nil until the answer is whole.
-    private static func parse(_ text: String) -> Answer? {
+    /// Nil until the answer is whole; 1xx are passed over.
+    private static func parse(_ text: Substring) -> (answer: Answer, rest: Substring)? {
         // Lines end in one character, "\r\n", to Swift.
         guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
         var answer = Answer()
@@ -41,18 +53,21 @@ enum RawExchange {
         answer.status = lines.first.flatMap { Int($0.split(separator: " ")[1]) } ?? 0
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { continue }
+            answer.names.append(String(line[..<colon]))
             answer.headers[line[..<colon].lowercased()] = String(line[line.index(after: colon)...].drop { $0 == " " })
         }
         let rest = text[end.upperBound...]
+        if (100..<200).contains(answer.status) { return parse(rest) }
         if answer.headers["transfer-encoding"] == "chunked" {
             guard let body = unchunked(rest) else { return nil }
             answer.body = body
-        } else {
-            let length = answer.headers["content-length"].flatMap { Int($0) } ?? 0
-            guard rest.utf8.count >= length else { return nil }
-            answer.body = String(rest)
+            return (answer, "")
         }
-        return answer
+        let length = answer.headers["content-length"].flatMap { Int($0) } ?? 0
+        guard rest.utf8.count >= length else { return nil }
+        let bodyEnd = rest.utf8.index(rest.startIndex, offsetBy: length)
+        answer.body = String(rest[..<bodyEnd])
+        return (answer, rest[bodyEnd...])
     }
 
     private static func unchunked(_ text: Substring) -> String? {

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Runs a test with a loopback port that takes connections and never says a word.
 func withSilentListener(_ body: (_ port: Int) async throws -> Void) async throws {
     #if canImport(Glibc)
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #else
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    let descriptor = socket(AF_INET, SOCK_STREAM, 0)
     #endif
     defer { close(descriptor) }
     var address = sockaddr_in()

@@ -53,6 +53,18 @@ struct OperationsTests {
         #expect(String(buffer: response.body) == body)
     }
 
+    @Test func detailsFollowTheParts() async {
+        let report = await ReadinessReport.collect([Self.up, Self.brokerDown])
+        let details = [
+            ReadinessDetail(name: "outbox") { [("pending", 3), ("oldest_age_seconds", 0)] },
+            ReadinessDetail(name: "unknown") { nil },
+        ]
+        #expect(
+            report.json(details)
+                == #"{"status":"ready","checks":{"database":"up","amqp":"down"},"reasons":{"amqp":"away"},"#
+                + #""amqp":"down","outbox":{"pending":3,"oldest_age_seconds":0}}"#)
+    }
+
     @Test func checksHaveADeadline() async {
         let slow = ReadinessCheck(name: "slow") {
             try? await Task.sleep(for: .seconds(60))
@@ -94,12 +106,12 @@ struct OperationsTests {
             text.contains(
                 #"securepush_build_info{service="test",swift="\#(SecurePushVersion.swift)",version="0.1.0"} 1"#))
         #if os(Linux)
-            #expect(text.contains("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total "))
-            let resident = try #require(ProcessMetrics.residentBytes())
-            #expect(resident > 1_000_000 && resident < 10_000_000_000)
-            let start = try #require(ProcessMetrics.startTime())
-            let age = Date().timeIntervalSince1970 - start
-            #expect(age > -2 && age < 86_400)
+        #expect(text.contains("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total "))
+        let resident = try #require(ProcessMetrics.residentBytes())
+        #expect(resident > 1_000_000 && resident < 10_000_000_000)
+        let start = try #require(ProcessMetrics.startTime())
+        let age = Date().timeIntervalSince1970 - start
+        #expect(age > -2 && age < 86_400)
         #endif
     }
 }

@@ -18,6 +18,15 @@ struct ServiceArgumentsTests {
         #expect(parsed == ServiceArguments(command: .serve, flags: ["HTTP_PORT": "1", "HUB_NAME": "a=b"]))
     }
 
+    @Test(arguments: [
+        ["--state", "x"], ["--state=x"], ["--emulator-state", "x"], ["--state", "y", "--emulator-state=x"],
+    ])
+    func aKeyCanHaveAShorterFlag(arguments: [String]) throws {
+        let key = ConfigurationKey("EMULATOR_STATE", .path, shortFlag: "--state", meaning: "File")
+        #expect(try ServiceArguments.parse(arguments, keys: [key]).flags == ["EMULATOR_STATE": "x"])
+        #expect(ServiceUsage(name: "x", summary: "", keys: [key]).help.contains("EMULATOR_STATE: File. Also --state."))
+    }
+
     @Test(
         arguments: [
             ([], .serve), (["--help"], .help), (["-h"], .help), (["--version"], .version), (["health"], .health),

@@ -8,9 +8,9 @@ import UnixSignals
 @testable import ServiceRuntime
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 @Suite("Life of the services", .serialized)

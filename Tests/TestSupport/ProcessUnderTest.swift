@@ -44,6 +44,12 @@ public struct ProcessUnderTest: Sendable {
         if process.isRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
     }
 
+    /// SIGSTOP: it does nothing more, and its connections stay open.
+    public func pause() { _ = Foundation.kill(process.processIdentifier, SIGSTOP) }
+
+    /// SIGCONT.
+    public func proceed() { _ = Foundation.kill(process.processIdentifier, SIGCONT) }
+
     /// The code that it exits with, or `nil` if it runs on past the deadline or was ended by a signal.
     public func exitCode(within deadline: Duration = .seconds(20)) async throws -> Int32? {
         guard try await eventually(within: deadline, { !process.isRunning }) else { return nil }
@@ -73,12 +79,12 @@ public struct ProcessUnderTest: Sendable {
     }
 
     /// The folder of the running test bundle, where the executables are too.
-    private static var executables: URL {
+    public static var executables: URL {
         #if os(macOS)
-            let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
-            return bundle.bundleURL.deletingLastPathComponent()
+        let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
+        return bundle.bundleURL.deletingLastPathComponent()
         #else
-            return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         #endif
     }
 

@@ -149,12 +149,12 @@ private final class Gate: Sendable {
             let worker = Worker(name: "worker-end", witness: Witness(isGone))
             await worker.job()
             #if os(Linux)
-                #expect(threads(named: "worker-end") == 1)
+            #expect(threads(named: "worker-end") == 1)
             #endif
         }
         #expect(try await eventually { isGone.value.withLock { $0 } })
         #if os(Linux)
-            #expect(try await eventually { threads(named: "worker-end") == 0 })
+        #expect(try await eventually { threads(named: "worker-end") == 0 })
         #endif
     }
 

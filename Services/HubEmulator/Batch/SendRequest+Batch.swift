@@ -15,8 +15,8 @@ extension SendRequest {
         guard call.query.isOn("direct") else {
             throw HubError.badRequest("A batch needs the direct parameter in the query.")
         }
-        let format = try Self.format(of: request.headers)
-        guard format != .template else { throw Self.directTemplate }
+        let addressing = try SendAddressing(
+            kind: .batch, format: request.headers.value(of: HubHeaders.format), tags: nil)
         let body = Array(try await request.body.collect(upTo: Self.maximumBatchSize).readableBytesView)
         let parts = try MultipartReader.parts(of: body, contentType: request.headers[.contentType])
         guard let notification = Self.part("notification", in: parts, at: 0),
@@ -28,8 +28,7 @@ extension SendRequest {
         var headers = request.headers
         headers[.contentType] = notification.headers["content-type"]
         self.init(
-            kind: .batch, format: format, tags: nil, expression: nil, handles: handles,
-            body: Array(notification.body), headers: headers, call: call, receivedAt: .now)
+            addressing, handles: handles, body: Array(notification.body), headers: PackedHeaders(headers), call: call)
     }
 
     /// By its name, or where it stands when no part has one.

@@ -53,6 +53,9 @@ final class FaultTable: Sendable {
         self.defaultSeed = defaultSeed
     }
 
+    /// Whether there is any fault, on or to come.
+    var isActive: Bool { !isEmpty.load(ordering: .relaxed) }
+
     /// The faults that are on or will be.
     var all: [Fault] {
         let now = WireTime.now.milliseconds
@@ -119,7 +122,7 @@ final class FaultTable: Sendable {
                 else { continue }
                 effect.add(hit)
             }
-            state.entries.removeAll(where: \.isSpent)
+            state.entries.removeAll { $0.isSpent || $0.end <= now }
             isEmpty.store(state.entries.isEmpty, ordering: .relaxed)
             return effect
         }

@@ -1,9 +1,9 @@
 import NIOCore
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// How many event loops there are.
@@ -17,18 +17,18 @@ enum EventLoops {
     /// The cores that `taskset` or a container's set of CPUs leaves to the process; nil when the system does not say.
     static var usableCores: Int? {
         #if os(Linux)
-            // Not in Swift's Glibc module, hence the look-up. The mask has 1024 bits, as glibc's own.
-            typealias GetAffinity = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> Int32
-            guard let handle = dlopen(nil, RTLD_NOW), let symbol = dlsym(handle, "sched_getaffinity") else {
-                return nil
-            }
-            let getAffinity = unsafeBitCast(symbol, to: GetAffinity.self)
-            var mask = [UInt64](repeating: 0, count: 16)
-            guard getAffinity(0, mask.count * MemoryLayout<UInt64>.size, &mask) == 0 else { return nil }
-            let count = mask.reduce(0) { $0 + $1.nonzeroBitCount }
-            return count > 0 ? count : nil
-        #else
+        // Not in Swift's Glibc module, hence the look-up. The mask has 1024 bits, as glibc's own.
+        typealias GetAffinity = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> Int32
+        guard let handle = dlopen(nil, RTLD_NOW), let symbol = dlsym(handle, "sched_getaffinity") else {
             return nil
+        }
+        let getAffinity = unsafeBitCast(symbol, to: GetAffinity.self)
+        var mask = [UInt64](repeating: 0, count: 16)
+        guard getAffinity(0, mask.count * MemoryLayout<UInt64>.size, &mask) == 0 else { return nil }
+        let count = mask.reduce(0) { $0 + $1.nonzeroBitCount }
+        return count > 0 ? count : nil
+        #else
+        return nil
         #endif
     }
 }

@@ -12,28 +12,31 @@ struct HubGate: Sendable {
 
     /// Lets a request in that carries one of these rights, under a rule of the namespace or of the hub.
     func admit(_ request: Request, _ context: EmulatorContext, right: AccessRights) throws(HubError) -> HubCall {
-        let (call, exists) = try authorize(request, context, right: right)
+        try admit(HubKnock(request, context), right: right)
+    }
+
+    /// The same for a request that came by another way than the routes.
+    func admit(_ knock: HubKnock, right: AccessRights) throws(HubError) -> HubCall {
+        let (call, exists) = try authorize(knock, right: right)
         guard exists else { throw HubError.unknownHub }
         return call
     }
 
     /// Lets a request in that is about the hub itself, which need not exist.
     func admitToManage(_ request: Request, _ context: EmulatorContext) throws(HubError) -> HubCall {
-        try authorize(request, context, right: .manage).call
+        try authorize(HubKnock(request, context), right: .manage).call
     }
 
     private func authorize(
-        _ request: Request, _ context: EmulatorContext, right: AccessRights
+        _ knock: HubKnock, right: AccessRights
     ) throws(HubError) -> (call: HubCall, exists: Bool) {
-        let written = context.parameters.get("hub") ?? ""
-        let name = PercentDecoding.decodeRepeatedly(written)
+        let name = PercentDecoding.decodeRepeatedly(knock.hub)
         let entrance = hubs.entrance(name.lowercased())
-        let authority = request.head.authority
         try authorizer.authorize(
-            request.headers.value(of: .authorization), authority: authority, path: request.uri.path, right: right,
+            knock.authorization, authority: knock.authority, path: knock.path, right: right,
             hubAuthorizer: entrance.authorizer)
-        let base = "\(scheme)://\(authority ?? endpointAuthority)" + (written.isEmpty ? "" : "/\(written)")
-        return (HubCall(hub: name, base: base, rawQuery: request.uri.query), entrance.exists)
+        let base = "\(scheme)://\(knock.authority ?? endpointAuthority)" + (knock.hub.isEmpty ? "" : "/\(knock.hub)")
+        return (HubCall(hub: name, base: base, rawQuery: knock.query), entrance.exists)
     }
 }
 

@@ -9,9 +9,16 @@ struct RequestIdentity: Sendable {
 
     /// Takes the client's IDs over, or makes some.
     init(headers: HTTPFields) {
-        let sent = headers.value(of: HubHeaders.trackingID).flatMap { $0.isEmpty ? nil : $0 }
-        trackingID = sent ?? UUID().uuidString.lowercased()
-        correlationID = headers.value(of: HubHeaders.correlationID).flatMap { $0.isEmpty ? nil : $0 } ?? trackingID
+        self.init(
+            trackingID: headers.value(of: HubHeaders.trackingID),
+            correlationID: headers.value(of: HubHeaders.correlationID))
+    }
+
+    /// - Parameters: the headers' values as the client sent them.
+    init(trackingID: String?, correlationID: String?) {
+        let known = trackingID.flatMap { $0.isEmpty ? nil : $0 } ?? UUID().uuidString.lowercased()
+        self.trackingID = known
+        self.correlationID = correlationID.flatMap { $0.isEmpty ? nil : $0 } ?? known
     }
 
     func stamp(_ response: inout Response) {

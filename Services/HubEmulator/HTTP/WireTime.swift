@@ -1,9 +1,9 @@
 import SecurePushCore
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// A point in time with the spellings that the hub and the emulator's own API use: milliseconds since 1970, UTC.

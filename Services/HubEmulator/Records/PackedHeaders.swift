@@ -5,16 +5,16 @@ import HTTPTypes
 /// A dozen fields are two dozen strings; a record that is kept for long holds one array instead.
 struct PackedHeaders: Sendable {
     /// For each field its name and its value, each after its length in two bytes.
-    private let bytes: [UInt8]
+    private var bytes: [UInt8] = []
 
     init(_ headers: HTTPFields) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(512)
-        for field in headers where field.name != .authorization {
-            Self.append(field.name.rawName, to: &bytes)
-            Self.append(field.value, to: &bytes)
-        }
-        self.bytes = bytes
+        self.init(reserving: 512)
+        for field in headers where field.name != .authorization { append(field.name.rawName, field.value) }
+    }
+
+    /// Empty, with room for so many bytes.
+    init(reserving capacity: Int) {
+        bytes.reserveCapacity(capacity)
     }
 
     /// Reads ``packed`` again; nil when it is damaged.
@@ -26,6 +26,11 @@ struct PackedHeaders: Sendable {
             index += 2 + (Int(bytes[index]) << 8 | Int(bytes[index + 1]))
         }
         guard index == bytes.count, isPaired else { return nil }
+    }
+
+    mutating func append(_ name: String, _ value: String) {
+        Self.append(name, to: &bytes)
+        Self.append(value, to: &bytes)
     }
 
     /// The block as it can be kept in a file.

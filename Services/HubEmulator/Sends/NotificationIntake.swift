@@ -30,9 +30,17 @@ struct NotificationIntake: Sendable {
         return receipt
     }
 
-    private func accept(_ record: consuming CrossingRecord, _ send: SendRequest, _ fate: FaultEffect.Fate?) throws
-        -> Receipt
-    {
+    /// The same at once, for when nothing is to be waited for.
+    ///
+    /// - Returns: nil while any fault is on, and when the send is refused; nothing was done then.
+    func takeNow(_ send: SendRequest) -> Receipt? {
+        guard !faults.isActive else { return nil }
+        return try? accept(send.record(effect: .none), send, nil)
+    }
+
+    private func accept(
+        _ record: consuming CrossingRecord, _ send: SendRequest, _ fate: FaultEffect.Fate?
+    ) throws(HubError) -> Receipt {
         var record = record
         guard let dueAt = send.dueAt else {
             var targets = try targets(of: send)

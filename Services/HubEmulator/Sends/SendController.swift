@@ -15,10 +15,13 @@ struct SendController: Sendable {
         let call = try gate.admit(request, context, right: .send)
         let send = try await SendRequest(request, call: call)
         let receipt = try await intake.take(send, context: context)
-        let suffix = send.kind == .direct ? "&direct" : ""
-        let location = call.location("messages/\(receipt.record.id)", suffix: suffix)
+        let location = Self.location(of: receipt, call)
         guard send.kind == .test else { return Self.accepted(location) }
         return Self.accepted(location, document: DebugSendDocument.make(receipt))
+    }
+
+    static func location(of receipt: NotificationIntake.Receipt, _ call: HubCall) -> String {
+        call.location("messages/\(receipt.record.id)", suffix: receipt.record.kind == .direct ? "&direct" : "")
     }
 
     /// Recorded: 201, an empty body with a content type, and the location. A debug send has a document.

@@ -34,24 +34,12 @@ extension SendRequest {
     private init(
         _ request: Request, call: HubCall, kind: CrossingRecord.Kind, handles: [String]
     ) async throws {
-        let format = try Self.format(of: request.headers)
-        let tags = request.headers.value(of: HubHeaders.tags)
-        let expression = kind == .direct ? nil : try TagExpression.parse(tags)
-        guard kind != .direct || format != .template else { throw Self.directTemplate }
+        let addressing = try SendAddressing(
+            kind: kind, format: request.headers.value(of: HubHeaders.format),
+            tags: request.headers.value(of: HubHeaders.tags))
         let body = Array(try await request.body.collect(upTo: Self.maximumBodySize).readableBytesView)
-        if format == .template { _ = try TemplateProperties(message: body) }
+        if addressing.format == .template { _ = try TemplateProperties(message: body) }
         self.init(
-            kind: kind, format: format, tags: tags, expression: expression, handles: handles, body: body,
-            headers: request.headers, call: call, receivedAt: .now)
-    }
-
-    static let directTemplate = HubError.badRequest("A direct send takes the format of a platform, not template.")
-
-    /// - Throws: 400 when the header is missing or names no format.
-    static func format(of headers: HTTPFields) throws(HubError) -> NotificationFormat {
-        guard let format = headers.value(of: HubHeaders.format).flatMap(NotificationFormat.init(header:)) else {
-            throw HubError.badRequest("The ServiceBusNotification-Format header is missing or not known.")
-        }
-        return format
+            addressing, handles: handles, body: body, headers: PackedHeaders(request.headers), call: call)
     }
 }

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// A notification that a client asks the hub to send, read and found good.
 struct SendRequest: Sendable {
     let kind: CrossingRecord.Kind
@@ -11,11 +9,27 @@ struct SendRequest: Sendable {
     /// The handles of a direct or batch send.
     let handles: [String]
     let body: [UInt8]
-    let headers: HTTPFields
+    let headers: PackedHeaders
     let call: HubCall
     let receivedAt: WireTime
     /// When it is to be sent; nil: now.
     var dueAt: WireTime?
+
+    init(
+        _ addressing: SendAddressing, handles: [String], body: [UInt8], headers: PackedHeaders, call: HubCall,
+        dueAt: WireTime? = nil
+    ) {
+        kind = addressing.kind
+        format = addressing.format
+        tags = addressing.tags
+        expression = addressing.expression
+        self.handles = handles
+        self.body = body
+        self.headers = headers
+        self.call = call
+        receivedAt = .now
+        self.dueAt = dueAt
+    }
 
     /// What it counts as for faults.
     var operation: Fault.Operation {

@@ -4,18 +4,24 @@ import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 
-/// Publishes the IDs of stored notifications and takes them out of the outbox once the broker has confirmed them.
+/// Publishes the IDs of stored notifications, and again whatever of them gets lost.
 ///
 /// The fast path is in memory: what a request has stored is handed over here and published with whatever else has come
 /// meanwhile. The sweep finds what the fast path did not bring through: what a crash or a broker's outage left, and
-/// what `NotBefore` holds back. Answers to senders never wait for any of it.
+/// what `NotBefore` holds back. The redelivery finds what the broker has lost after it had confirmed it. Answers to
+/// senders never wait for any of it.
 final class OutboxRelay: Service {
-    private let outbox: any Outbox
-    private let publisher: any DispatchPublisher
-    private let logger: Logger
-    private let metrics = OutboxMetrics()
+    let outbox: any Outbox
+    let publisher: any DispatchPublisher
+    let gauge: any DispatchGauge
+    let pace: OutboxPace
+    let now: @Sendable () -> Timestamp
+    let logger: Logger
+    let metrics = OutboxMetrics()
+    let confirmed = ConfirmedIDs(limit: Limit.confirmed)
     /// Bounded by ``Limit/waiting``.
     private let mailbox = Mailbox<OutboxEntry>()
+    private let lastBacklog = Mutex<OutboxBacklog?>(nil)
 
     enum Limit {
         /// What may wait in memory; beyond it the outbox's own entry is enough, and the sweep finds it.
@@ -24,25 +30,30 @@ final class OutboxRelay: Service {
         static let group = 512
         /// Groups that wait for their confirms at the same time.
         static let groupsInFlight = 8
-        /// IDs leased by one sweep.
+        /// IDs leased, or noted as published, in one statement.
         static let lease = 1000
         /// Groups of a sweep that wait for their confirms at the same time.
         static let sweepsInFlight = 4
+        /// Confirmed IDs kept in memory before it is noted: two seconds of a rate that is out of reach, in 1 MB.
+        static let confirmed = 60_000
+        /// Ready messages of the dispatch queue up to which lost ones are added to it.
+        static let ready = 1000
     }
 
-    enum Interval {
-        /// A fifth of what `NotBefore` is promised to be late at most: what remains is for ten thousand that fall due
-        /// together. A look that finds nothing writes nothing.
-        static let sweep = Duration.milliseconds(200)
-        /// How long a leased entry is this process's own.
-        static let lease = Duration.seconds(15)
-    }
-
-    init(outbox: any Outbox, publisher: any DispatchPublisher, logger: Logger) {
+    init(
+        outbox: any Outbox, publisher: any DispatchPublisher, gauge: any DispatchGauge, pace: OutboxPace = .standard,
+        now: @escaping @Sendable () -> Timestamp = { .now }, logger: Logger
+    ) {
         self.outbox = outbox
         self.publisher = publisher
+        self.gauge = gauge
+        self.pace = pace
+        self.now = now
         self.logger = logger
     }
+
+    /// What waited at the last look, a few seconds ago; `nil` before the first.
+    var backlog: OutboxBacklog? { lastBacklog.withLock { $0 } }
 
     /// Takes over stored notifications that are due now. Returns at once.
     func handOver(_ notifications: [Notification]) {
@@ -58,12 +69,15 @@ final class OutboxRelay: Service {
         await withTaskGroup { group in
             group.addTask { await self.publishHandedOver() }
             group.addTask { await self.sweep() }
+            group.addTask { await self.redeliver() }
+            group.addTask { await self.note() }
             group.addTask { await self.observe() }
-            // The sweep and the observation end with the shutdown, the publishing once the box is empty.
+            // All but the publishing ends with the shutdown, and that once the box is empty.
             try? await gracefulShutdown()
             mailbox.close()
             await group.waitForAll()
         }
+        await note(confirmed.takeAll())
     }
 
     private func publishHandedOver() async {
@@ -75,7 +89,7 @@ final class OutboxRelay: Service {
                     inFlight -= 1
                 }
                 inFlight += 1
-                group.addTask { _ = await self.publish(entries) }
+                group.addTask { await self.publishAndKeep(entries) }
             }
             await group.waitForAll()
         }
@@ -101,16 +115,16 @@ final class OutboxRelay: Service {
                         inFlight += 1
                         group.addTask { await self.publishLeased(entries) }
                     }
-                    if entries.count < Limit.lease || !goesOn { try? await Task.sleep(for: Interval.sweep) }
+                    if entries.count < Limit.lease || !goesOn { try? await Task.sleep(for: self.pace.sweep) }
                 }
             }
         }
     }
 
     private func lease() async -> [OutboxEntry] {
-        let now = Timestamp.now
+        let now = now()
         do {
-            return try await outbox.lease(limit: Limit.lease, now: now, until: now + Interval.lease)
+            return try await outbox.lease(limit: Limit.lease, now: now, until: now + pace.lease)
         } catch {
             logger.warning("the outbox cannot be swept", metadata: ["error": "\(error)"])
             return []
@@ -119,15 +133,26 @@ final class OutboxRelay: Service {
 
     /// - Returns: how many were confirmed.
     private func publishLeased(_ entries: [OutboxEntry]) async -> Int {
-        let published = await publish(entries)
+        let published = await publishAndKeep(entries)
         metrics.swept.increment(by: published)
         return published
     }
 
-    /// Publishes a group and takes what was confirmed out of the outbox; the rest stays there.
+    /// Publishes a group of unpublished entries, and keeps what was confirmed to be noted; the rest stays as it is.
     ///
     /// - Returns: how many were confirmed.
-    private func publish(_ entries: [OutboxEntry]) async -> Int {
+    @discardableResult
+    private func publishAndKeep(_ entries: [OutboxEntry]) async -> Int {
+        let start = ContinuousClock.now
+        let ids = await publish(entries)
+        confirmed.keep(ids, until: start + pace.note)
+        return ids.count
+    }
+
+    /// Publishes a group.
+    ///
+    /// - Returns: those that were confirmed.
+    func publish(_ entries: [OutboxEntry]) async -> [NotificationID] {
         let start = ContinuousClock.now
         let messages = entries.map { DispatchMessage(id: $0.id, traceparent: $0.traceparent) }
         let results = await publisher.publish(messages, to: .dispatch)
@@ -141,6 +166,7 @@ final class OutboxRelay: Service {
             case .failure(let error): failure = error
             }
         }
+        metrics.published.increment(by: confirmed.count)
         if let failure {
             let unconfirmed = entries.count - confirmed.count
             metrics.unconfirmed.increment(by: unconfirmed)
@@ -148,25 +174,16 @@ final class OutboxRelay: Service {
                 "some IDs were not confirmed and stay in the outbox",
                 metadata: ["count": "\(unconfirmed)", "error": "\(failure)"])
         }
-        await remove(confirmed)
-        return confirmed.count
-    }
-
-    private func remove(_ ids: [NotificationID]) async {
-        guard !ids.isEmpty else { return }
-        do {
-            try await outbox.remove(ids)
-            metrics.published.increment(by: ids.count)
-        } catch {
-            // They fall due again and are published twice, which the dispatcher's record makes harmless.
-            logger.warning("published IDs stay in the outbox for now", metadata: ["error": "\(error)"])
-        }
+        return confirmed
     }
 
     private func observe() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                if let backlog = try? await self.outbox.backlog(now: .now) { self.metrics.observe(backlog) }
+                if let backlog = try? await self.outbox.backlog(now: self.now()) {
+                    self.metrics.observe(backlog)
+                    self.lastBacklog.withLock { $0 = backlog }
+                }
                 try? await Task.sleep(for: .seconds(5))
             }
         }

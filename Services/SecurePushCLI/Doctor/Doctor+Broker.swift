@@ -66,21 +66,29 @@ extension Doctor {
             return [.faulty("RETRY_DELAYS", problem, "Correct RETRY_DELAYS, as in 1s,5s,30s,2m,10m.")]
         }
         let topology = DispatchTopology(retryDelays: delays)
-        // The virtual host, as it is written in the endpoint of every node.
-        let virtualHost = configuration.endpoints.split(separator: "/").last.map(String.init) ?? "%2F"
         var findings: [Finding] = []
         var areDeclared = true
         for queue in topology.declarations.queues {
             do {
                 let status = try await connection.inspect(queue: queue.name)
+                try await Doctor.expectLeader(of: queue.name, configuration)
                 findings.append(Doctor.queue(queue.name, status, topology))
+            } catch let error as AMQPError {
+                areDeclared = areDeclared && error.code != .notFound
+                findings.append(Doctor.queue(queue.name, error, configuration))
             } catch {
-                areDeclared = false
-                findings.append(Doctor.queue(queue.name, error, virtualHost))
+                findings.append(.unreachable("queue \(queue.name)", "\(error)", "Look at the broker's log."))
             }
         }
         if areDeclared { findings.append(await Doctor.compare(topology, connection)) }
         return findings
+    }
+
+    /// On a connection of its own, for a queue without a leader leaves it unusable.
+    private static func expectLeader(of queue: String, _ configuration: AMQPConfiguration) async throws {
+        var configuration = configuration
+        configuration.replyTimeout = .seconds(2)
+        try await AMQPConnection.with(configuration) { try await $0.expectLeader(of: queue) }
     }
 
     /// A queue that answers: somebody takes what waits for dispatch, and nothing was given up.
@@ -99,15 +107,14 @@ extension Doctor {
     }
 
     /// A queue that does not answer as it should.
-    static func queue(_ name: String, _ error: AMQPError, _ virtualHost: String) -> Finding {
+    static func queue(_ name: String, _ error: AMQPError, _ configuration: AMQPConfiguration) -> Finding {
         let part = "queue \(name)"
         switch error.code {
         case .notFound:
             return .faulty(part, "is not declared", "Start a dispatcher or ingest once; they declare what they use.")
         case .queueUnavailable:
-            let election = "ra:trigger_election({'\(virtualHost)_\(name)', node()})."
             return .faulty(
-                part, error.message, "On the node: rabbitmqctl eval \"\(election)\" (rabbitmq-server issue 10070)")
+                part, "has no leader: it confirms and delivers nothing", LeaderlessQueue.remedy(name, configuration))
         default: return .unreachable(part, error.message, "Look at the broker's log.")
         }
     }

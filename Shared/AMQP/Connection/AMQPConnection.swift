@@ -70,6 +70,12 @@ public actor AMQPConnection: ThreadExecutor.Client {
         try use { handle throws(AMQPError) in try handle.inspect(queue: queue) }
     }
 
+    /// Throws ``AMQPError/Code/queueUnavailable`` where a quorum queue has no leader within `replyTimeout`; the
+    /// connection is of no more use then. Takes no message and changes nothing.
+    public func expectLeader(of queue: String) throws(AMQPError) {
+        try use { handle throws(AMQPError) in try handle.expectLeader(of: queue) }
+    }
+
     public func delete(queue: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.delete(queue: queue) }
     }

@@ -34,6 +34,11 @@ public final class AMQPConsumer: Service {
     /// Whether deliveries can arrive now.
     public var isConnected: Bool { connection.connected.isSet }
 
+    /// Why ``isConnected`` is false, for an operator; `nil` when it is true.
+    public var problem: String? {
+        isConnected ? nil : "not connected to the broker: \(connection.problem.current)"
+    }
+
     /// All that has arrived, at most `limit`; waits when nothing has. `nil` once the consumer is shut down, or the task
     /// is cancelled.
     public func next(limit: Int) async -> [AMQPDelivery]? { await connection.next(limit: limit) }

@@ -36,6 +36,8 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var disconnectWaiter: CheckedContinuation<AMQPError, Never>?
     private var lastError = AMQPError(.notConnected, "not connected to the broker")
     nonisolated let connected = ConnectionFlag()
+    /// Why nothing arrives.
+    nonisolated let problem = ConnectionProblem()
     private nonisolated let mailbox = SettlementMailbox()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -84,16 +86,29 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
 
     func connect(to node: AMQPConfiguration.Node) throws(AMQPError) {
         guard !isShuttingDown else { throw AMQPError(.notConnected, "shutting down") }
-        let handle = try Handle(node: node, configuration: configuration)
-        try handle.declare(topology)
-        try handle.selectConfirms()
-        try handle.consume(queue: queue, prefetch: prefetch, tag: ConsumerConnection.consumerTag)
+        let handle = try open(node)
         epoch += 1
         pulse = Pulse(heartbeat: handle.heartbeat, now: .now)
         // Deliveries may have come in with the reply.
         hasMoreToRead = true
         self.handle = handle
         connected.set(true)
+    }
+
+    private func open(_ node: AMQPConfiguration.Node) throws(AMQPError) -> Handle {
+        do {
+            let handle = try Handle(node: node, configuration: configuration)
+            try handle.declare(topology)
+            try handle.selectConfirms()
+            try handle.consume(queue: queue, prefetch: prefetch, tag: ConsumerConnection.consumerTag)
+            // A quorum queue without a leader is said to be consumed at once, and gives nothing for a minute. The
+            // broker answers this only once it is.
+            _ = try handle.inspect(queue: queue)
+            return handle
+        } catch {
+            problem.set(error)
+            throw error
+        }
     }
 
     func untilDisconnected() async -> AMQPError {
@@ -128,6 +143,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
 
     private func disconnect(_ error: AMQPError) {
         handle = nil
+        problem.set(error)
         connected.set(false)
         lastError = error
         // The broker delivers again what was not settled.

@@ -73,6 +73,32 @@ extension Handle {
         try checkQueue("consuming queue \(queue)")
     }
 
+    /// Throws ``AMQPError/Code/queueUnavailable`` where a quorum queue has no leader within `replyTimeout`.
+    ///
+    /// Declaring and asking tell nothing: RabbitMQ answers them from the local member, with 0 messages. Consuming takes
+    /// a decision of the leader. This consumer has no credit (`x-credit`), so that it is given nothing; should a broker
+    /// not know that argument, what it is given goes back. RabbitMQ answers `basic.consume` before it has the decision,
+    /// and what comes after it only then.
+    func expectLeader(of queue: String) throws(AMQPError) {
+        defer { arena.reset() }
+        let tag = "securepush.leader"
+        let arguments = arena.table(["x-credit": .table(["credit": 0, "drain": false])])
+        _ = amqp_basic_qos(state, Handle.channel, 0, 1, 0)
+        try check("setting the prefetch")
+        _ = amqp_basic_consume(
+            state, Handle.channel, arena.bytes(queue), arena.bytes(tag), 0, 0, 0, arguments)
+        try checkQueue("asking for the leader of queue \(queue)")
+        _ = amqp_basic_cancel(state, Handle.channel, arena.bytes(tag))
+        try checkQueue("asking for the leader of queue \(queue)")
+        while let event = try nextEvent() {
+            switch event {
+            case .delivered(let delivery): try giveBack(delivery.tag)
+            case .closed(let error): throw error
+            default: break
+            }
+        }
+    }
+
     func cancelConsumer(tag: String) throws(AMQPError) {
         defer { arena.reset() }
         _ = amqp_basic_cancel(state, Handle.channel, arena.bytes(tag))

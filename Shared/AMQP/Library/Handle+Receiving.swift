@@ -1,9 +1,9 @@
 import CRabbitMQ
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// A message whose content frames are arriving.

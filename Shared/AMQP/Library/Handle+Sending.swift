@@ -1,9 +1,9 @@
 import CRabbitMQ
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Calls that write frames and wait for nothing. They block when the socket takes no more: see ``isWritable``.
@@ -70,9 +70,9 @@ extension Handle {
         // TLS makes a record of each frame; corking packs the records all the same.
         var value: Int32 = isCorked ? 1 : 0
         #if canImport(Glibc)
-            let option = TCP_CORK
+        let option = TCP_CORK
         #else
-            let option = TCP_NOPUSH
+        let option = TCP_NOPUSH
         #endif
         setsockopt(descriptor, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
     }

@@ -1,9 +1,9 @@
 import CRabbitMQ
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// The one owner of a connection's C state. Used on one thread at a time: librabbitmq locks nothing.

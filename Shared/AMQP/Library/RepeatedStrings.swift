@@ -1,9 +1,9 @@
 import CRabbitMQ
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Strings that are the same in one message after another (exchange, routing key, content type), made once.

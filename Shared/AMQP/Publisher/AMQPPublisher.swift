@@ -35,6 +35,12 @@ public final class AMQPPublisher: Service {
     /// Whether a publish can be expected to succeed now: connected, and the broker takes messages.
     public var isConnected: Bool { connection.connected.isSet && !connection.blocked.isSet }
 
+    /// Why ``isConnected`` is false, for an operator; `nil` when it is true.
+    public var problem: String? {
+        if !connection.connected.isSet { return "not connected to the broker: \(connection.problem.current)" }
+        return connection.blocked.isSet ? "the broker takes no messages: it has an alarm (memory or disk)" : nil
+    }
+
     /// Publishes messages, in order, and waits for the broker's answer to each.
     ///
     /// - Returns: one result for each message, in order. Fails at once with ``AMQPError/Code/notConnected`` while there

@@ -18,6 +18,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private var handle: Handle?
     private var pulse = Pulse(heartbeat: nil, now: .now)
     private var blockedReason: String?
+    private var patience = RefusalPatience()
     private var waitsForRoom = false
     private var hasMoreToRead = false
     private(set) var isShuttingDown = false
@@ -26,6 +27,8 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private var lastError = AMQPError(.notConnected, "not connected to the broker")
     /// Whether a connection is open.
     nonisolated let connected = ConnectionFlag()
+    /// Why none is.
+    nonisolated let problem = ConnectionProblem()
     /// Whether the broker has said that it takes no messages.
     nonisolated let blocked = ConnectionFlag()
 
@@ -62,6 +65,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
             self.handle = handle
         } catch {
             lastError = AMQPError(.notConnected, error.message, replyCode: error.replyCode, status: error.status)
+            problem.set(error)
             throw error
         }
         connected.set(true)
@@ -86,6 +90,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
 
     private func disconnect(_ error: AMQPError) {
         handle = nil
+        problem.set(error)
         connected.set(false)
         blocked.set(false)
         blockedReason = nil
@@ -164,12 +169,32 @@ extension PublisherConnection {
             } catch { disconnect(error) }
         }
         complete(machine.expire(now: now, overdue))
+        giveUpWhatIsStuck(now)
         resumeIdleWaiter()
     }
 
     private var overdue: AMQPError {
         if let blockedReason { return AMQPError(.blocked, "the broker takes no messages: \(blockedReason)") }
         return AMQPError(.timeout, "the broker did not confirm in time")
+    }
+
+    private func giveUpWhatIsStuck(_ now: ContinuousClock.Instant) {
+        guard handle != nil, blockedReason == nil, !isShuttingDown else { return }
+        if let message = machine.stuckMessage {
+            disconnect(stuck(message))
+        } else if !machine.refusedSince.isEmpty, let key = machine.keyRefused(for: patience.current(now), now: now) {
+            patience.exceeded(now)
+            disconnect(AMQPError(.nacked, "the broker refuses all messages to \(key) (basic.nack)"))
+        }
+    }
+
+    /// A queue that never confirms (it has no leader) would keep all others from being published to, for tags are
+    /// counted from the oldest that is in flight. A new connection begins with none.
+    private func stuck(_ message: AMQPMessage) -> AMQPError {
+        let target = message.exchange.isEmpty ? message.routingKey : "\(message.exchange)/\(message.routingKey)"
+        return AMQPError(
+            .queueUnavailable,
+            "the broker does not confirm what is published to \(target); \(AMQPError.leaderlessAdvice)")
     }
 
     private func read(_ handle: Handle) throws(AMQPError) {

@@ -2,12 +2,15 @@ import DequeModule
 
 extension PublisherStateMachine {
     /// The broker has confirmed or refused a tag, or all up to it.
-    mutating func confirmed(tag: UInt64, isMultiple: Bool, isRefusal: Bool) -> [Completion] {
+    mutating func confirmed(
+        tag: UInt64, isMultiple: Bool, isRefusal: Bool, now: @autoclosure () -> ContinuousClock.Instant = .now
+    ) -> [Completion] {
         // Tag 0 with multiple is all that is outstanding.
         let last = isMultiple && tag == 0 ? nextTag - 1 : tag
         guard last >= oldestTag, last < nextTag else { return [] }
         var completions: [Completion] = []
         for tag in (isMultiple ? oldestTag : last)...last {
+            note(tag, isRefusal: isRefusal, now())
             settle(tag, isRefusal: isRefusal, into: &completions)
         }
         while oldestTag < nextTag, slots[slot(oldestTag)].isSettled { oldestTag += 1 }
@@ -15,6 +18,21 @@ extension PublisherStateMachine {
     }
 
     private func slot(_ tag: UInt64) -> Int { Int(tag & UInt64(limit - 1)) }
+
+    /// Costs nothing as long as nothing is refused.
+    private mutating func note(_ tag: UInt64, isRefusal: Bool, _ now: @autoclosure () -> ContinuousClock.Instant) {
+        guard isRefusal || !refusedSince.isEmpty else { return }
+        let slot = slots[slot(tag)]
+        guard !slot.isSettled, let batch = batches[slot.batch] else { return }
+        let key = batch.messages[Int(tag - batch.firstTag)].routingKey
+        if !isRefusal { refusedSince[key] = nil } else if refusedSince[key] == nil { refusedSince[key] = now() }
+    }
+
+    /// The routing key that has been refused for so long already, if there is one.
+    func keyRefused(for time: Duration, now: ContinuousClock.Instant) -> String? {
+        guard !refusedSince.isEmpty else { return nil }
+        return refusedSince.first { now - $0.value >= time }?.key
+    }
 
     private mutating func settle(_ tag: UInt64, isRefusal: Bool, into completions: inout [Completion]) {
         let slot = slot(tag)
@@ -68,6 +86,15 @@ extension PublisherStateMachine {
     mutating func nextDeadline() -> ContinuousClock.Instant? {
         while let first = deadlines.first, !isOpen(first) { deadlines.removeFirst() }
         return deadlines.first?.time
+    }
+
+    /// The oldest message in flight, where it has run out of time and the messages after it fill the window, so that
+    /// nothing more can be written.
+    var stuckMessage: AMQPMessage? {
+        guard waiting > 0, inFlight == limit else { return nil }
+        let oldest = slots[slot(oldestTag)]
+        guard !oldest.isSettled, let batch = batches[oldest.batch], batch.waiter == nil else { return nil }
+        return batch.messages[Int(oldestTag - batch.firstTag)]
     }
 
     private func isOpen(_ deadline: Deadline) -> Bool {

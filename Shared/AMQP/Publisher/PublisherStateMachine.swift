@@ -51,6 +51,8 @@ struct PublisherStateMachine<Waiter> {
     /// Where the search for a returned message begins: returns come in the order of publishing.
     var returnCursor: UInt64 = 1
     var deadlines: Deque<Deadline> = []
+    /// Since when each routing key's messages have been refused without one being confirmed.
+    var refusedSince: [String: ContinuousClock.Instant] = [:]
 
     /// - Parameter limit: messages in flight; rounded up to a power of two.
     init(limit: Int) {

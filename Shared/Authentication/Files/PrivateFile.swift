@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// A file that only its owner reads, mode 0600, and that is never seen half written.
@@ -70,9 +70,9 @@ package enum PrivateFile {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { bytes in
                 #if canImport(Glibc)
-                    Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+                Glibc.write(descriptor, bytes.baseAddress, bytes.count)
                 #else
-                    Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+                Darwin.write(descriptor, bytes.baseAddress, bytes.count)
                 #endif
             }
             guard count > 0 else { throw failure(.unwritable, "cannot write \(path)") }

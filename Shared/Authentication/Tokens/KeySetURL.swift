@@ -3,9 +3,9 @@ internal import NIOCore
 internal import NIOHTTP1
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// A URL that a key set may be fetched from.

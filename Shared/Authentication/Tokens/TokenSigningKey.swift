@@ -1,9 +1,9 @@
 internal import Crypto
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// The key that signs this system's own tokens: ECDSA on P-256, `ES256` (`AUTH_TOKEN_SIGNING_KEY_FILE`).

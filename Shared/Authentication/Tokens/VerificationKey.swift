@@ -2,9 +2,9 @@ internal import Crypto
 internal import CryptoExtras
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// The signature algorithms of JSON Web Tokens that are served (RFC 7518, RFC 8037). `none` is not one.

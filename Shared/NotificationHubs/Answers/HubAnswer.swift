@@ -7,6 +7,8 @@ struct HubAnswer: Sendable, Equatable {
     var messageID: String?
     /// The header's text.
     var retryAfter: String?
+    /// The text of `Date`, read of refusals (401) only.
+    var date: String?
     /// The beginning of an error's body, at most ``HubAnswer/longestBody`` bytes.
     var body: [UInt8] = []
     /// Whether the connection can take another request.
@@ -54,6 +56,9 @@ extension HubAnswer {
         case .unavailable: PushGatewayError(.unavailable, reason, retryAfter: wait(now: now))
         }
     }
+
+    /// The hub's clock, where the answer tells it.
+    var hubTime: Timestamp? { date.flatMap { HTTPDate.timestamp($0) } }
 
     private func wait(now: Timestamp) -> Duration? {
         retryAfter.flatMap { RetryAfter.duration($0, now: now) }

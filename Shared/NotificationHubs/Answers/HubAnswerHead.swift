@@ -55,6 +55,8 @@ struct HubAnswerHead: Equatable {
         let value = UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]).trimmed
         // By length first: most fields are none of these.
         switch colon {
+        case 4 where answer.status == 401 && name.isEqual(lowercased: "date"):
+            answer.date = String(decoding: value, as: UTF8.self)
         case 8 where name.isEqual(lowercased: "location"): answer.messageID = HubMessageID.inLocation(value)
         case 10 where name.isEqual(lowercased: "connection"):
             saysClose = saysClose || value.hasToken("close")

@@ -25,8 +25,12 @@ extension NotificationHubConfiguration {
         let insecureHost = reader.read(ConfigurationKeys.hubInsecureHost)
         guard let connectionString, let name else { return nil }
         do {
-            return try NotificationHubConfiguration(
+            var configuration = try NotificationHubConfiguration(
                 connectionString: connectionString, hubName: name, insecureHost: insecureHost)
+            configuration.connectionStringFile =
+                reader.isSet(ConfigurationKeys.hubConnectionStringFile)
+                ? reader.read(ConfigurationKeys.hubConnectionStringFile) : nil
+            return configuration
         } catch {
             reader.note(ConfigurationKeys.hubConnectionString.name, "\(error)")
             return nil

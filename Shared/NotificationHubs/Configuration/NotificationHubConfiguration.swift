@@ -8,6 +8,9 @@ public struct NotificationHubConfiguration: Sendable {
     public let keyName: String
     /// The rule's key, used as the UTF-8 of its text and never decoded.
     let key: String
+    /// The file that the connection string came from, and is read from again when it changes; `nil` for none.
+    public var connectionStringFile: String?
+    private let insecureHost: String?
 
     /// - Parameters:
     ///   - connectionString: as copied from the hub's portal page. `http://` endpoints are for loopback hosts only.
@@ -30,6 +33,18 @@ public struct NotificationHubConfiguration: Sendable {
         self.hubName = name
         keyName = parsed.keyName
         key = parsed.key
+        self.insecureHost = insecureHost
+    }
+
+    /// The same hub with the rule and key of a later connection string.
+    ///
+    /// - Throws: what to correct; another endpoint is none of it, for connections are open to this one.
+    func renewed(connectionString: String) throws(NotificationHubConfigurationError) -> Self {
+        let renewed = try Self(connectionString: connectionString, hubName: hubName, insecureHost: insecureHost)
+        guard renewed.endpoint == endpoint else {
+            throw .init(.endpoint, "The connection string names another endpoint: restart the service to use it.")
+        }
+        return renewed
     }
 
     /// The path of the hub, percent-encoded, with a slash before it and none after.

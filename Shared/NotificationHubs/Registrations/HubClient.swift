@@ -20,7 +20,7 @@ final class HubClient: Sendable {
         resource = configuration.resource
         self.logger = logger
         self.deadline = deadline
-        tokens = SharedAccessTokens(configuration: configuration)
+        tokens = SharedAccessTokens(configuration: configuration, logger: logger)
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .disallow
         settings.timeout = .init(connect: .seconds(5), read: deadline)
@@ -53,7 +53,7 @@ final class HubClient: Sendable {
         request.headers.add(name: "User-Agent", value: "SecurePush")
         prepare(&request)
         let reply = try await HubReply(request, client: client, deadline: deadline, logger: logger)
-        if reply.answer.status == 401 { tokens.invalidate(token.number) }
+        if reply.answer.status == 401 { tokens.invalidate(token.number, hubTime: reply.answer.hubTime) }
         return reply
     }
 }

@@ -43,6 +43,7 @@ struct HubReply {
         answer = HubAnswer(
             status: status, messageID: location.flatMap { HubMessageID.inLocation(Array($0.utf8)) },
             retryAfter: headers.first(name: "Retry-After"),
+            date: status == 401 ? headers.first(name: "Date") : nil,
             body: status >= 300 ? Array(body.readableBytesView.prefix(HubAnswer.longestBody)) : [])
         self.body = String(buffer: body)
         continuation = headers.first(name: "x-ms-continuationtoken")

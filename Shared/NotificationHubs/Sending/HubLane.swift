@@ -83,7 +83,7 @@ final class HubLane: @unchecked Sendable {
 
     /// An answer has come.
     func answered(_ send: HubSend, _ answer: HubAnswer, on connection: HubConnection, isReusable: Bool) {
-        if answer.status == 401 { tokens.invalidate(writer.tokenNumber) }
+        if answer.status == 401 { tokens.invalidate(writer.tokenNumber, hubTime: answer.hubTime) }
         finished(send, answer.outcome(now: .now), .status(answer.status), on: connection, isReusable: isReusable)
     }
 

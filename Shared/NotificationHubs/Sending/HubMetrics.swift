@@ -17,6 +17,8 @@ struct HubMetrics {
     private let hub: String
     /// A handful, the usual end first: a search is quicker than a hash.
     private var instruments: [Instruments] = []
+    /// Requests that the hub may have taken though it did not say so, by how they ended.
+    private var ambiguous: [HubRequestEnd: Counter] = [:]
 
     init(hub: String) { self.hub = hub }
 
@@ -26,6 +28,14 @@ struct HubMetrics {
         let position = position(of: platform, end, outcome.label)
         instruments[position].duration.recordNanoseconds(duration.nanoseconds)
         instruments[position].attempts.increment()
+        if case .unanswered = outcome { countAmbiguous(end) }
+    }
+
+    private mutating func countAmbiguous(_ end: HubRequestEnd) {
+        let counter =
+            ambiguous[end] ?? Counter(label: "securepush_ambiguous_total", dimensions: [("reason", end.code)])
+        ambiguous[end] = counter
+        counter.increment()
     }
 
     private mutating func position(of platform: Platform, _ end: HubRequestEnd, _ result: String) -> Int {

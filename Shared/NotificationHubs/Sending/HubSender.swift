@@ -30,7 +30,7 @@ public final class HubSender: PushGateway, Service {
     ) {
         let concurrency = max(1, concurrency)
         let count = min(options.eventLoops, concurrency)
-        let tokens = tokens ?? SharedAccessTokens(configuration: configuration)
+        let tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
         let connector = HubConnector(endpoint: configuration.endpoint, options: options)
         lanes = (0..<count).map { index in
             HubLane(

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// What tells one version of a file from another.
@@ -15,11 +15,11 @@ struct FileSignature: Hashable, Sendable {
         inode = UInt64(status.st_ino)
         size = Int64(status.st_size)
         #if canImport(Glibc)
-            modifiedSeconds = status.st_mtim.tv_sec
-            modifiedNanoseconds = status.st_mtim.tv_nsec
+        modifiedSeconds = status.st_mtim.tv_sec
+        modifiedNanoseconds = status.st_mtim.tv_nsec
         #else
-            modifiedSeconds = status.st_mtimespec.tv_sec
-            modifiedNanoseconds = status.st_mtimespec.tv_nsec
+        modifiedSeconds = status.st_mtimespec.tv_sec
+        modifiedNanoseconds = status.st_mtimespec.tv_nsec
         #endif
     }
 
@@ -62,9 +62,9 @@ struct FileContent {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             #if canImport(Glibc)
-                let count = Glibc.read(descriptor, &buffer, buffer.count)
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
             #else
-                let count = Darwin.read(descriptor, &buffer, buffer.count)
+            let count = Darwin.read(descriptor, &buffer, buffer.count)
             #endif
             if count < 0 && errno == EINTR { continue }
             if count < 0 { throw FileError(openingFailedWith: errno, path: path) }

@@ -17,7 +17,10 @@ extension MemoryStore: DeadLetterLedger {
             row.deliveries = deliveries
             row.status = .queued
             row.attempt += 1
+            // This one is no claim.
+            row.recordedAttempt += 1
             rows[id] = row
+            enter(row.notification, until: now + OutboxPolicy.redelivery)
         }
         return results
     }

@@ -7,6 +7,9 @@ public actor MemoryStore {
         var payload: SealedPayload?
         var status = DispatchStatus.accepted
         var attempt = 0
+        /// The attempt that the last outcome was recorded of.
+        var recordedAttempt = 0
+        var claimedAt: Timestamp?
         var deliveries: [Delivery] = []
         var readAt: Timestamp?
         var revokedAt: Timestamp?
@@ -16,6 +19,8 @@ public actor MemoryStore {
     struct Waiting {
         var entry: OutboxEntry
         var due: Timestamp
+        /// Whether the broker has confirmed it.
+        var isPublished = false
     }
 
     var rows: [NotificationID: Row] = [:]

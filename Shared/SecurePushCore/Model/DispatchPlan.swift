@@ -68,4 +68,11 @@ public struct DispatchOutcome: Sendable, Hashable {
     }
 
     public var status: DispatchStatus { DispatchStatus(deliveries) }
+
+    /// Whether nothing more is to be done for the notification. Not so for an outcome without a next try that leaves a
+    /// platform owed: of two messages of one notification, each names what it is about.
+    public var isFinal: Bool { nextTry == nil && status != .queued }
+
+    /// When the ID is to be published again if it was lost on its way to the next try.
+    public var republishAt: Timestamp? { nextTry.map { $0 + OutboxPolicy.redelivery } }
 }

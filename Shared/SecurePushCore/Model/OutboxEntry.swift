@@ -1,4 +1,4 @@
-/// A notification whose ID the broker has not yet confirmed.
+/// A notification whose ID is to be published.
 public struct OutboxEntry: Sendable, Hashable {
     public var id: NotificationID
     public var traceparent: String?
@@ -9,7 +9,7 @@ public struct OutboxEntry: Sendable, Hashable {
     }
 }
 
-/// How much waits in the outbox.
+/// How much waits in the outbox to be published.
 public struct OutboxBacklog: Sendable, Hashable {
     public var count: Int
     /// The age of the oldest entry that is due, as its ID tells it; `nil` when none is.

@@ -22,7 +22,10 @@ extension NotificationRecord {
         let reopened = deliveries.map { delivery in
             let isNamed = givenUp.contains(delivery.platform)
             let isReopened = delivery.state.isSettled ? delivery.state == .dead && isNamed : isNamed || givenUp.isEmpty
-            return isReopened ? Delivery(platform: delivery.platform, state: .pending, updatedAt: now) : delivery
+            guard isReopened else { return delivery }
+            // What the hub may have taken then, it may show beside what it is given now.
+            return Delivery(
+                platform: delivery.platform, state: .pending, unanswered: delivery.unanswered, updatedAt: now)
         }
         let owed = reopened.filter { !$0.state.isSettled }.map(\.platform)
         if givenUp.isEmpty {

@@ -25,7 +25,8 @@ public protocol DeadLetterLedger: Sendable {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord]
 
     /// Makes what was given up owed again, as ``NotificationRecord/reopening(_:now:)`` decides: the notification is
-    /// queued, and the attempt is counted up, so that an outcome of before does not write over it.
+    /// queued, the attempt is counted up, so that an outcome of before does not write over it, and the outbox has a
+    /// published entry, due ``OutboxPolicy/redelivery`` from `now`.
     ///
     /// To be called before the message is published; repeating it changes nothing that matters.
     ///

@@ -1,10 +1,11 @@
 import CoreMetrics
-import HTTPTypes
+public import HTTPTypes
 import Synchronization
 
 /// `securepush_http_requests_total` and `securepush_http_request_duration_seconds`, one pair for each route, method and
-/// status that occurred. The routes are templates, so there are few.
-final class HTTPInstruments: Sendable {
+/// status that occurred. The routes are templates, so there are few. ``ProblemMiddleware`` records what goes by the
+/// router; a service that answers without it records here.
+public final class HTTPInstruments: Sendable {
     private struct Key: Hashable {
         let route: String
         let method: HTTPRequest.Method
@@ -19,11 +20,17 @@ final class HTTPInstruments: Sendable {
     private let metrics: PrometheusMetrics
     private let pairs = Mutex<[Key: Pair]>([:])
 
-    init(metrics: PrometheusMetrics) {
+    /// Instruments of the same metrics share their series.
+    public init(metrics: PrometheusMetrics) {
         self.metrics = metrics
     }
 
-    func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {
+    /// Counts one request.
+    ///
+    /// - Parameters:
+    ///   - route: the template, as `/{hub}/messages`.
+    ///   - nanoseconds: from its head to its answer.
+    public func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {
         let key = Key(route: route, method: method, status: status)
         let pair = pairs.withLock { pairs in
             if let known = pairs[key] { return known }

@@ -2,9 +2,9 @@ import NIOCore
 import ServiceLifecycle
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Nothing can be served: the address cannot be listened on.

@@ -3,7 +3,7 @@ public import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 import HummingbirdTLS
-import NIOCore
+public import NIOCore
 import NIOSSL
 import ServiceConfiguration
 public import ServiceLifecycle
@@ -16,27 +16,33 @@ public import ServiceLifecycle
 /// - Parameters:
 ///   - router: complete; add routes before.
 ///   - onListening: called once with the bound port.
+///   - onConnection: called on the event loop of every new connection of plain HTTP/1.1, whose pipeline is complete but
+///     for a handler that the service adds in front of the router. Connections by HTTPS have none.
 /// - Throws: ``ConfigurationError`` if the certificate or the key cannot be used.
 public func makeHTTPService<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
-    onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    onListening: @escaping @Sendable (Int) async -> Void = { _ in },
+    onConnection: (@Sendable (any Channel) throws -> Void)? = nil
 ) throws -> any Service where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let application = try makeHTTPApplication(
-        router: router, configuration: configuration, context: context, onListening: onListening)
+        router: router, configuration: configuration, context: context, onListening: onListening,
+        onConnection: onConnection)
     return HTTPListener(application: application, address: "\(configuration.urlHost):\(configuration.port)")
 }
 
-/// ``makeHTTPService(router:configuration:context:onListening:)`` as Hummingbird knows it, for HummingbirdTesting.
+/// ``makeHTTPService(router:configuration:context:onListening:onConnection:)`` as Hummingbird knows it, for
+/// HummingbirdTesting.
 public func makeHTTPApplication<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
-    onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    onListening: @escaping @Sendable (Int) async -> Void = { _ in },
+    onConnection: (@Sendable (any Channel) throws -> Void)? = nil
 ) throws -> Application<RouterResponder<Context>>
 where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let responder = router.buildResponder()
     context.routes.set(router.routes.map { (path: $0.path.description, method: $0.method.rawValue) })
     return Application(
         responder: responder,
-        server: try configuration.serverBuilder(),
+        server: try configuration.serverBuilder(onConnection: onConnection),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024),
         onServerRunning: { channel in
@@ -50,7 +56,7 @@ extension HTTPConfiguration {
     /// The host as it stands in a URL: IPv6 addresses in brackets.
     var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 
-    func serverBuilder() throws -> HTTPServerBuilder {
+    func serverBuilder(onConnection: (@Sendable (any Channel) throws -> Void)? = nil) throws -> HTTPServerBuilder {
         let (seconds, attoseconds) = idleTimeout.components
         let idle = TimeAmount.milliseconds(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
         // Head limits: a request here is a line, a token and a few fields; 64 KiB in all is generous.
@@ -58,7 +64,13 @@ extension HTTPConfiguration {
             idleTimeout: idle,
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: 16_384, maxHeaderListSize: 65_536, maxHeaderFieldCount: 100))
-        guard let tls else { return .http1(configuration: http1) }
+        guard let tls else {
+            guard let onConnection else { return .http1(configuration: http1) }
+            return HTTPServerBuilder { responder in
+                FrontedHTTP1Channel(
+                    http1: HTTP1Channel(responder: responder, configuration: http1), onConnection: onConnection)
+            }
+        }
         return try .http2Upgrade(
             tlsConfiguration: try tls.nioConfiguration(),
             configuration: .init(

@@ -4,6 +4,7 @@ import ServiceConfiguration
 ///
 /// As JSON: `{"status":"ready","checks":{"database":"up","amqp":"down"},"reasons":{"amqp":"..."},"amqp":"down"}`, where
 /// `status` is `unready` if a required part is down, and each part that is down is named at the top level as well.
+/// Details follow as objects of numbers: `"outbox":{"pending":3,"oldest_age_seconds":0}`.
 struct ReadinessReport: Sendable {
     struct Part: Sendable, Hashable {
         let name: String
@@ -49,7 +50,7 @@ struct ReadinessReport: Sendable {
         }
     }
 
-    var json: String {
+    func json(_ details: [ReadinessDetail] = []) -> String {
         var text = JSONWriter()
         text.raw("{")
         text.member("status", isReady ? "ready" : "unready")
@@ -63,6 +64,16 @@ struct ReadinessReport: Sendable {
             for part in down { text.member(part.name, part.reason ?? "") }
             text.raw("}")
             for part in down { text.member(part.name, "down") }
+        }
+        for detail in details {
+            guard let figures = detail.figures() else { continue }
+            text.member(detail.name)
+            text.raw("{")
+            for (name, value) in figures {
+                text.member(name)
+                text.number(value)
+            }
+            text.raw("}")
         }
         text.raw("}")
         return String(decoding: text.bytes, as: UTF8.self)

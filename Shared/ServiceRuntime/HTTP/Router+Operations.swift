@@ -19,7 +19,8 @@ extension Router {
     /// - `/version`: `{"Name","Version","Swift"}`.
     /// - `/openapi.json`: the description of the API, of a service that has one.
     public func addOperations(
-        readiness checks: [ReadinessCheck], openAPI: OpenAPIDocument? = nil, context service: ServiceContext
+        readiness checks: [ReadinessCheck], details: [ReadinessDetail] = [], openAPI: OpenAPIDocument? = nil,
+        context service: ServiceContext
     ) {
         ProcessMetrics.register(in: service)
         get("/livez") { _, _ in Response.json(#"{"status":"alive"}"#) }
@@ -28,7 +29,7 @@ extension Router {
             if !report.down.isEmpty {
                 context.logger.debug("Parts are down", metadata: ["parts": "\(report.down.map(\.name))"])
             }
-            return Response.json(report.json, status: report.isReady ? .ok : .serviceUnavailable)
+            return Response.json(report.json(details), status: report.isReady ? .ok : .serviceUnavailable)
         }
         get("/metrics") { _, _ in
             Response.text(service.metrics.exposition(), contentType: PrometheusText.contentType)

@@ -2,9 +2,9 @@ import Logging
 import ServiceConfiguration
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// How much is logged, and in what form.

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Process-wide settings, applied once before anything else runs.
@@ -16,11 +16,11 @@ enum ProcessTuning {
     /// A connection is a descriptor: take all that the system allows without asking.
     static func raiseFileLimit() {
         #if os(Linux)
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-            var limit = rlimit()
-            guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-            limit.rlim_cur = min(limit.rlim_max, 65_536)
-            setrlimit(resource, &limit)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        setrlimit(resource, &limit)
         #endif
     }
 
@@ -32,13 +32,13 @@ enum ProcessTuning {
     /// system; setting them keeps them where they are. `mallopt` is not in Swift's Glibc module, hence the look-up.
     static func limitHeap() {
         #if os(Linux) && canImport(Glibc)
-            typealias Mallopt = @convention(c) (Int32, Int32) -> Int32
-            guard let handle = dlopen(nil, RTLD_NOW), let symbol = dlsym(handle, "mallopt") else { return }
-            let mallopt = unsafeBitCast(symbol, to: Mallopt.self)
-            // Numbers from malloc.h: M_ARENA_MAX, M_TRIM_THRESHOLD, M_MMAP_THRESHOLD.
-            _ = mallopt(-8, 2)
-            _ = mallopt(-1, 256 * 1024)
-            _ = mallopt(-3, 256 * 1024)
+        typealias Mallopt = @convention(c) (Int32, Int32) -> Int32
+        guard let handle = dlopen(nil, RTLD_NOW), let symbol = dlsym(handle, "mallopt") else { return }
+        let mallopt = unsafeBitCast(symbol, to: Mallopt.self)
+        // Numbers from malloc.h: M_ARENA_MAX, M_TRIM_THRESHOLD, M_MMAP_THRESHOLD.
+        _ = mallopt(-8, 2)
+        _ = mallopt(-1, 256 * 1024)
+        _ = mallopt(-3, 256 * 1024)
         #endif
     }
 }

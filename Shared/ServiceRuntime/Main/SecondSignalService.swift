@@ -2,9 +2,9 @@ import ServiceLifecycle
 import UnixSignals
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Quits at once at the second signal: the first one drains, and an operator who sends another has no patience left.

@@ -37,7 +37,7 @@ struct ServiceArguments: Sendable, Hashable {
     ) throws(UsageError) {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let flag = parts.first.map(String.init) ?? argument
-        guard let key = keys.first(where: { $0.flag == flag }) else {
+        guard let key = keys.first(where: { $0.flags.contains(flag) }) else {
             throw UsageError(description: ServiceArguments.unknown(flag, keys))
         }
         if parts.count == 2 {
@@ -51,7 +51,7 @@ struct ServiceArguments: Sendable, Hashable {
     }
 
     private static func unknown(_ argument: String, _ keys: [any ConfigurationKeyDescription]) -> String {
-        let known = keys.map(\.flag) + ["--help", "--version", "health"]
+        let known = keys.flatMap(\.flags) + ["--help", "--version", "health"]
         let kind = argument.hasPrefix("-") ? "option" : "argument"
         guard let nearest = nearest(to: argument, in: known) else { return "unknown \(kind) \(argument)" }
         return "unknown \(kind) \(argument); did you mean \(nearest)?"

@@ -46,7 +46,7 @@ struct ServiceUsage: Sendable {
     }
 
     private func description(of key: any ConfigurationKeyDescription) -> String {
-        let meaning = "\(key.name): \(key.meaning)."
+        let meaning = "\(key.name): \(key.meaning)." + (key.shortFlag.map { " Also \($0)." } ?? "")
         guard let defaultText = key.defaultText else { return meaning }
         return "\(meaning) Default: \(defaultText)."
     }

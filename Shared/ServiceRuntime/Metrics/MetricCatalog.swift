@@ -10,7 +10,7 @@ public enum MetricCatalog {
         ),
         .init(
             "securepush_outbox_pending", .gauge, of: ["ingest"],
-            "IDs that the broker has not confirmed yet, scheduled ones included; counted up to 100,000."),
+            "IDs that the broker is not known to have confirmed, scheduled ones included; counted up to 100,000."),
         .init(
             "securepush_outbox_oldest_age_seconds", .gauge, of: ["ingest"],
             "Age of the oldest ID that is due and not confirmed."),
@@ -20,6 +20,9 @@ public enum MetricCatalog {
         .init(
             "securepush_outbox_swept_total", .counter, of: ["ingest"],
             "IDs confirmed after the sweep found them: scheduled, or left by an outage or a crash."),
+        .init(
+            "securepush_outbox_republished_total", .counter, of: ["ingest"],
+            "IDs confirmed once more because the broker had lost them: wiped, purged or dropped."),
         .init(
             "securepush_outbox_unconfirmed_total", .counter, of: ["ingest"],
             "Publishes that failed, were returned or not confirmed in time; they are tried again."),
@@ -45,11 +48,23 @@ public enum MetricCatalog {
             of: ["dispatcher"],
             "Time from handing a request to the hub client to its end; code is the status, timeout or connection."),
         .init(
+            "securepush_ambiguous_total", .counter, labels: ["reason"], of: ["dispatcher"],
+            "Requests that the hub may have taken unsaid, by reason (timeout, connection, shutdown, claimed)."),
+        .init(
+            "securepush_lane_state", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
+            "0: the lane is open for traffic; 1: paused or slow; 2: the hub refuses the credentials."),
+        .init(
+            "securepush_lane_limit", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
+            "Requests that the lane may have under way at once."),
+        .init(
+            "securepush_lane_held_total", .counter, labels: ["platform", "hub"], of: ["dispatcher"],
+            "Sends that a paused or slow lane held; they come back through a delay queue, and no attempt is used up."),
+        .init(
             "securepush_dispatch_settled_total", .counter, of: ["dispatcher"],
             "Deliveries acknowledged after their outcome was stored."),
         .init(
             "securepush_dispatch_retries_total", .counter, of: ["dispatcher"],
-            "Messages published to the delay queues."),
+            "Messages published to the delay queues: failed, throttled or held."),
         .init(
             "securepush_dispatch_skipped_total", .counter, of: ["dispatcher"],
             "Notifications not sent because they had expired or were revoked."),

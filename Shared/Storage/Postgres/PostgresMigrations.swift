@@ -4,7 +4,7 @@ struct PostgresMigration: Sendable {
     let name: String
     let statements: [String]
 
-    static let all = [initial, senderSide]
+    static let all = [initial, senderSide, redelivery]
 
     // No foreign keys: each would cost the hottest statements a look-up and a row lock in another table, and all three
     // tables are only written together. Statuses change in the narrow table, in place (HOT: room on the page, and no
@@ -117,5 +117,17 @@ struct PostgresMigration: Sendable {
             """,
             "CREATE INDEX installations_owner ON installations (owner, platform)",
             "CREATE INDEX installations_handle ON installations USING hash (handle)",
+        ])
+
+    // Processes of the version before go on beside it: a published entry has the end of time in `due_at`, where their
+    // sweep never comes to it, and is told by `republish_at`, which is NULL in every row that they write. So no row is
+    // rewritten here, and an entry that is never published costs no second index. Both columns of `notifications` are
+    // in no index, so changes stay HOT; an unknown `recorded_attempt` is read off `deliveries`.
+    private static let redelivery = PostgresMigration(
+        version: 3, name: "0003_redelivery",
+        statements: [
+            "ALTER TABLE outbox ADD COLUMN republish_at bigint",
+            "CREATE INDEX outbox_published ON outbox (republish_at) WHERE republish_at IS NOT NULL",
+            "ALTER TABLE notifications ADD COLUMN claimed_at bigint, ADD COLUMN recorded_attempt integer",
         ])
 }

@@ -19,6 +19,7 @@ extension PostgresStore: DeadLetterLedger {
             parameters.append(changes) { Int32(clamping: $0.attempt) }
             parameters.append(changes) { $0.old }
             parameters.append(changes) { $0.new }
+            parameters.append((now + OutboxPolicy.redelivery).milliseconds)
             let result = try await query(.reopen, parameters)
             return try decoding {
                 Set(try result.map { NotificationID(try $0.decode(0, as: PostgresUUID.self)) })
@@ -56,13 +57,22 @@ extension PostgresStatement {
     fileprivate static let dispatchRows = PostgresStatement(
         "SELECT \(recordColumns), attempt FROM notifications WHERE id = ANY ($1::uuid[])")
 
-    /// Only where nobody has claimed the notification or stored an outcome since it was read.
+    /// Only where nobody has claimed the notification or stored an outcome since it was read. The attempt is no claim,
+    /// so it counts as recorded.
     fileprivate static let reopen = PostgresStatement(
         """
-        UPDATE notifications AS n SET deliveries = change.new, status = 1, attempt = n.attempt + 1
-        FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[]) AS change (id, attempt, old, new)
-        WHERE n.id = change.id AND n.attempt = change.attempt AND n.deliveries IS NOT DISTINCT FROM change.old
-        RETURNING n.id
+        WITH reopened AS (
+            UPDATE notifications AS n SET deliveries = change.new, status = 1, attempt = n.attempt + 1,
+                recorded_attempt = \(recordedAttempt("n.attempt")) + 1
+            FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[]) AS change (id, attempt, old, new)
+            WHERE n.id = change.id AND n.attempt = change.attempt AND n.deliveries IS NOT DISTINCT FROM change.old
+            RETURNING n.id, n.traceparent
+        ), open AS (
+            SELECT id, $5::bigint AS republish_at, traceparent FROM reopened
+        ), entry AS (
+            \(publishedOfOpen)
+        )
+        SELECT id FROM reopened
         """)
 
     fileprivate static let payloadsOfKey = PostgresStatement(

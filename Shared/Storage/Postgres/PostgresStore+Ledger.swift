@@ -6,6 +6,7 @@ extension PostgresStore: DispatchLedger {
         if ids.isEmpty { return [:] }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
         parameters.append(ids.sorted()) { PostgresUUID($0) }
+        parameters.append(now.milliseconds)
         let result = try await query(.claim, parameters)
         return try decoding {
             var plans: [NotificationID: DispatchPlan] = [:]
@@ -26,29 +27,50 @@ extension PostgresStore: DispatchLedger {
         parameters.append(outcomes) { Int32(clamping: $0.attempt) }
         parameters.append(outcomes) { Int16($0.status.rawValue) }
         parameters.append(outcomes) { DeliveriesCoding.encode($0.deliveries) }
+        parameters.append(outcomes) { $0.republishAt?.milliseconds }
         _ = try await query(.record, parameters)
     }
 }
 
 extension PostgresStatement {
     /// An attempt is on record before the hub is called. A status that was reached is not taken back by a redelivery.
+    /// Claims without an outcome are those since the attempt that was recorded last; a row of the version before does
+    /// not say which that was, and is taken to have recorded all of them if it has an outcome at all.
     fileprivate static let claim = PostgresStatement(
         """
         UPDATE notifications AS n
-        SET attempt = n.attempt + 1, status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
+        SET attempt = n.attempt + 1, claimed_at = $2, status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
         FROM unnest($1::uuid[]) AS claimed (id) WHERE n.id = claimed.id
         RETURNING n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
             n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
-            n.bounds_push = 1
+            n.bounds_push = 1, n.attempt - 1 - \(recordedAttempt("n.attempt - 1"))
         """)
 
-    /// The attempt fences: where a later claim was made, this outcome is not the newest.
+    /// The attempt that was recorded last of a row `n`.
+    ///
+    /// - Parameter newest: the newest that may have been.
+    static func recordedAttempt(_ newest: String) -> String {
+        "coalesce(n.recorded_attempt, CASE WHEN n.deliveries IS NULL THEN 0 ELSE \(newest) END)"
+    }
+
+    /// The attempt fences: where a later claim was made, this outcome is not the newest. Order of the locks as in all
+    /// statements: the notification, its outbox entry.
     fileprivate static let record = PostgresStatement(
         """
-        UPDATE notifications AS n SET status = outcome.status, deliveries = outcome.deliveries
-        FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[])
-            AS outcome (id, attempt, status, deliveries)
-        WHERE n.id = outcome.id AND n.attempt = outcome.attempt
+        WITH recorded AS (
+            UPDATE notifications AS n
+            SET status = outcome.status, deliveries = outcome.deliveries, recorded_attempt = outcome.attempt
+            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[])
+                AS outcome (id, attempt, status, deliveries, republish_at)
+            WHERE n.id = outcome.id AND n.attempt = outcome.attempt
+            RETURNING n.id, n.status, n.traceparent, outcome.republish_at
+        ), settled AS (
+            DELETE FROM outbox USING recorded
+            WHERE notification_id = recorded.id AND recorded.status > 1 AND recorded.republish_at IS NULL
+        ), open AS (
+            SELECT id, republish_at, traceparent FROM recorded WHERE republish_at IS NOT NULL
+        )
+        \(publishedOfOpen)
         """)
 }
 
@@ -67,6 +89,7 @@ extension DispatchPlan {
             priority: try row.decodeIfPresent(8, as: Int16.self).flatMap(Priority.init(code:)),
             traceparent: try row.decodeIfPresent(9), isRevoked: try row.decode(10),
             attempt: Int(try row.decode(11, as: Int32.self)),
+            unrecordedClaims: Int(max(0, try row.decode(14, as: Int32.self))),
             deliveries: try row.decodeIfPresent(12, as: String.self).map(DeliveriesCoding.decode) ?? [])
     }
 }

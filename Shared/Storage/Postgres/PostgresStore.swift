@@ -15,7 +15,6 @@ final class PostgresStore: Sendable {
     let appends: GroupCommit<SealedNotification, Void>
     let keyedAppends: GroupCommit<KeyedAppend, KeyedAppend.Outcome>
     let requestReadings: GroupCommit<IdempotentRequest.Key, IdempotentRequest?>
-    let removals: GroupCommit<NotificationID, Void>
     let readings: GroupCommit<Reading, StoredNotification?>
     let readMarks: GroupCommit<ReadMark, Void>
     private let configuration: PostgresConfiguration
@@ -36,7 +35,6 @@ final class PostgresStore: Sendable {
         appends = GroupCommit(limit: limit) { try await client.append($0) }
         keyedAppends = GroupCommit(limit: limit) { await client.append($0) }
         requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
-        removals = GroupCommit(limit: limit) { try await client.remove($0) }
         readings = GroupCommit(limit: limit) { try await client.find($0) }
         readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }
     }
@@ -91,7 +89,6 @@ extension PostgresStore: Service {
             group.addTask { await self.appends.run() }
             group.addTask { await self.keyedAppends.run() }
             group.addTask { await self.requestReadings.run() }
-            group.addTask { await self.removals.run() }
             group.addTask { await self.readings.run() }
             group.addTask { await self.readMarks.run() }
         }

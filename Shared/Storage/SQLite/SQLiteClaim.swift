@@ -9,14 +9,16 @@ struct SQLiteClaim: Sendable {
     private var deliveries: String?
 
     /// Counts up the attempt of a notification and reads its plan; `nil` for an unknown ID.
-    static func make(_ id: NotificationID, _ db: Database) throws -> SQLiteClaim? {
+    static func make(_ id: NotificationID, now: Timestamp, _ db: Database) throws -> SQLiteClaim? {
         let statement = try db.cachedStatement(
             sql: """
-                UPDATE notifications SET attempt = attempt + 1, status = \(DispatchStatus.queued.rawValue) WHERE id = ?
+                UPDATE notifications SET attempt = attempt + 1, claimed_at = ?,
+                    status = max(status, \(DispatchStatus.queued.rawValue))
+                WHERE id = ?
                 RETURNING recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key,
-                    priority, traceparent, revoked_at, attempt, deliveries, bounds_push
+                    priority, traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt
                 """)
-        guard let row = try Row.fetchOne(statement, arguments: [id.data]) else { return nil }
+        guard let row = try Row.fetchOne(statement, arguments: [now.milliseconds, id.data]) else { return nil }
         return try SQLiteClaim(id, row)
     }
 
@@ -26,14 +28,18 @@ struct SQLiteClaim: Sendable {
         let platforms: String? = row[4]
         let priority: String? = row[7]
         let revokedAt: Int64? = row[9]
+        let attempt: Int = row[10]
+        deliveries = row[11]
+        // Not in SQL, as where a row is read: `IS NULL` is wrong in what an UPDATE of a table without row IDs returns
+        // (SQLite 3.40).
+        let recorded: Int = row[13] ?? (deliveries == nil ? 0 : attempt - 1)
         plan = DispatchPlan(
             id: id, recipient: try row.userName(0, column: "recipient"),
             presentation: presentation == 1 ? .alert : .silent, alert: alert == AlertText() ? nil : alert,
             platforms: platforms.map(Platform.platforms(list:)),
             expiresAt: row.timestamp(5) ?? Timestamp(milliseconds: 0), boundsPush: row[12], collapseKey: row[6],
             priority: priority.flatMap(Priority.init(rawValue:)), traceparent: row[8], isRevoked: revokedAt != nil,
-            attempt: row[10])
-        deliveries = row[11]
+            attempt: attempt, unrecordedClaims: max(0, attempt - 1 - recorded))
     }
 
     /// The plan with its deliveries.

@@ -1,9 +1,9 @@
 import SecurePushCore
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// The file of a database, and its folder.

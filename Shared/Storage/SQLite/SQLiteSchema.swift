@@ -19,8 +19,13 @@ enum SQLiteSchema {
             try db.execute(sql: tags)
             try db.execute(sql: installations)
         }
+        migrator.registerMigration("007-redelivery") { db in try db.execute(sql: redelivery) }
         return migrator
     }
+
+    /// In `due_at` of an entry that is published: there the unpublished ones' sweep, also that of a process of the
+    /// version before, never comes to it.
+    static let never = Int64.max
 
     /// Narrow, and all that the dispatcher touches. Without a row ID, for then a row is in one tree instead of two; new
     /// keys sort last (UUIDv7), so that pages fill up in order. Times are milliseconds since the Unix epoch.
@@ -131,4 +136,20 @@ enum SQLiteSchema {
         CREATE INDEX installations_handle ON installations (handle, id);
         CREATE INDEX installations_owner ON installations (owner, platform);
         """
+
+    /// A published entry is told by `republish_at`, which is NULL in every row that a process of the version before
+    /// writes. No row is rewritten: an unknown `recorded_attempt` is read off `deliveries`.
+    private static let redelivery = """
+        ALTER TABLE outbox ADD COLUMN republish_at INTEGER;
+        CREATE INDEX outbox_published ON outbox (republish_at) WHERE republish_at IS NOT NULL;
+        ALTER TABLE notifications ADD COLUMN claimed_at INTEGER;
+        ALTER TABLE notifications ADD COLUMN recorded_attempt INTEGER;
+        """
+
+    /// The attempt that was recorded last.
+    ///
+    /// - Parameter newest: the newest that may have been, for a row of the version before, which does not say.
+    static func recordedAttempt(_ newest: String) -> String {
+        "coalesce(recorded_attempt, CASE WHEN deliveries IS NULL THEN 0 ELSE \(newest) END)"
+    }
 }

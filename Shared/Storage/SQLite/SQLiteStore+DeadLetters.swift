@@ -13,7 +13,7 @@ extension SQLiteStore: DeadLetterLedger {
         try await DeadLetterReopening.run(letters, now: now) { ids in
             try await dispatchRows(ids)
         } write: { changes in
-            let outputs = try await submit(changes.map { .reopen($0) })
+            let outputs = try await submit(changes.map { .reopen($0, now: now) })
             return Set(outputs.compactMap { if case .reopened(let id?) = $0 { id } else { nil } })
         }
     }
@@ -37,15 +37,17 @@ extension DeadLetterReopening.Row {
 
 extension DeadLetterReopening.Change {
     /// - Returns: the ID, where the record was still the one that was read.
-    func execute(_ db: Database) throws -> NotificationID? {
+    func execute(now: Timestamp, _ db: Database) throws -> NotificationID? {
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE notifications SET deliveries = ?, status = \(DispatchStatus.queued.rawValue),
-                    attempt = attempt + 1
+                    attempt = attempt + 1, recorded_attempt = \(SQLiteSchema.recordedAttempt("attempt")) + 1
                 WHERE id = ? AND attempt = ? AND deliveries IS ?
                 """)
         try statement.execute(arguments: [new, id.data, attempt, old])
-        return db.changesCount > 0 ? id : nil
+        guard db.changesCount > 0 else { return nil }
+        try SQLiteWrite.enter(id, due: now + OutboxPolicy.redelivery, db)
+        return id
     }
 }
 

@@ -4,7 +4,7 @@ import SecurePushCore
 extension SQLiteStore: DispatchLedger {
     func claim(_ ids: [NotificationID], now: Timestamp) async throws -> [NotificationID: DispatchPlan] {
         var plans: [NotificationID: DispatchPlan] = [:]
-        for case .claimed(let claim?) in try await submit(Set(ids).map { .claim($0) }) {
+        for case .claimed(let claim?) in try await submit(Set(ids).map { .claim($0, now: now) }) {
             let plan = try claim.dispatchPlan()
             plans[plan.id] = plan
         }
@@ -18,14 +18,23 @@ extension SQLiteStore: DispatchLedger {
 
 extension SQLiteStore: Outbox {
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
-        guard case .leased(let entries)? = try await submit([.lease(limit: limit, now: now, until: until)]).first else {
-            return []
-        }
-        return entries
+        let lease = SQLiteLease(isPublished: false, limit: limit, due: now, now: now, until: until)
+        return try await execute(lease).entries
     }
 
-    func remove(_ ids: [NotificationID]) async throws {
-        _ = try await submit(ids.map { .remove($0) })
+    func leasePublished(
+        limit: Int, due: Timestamp, now: Timestamp, until: Timestamp
+    ) async throws -> PublishedLease {
+        try await execute(SQLiteLease(isPublished: true, limit: limit, due: due, now: now, until: until))
+    }
+
+    private func execute(_ lease: SQLiteLease) async throws -> PublishedLease {
+        guard case .leased(let result)? = try await submit([.lease(lease)]).first else { return PublishedLease() }
+        return result
+    }
+
+    func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
+        _ = try await submit(ids.map { .confirm($0, until: until) })
     }
 
     /// Cheap however much waits: the count ends at 100,000, and the oldest is looked for among the first 10,000 by ID
@@ -47,7 +56,8 @@ extension SQLiteStore: Outbox {
 }
 
 extension OutboxBacklog {
-    static let bounded = "SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT 100000)"
+    static let bounded =
+        "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE due_at < \(SQLiteSchema.never) LIMIT 100000)"
 
     static let oldestOfFirst = """
         SELECT min(notification_id) FROM (

@@ -11,16 +11,16 @@ extension SQLiteWrite {
         case .markRead(let id, let time):
             try db.cachedStatement(sql: "UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL")
                 .execute(arguments: [time.milliseconds, id.data])
-        case .claim(let id):
-            return .claimed(try SQLiteClaim.make(id, db))
+        case .claim(let id, let now):
+            return .claimed(try SQLiteClaim.make(id, now: now, db))
         case .record(let outcome):
             try SQLiteWrite.record(outcome, db)
-        case .reopen(let change):
-            return .reopened(try change.execute(db))
-        case .lease(let limit, let now, let until):
-            return .leased(try SQLiteWrite.lease(limit: limit, now: now, until: until, db))
-        case .remove(let id):
-            try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
+        case .reopen(let change, let now):
+            return .reopened(try change.execute(now: now, db))
+        case .lease(let lease):
+            return .leased(try lease.execute(db))
+        case .confirm(let id, let until):
+            try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
         case .save(let registration):
             try SQLiteWrite.save(registration, db)
         case .removeRegistration(let id):
@@ -40,12 +40,39 @@ extension SQLiteWrite {
     }
 
     private static func record(_ outcome: DispatchOutcome, _ db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: "UPDATE notifications SET status = ?, deliveries = ? WHERE id = ? AND attempt = ?")
-        try statement.execute(arguments: [
-            outcome.status.rawValue, DeliveriesCoding.encode(outcome.deliveries), outcome.id.data, outcome.attempt,
+        try db.cachedStatement(sql: recordOutcome).execute(arguments: [
+            outcome.status.rawValue, DeliveriesCoding.encode(outcome.deliveries), outcome.attempt, outcome.id.data,
+            outcome.attempt,
         ])
+        guard db.changesCount > 0 else { return }
+        if let due = outcome.republishAt {
+            try enter(outcome.id, due: due, db)
+        } else if outcome.isFinal {
+            try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?")
+                .execute(arguments: [outcome.id.data])
+        }
     }
+
+    private static let recordOutcome = """
+        UPDATE notifications SET status = ?, deliveries = ?, recorded_attempt = ? WHERE id = ? AND attempt = ?
+        """
+
+    /// Where the dispatcher was faster, as it mostly is, there is no row any more and nothing is written.
+    static let confirm = """
+        UPDATE outbox SET due_at = \(SQLiteSchema.never), republish_at = ?
+        WHERE notification_id = ? AND republish_at IS NULL
+        """
+
+    /// Enters a notification into the outbox as published.
+    static func enter(_ id: NotificationID, due: Timestamp, _ db: Database) throws {
+        try db.cachedStatement(sql: enterPublished).execute(arguments: [due.milliseconds, id.data])
+    }
+
+    static let enterPublished = """
+        INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
+        SELECT id, \(SQLiteSchema.never), ?, traceparent FROM notifications WHERE id = ?
+        ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
+        """
 
     /// A notification that is there already stays as it is, and gets no second entry in the outbox.
     static func append(_ sealed: SealedNotification, _ db: Database) throws {
@@ -74,19 +101,4 @@ extension SQLiteWrite {
 
     private static let insertPayload =
         "INSERT INTO payloads (notification_id, key_id, sealed, purge_at) VALUES (?, ?, ?, ?)"
-
-    /// The transaction holds the writer's lock, so no other leases the same entries.
-    private static func lease(limit: Int, now: Timestamp, until: Timestamp, _ db: Database) throws -> [OutboxEntry] {
-        let due = try db.cachedStatement(
-            sql: """
-                SELECT notification_id, traceparent FROM outbox WHERE due_at <= ?
-                ORDER BY due_at, notification_id LIMIT ?
-                """)
-        let entries = try Row.fetchAll(due, arguments: [now.milliseconds, max(limit, 0)]).map { row in
-            OutboxEntry(id: try row.notificationID(0), traceparent: row[1])
-        }
-        let postpone = try db.cachedStatement(sql: "UPDATE outbox SET due_at = ? WHERE notification_id = ?")
-        for entry in entries { try postpone.execute(arguments: [until.milliseconds, entry.id.data]) }
-        return entries
-    }
 }

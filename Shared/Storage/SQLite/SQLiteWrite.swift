@@ -6,11 +6,11 @@ enum SQLiteWrite: Sendable {
     case appendOnce([SealedNotification], IdempotentRequest, now: Timestamp)
     case markRead(NotificationID, Timestamp)
     case revoke(NotificationID, sender: String, Timestamp)
-    case claim(NotificationID)
+    case claim(NotificationID, now: Timestamp)
     case record(DispatchOutcome)
-    case reopen(DeadLetterReopening.Change)
-    case lease(limit: Int, now: Timestamp, until: Timestamp)
-    case remove(NotificationID)
+    case reopen(DeadLetterReopening.Change, now: Timestamp)
+    case lease(SQLiteLease)
+    case confirm(NotificationID, until: Timestamp)
     case save(Registration)
     case removeRegistration(String)
     case saveInstallation(Installation)
@@ -22,7 +22,7 @@ enum SQLiteWrite: Sendable {
         case done
         /// `nil` for an unknown ID.
         case claimed(SQLiteClaim?)
-        case leased([OutboxEntry])
+        case leased(PublishedLease)
         /// `nil` where the record was changed in the meantime.
         case reopened(NotificationID?)
         /// The request that has the key already; `nil` once everything is stored.
@@ -37,6 +37,7 @@ enum SQLiteWrite: Sendable {
         switch self {
         case .appendOnce(let notifications, _, _): notifications.count + 1
         case .purge(let purge): purge.limit
+        case .lease(let lease): lease.limit
         default: 1
         }
     }

@@ -69,8 +69,11 @@ enum TestDatabase: CaseIterable, Sendable {
 }
 
 /// Runs a test with a stack around the suite's broker; ends the services that it has left running.
+///
+/// - Parameter databaseURL: a database of the test's own, in place of `database`.
 func withStack(
-    _ database: TestDatabase = .sqlite, hubLatency: Duration = .zero, _ body: (Stack) async throws -> Void
+    _ database: TestDatabase = .sqlite, databaseURL: String? = nil, hubLatency: Duration = .zero,
+    _ body: (Stack) async throws -> Void
 ) async throws {
     let broker = try #require(BrokerTrait.server)
     let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-e2e-\(UUID().uuidString.prefix(8))")
@@ -83,6 +86,7 @@ func withStack(
             try await body(stack)
         }
     }
+    if let databaseURL { return try await run(databaseURL) }
     switch database {
     case .sqlite: try await run("sqlite:\(folder.path)/data/securepush.sqlite")
     case .postgres: try await withPostgresDatabase(run)

@@ -30,7 +30,8 @@ struct IngestExchanges: Sendable {
             try await exchanges.directory()
             try await exchanges.examples()
         }
-        try await withIngest(readiness: [ReadinessCheck(name: "database") { "away" }]) { bench in
+        let outbox = ReadinessDetail(name: "outbox") { [("pending", 3), ("oldest_age_seconds", 60)] }
+        try await withIngest(readiness: [ReadinessCheck(name: "database") { "away" }], details: [outbox]) { bench in
             try await IngestExchanges(bench: bench, ledger: ledger).call(503, .get, "/readyz", by: "")
         }
         for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {

@@ -1,6 +1,7 @@
 import Logging
 import SecurePushCore
 import ServiceLifecycle
+import ServiceRuntime
 import TestSupport
 import Testing
 
@@ -8,9 +9,9 @@ import Testing
 
 @Suite("OutboxRelay")
 struct OutboxRelayTests {
-    @Test func whatIsHandedOverIsPublishedAndRemoved() async throws {
+    @Test func whatIsHandedOverIsPublishedAndNoted() async throws {
         let (store, publisher) = (MemoryStore(), FakePublisher())
-        let notifications = try await store.accept(1300)
+        let notifications = try await store.accept(1300, at: .unswept)
         try await withRelay(store, publisher) { relay in
             relay.handOver(notifications)
             try await store.expectWaiting(0)
@@ -21,7 +22,7 @@ struct OutboxRelayTests {
 
     @Test func whatIsNotConfirmedStays() async throws {
         let store = MemoryStore()
-        let notifications = try await store.accept(3)
+        let notifications = try await store.accept(3, at: .unswept)
         let publisher = FakePublisher(refused: [notifications[1].id])
         try await withRelay(store, publisher) { relay in
             relay.handOver(notifications)
@@ -46,7 +47,7 @@ struct OutboxRelayTests {
         let (store, publisher) = (MemoryStore(), FakePublisher())
         let notBefore = Timestamp.now + .milliseconds(300)
         let held = try await store.accept(1, notBefore: notBefore)
-        let free = try await store.accept(1)
+        let free = try await store.accept(1, at: .unswept)
         try await withRelay(store, publisher) { relay in
             relay.handOver(held + free)
             try await store.expectWaiting(0)
@@ -55,7 +56,7 @@ struct OutboxRelayTests {
         let releasedAt = try #require(publisher.record.published.last?.at)
         #expect(releasedAt >= notBefore)
         // Promised within a second: by two looks in that time, for a clock would measure how busy the machine is.
-        #expect(OutboxRelay.Interval.sweep * 2 <= .seconds(1))
+        #expect(OutboxPace.standard.sweep * 2 <= .seconds(1))
     }
 
     @Test func nothingIsLeasedWithoutTheBroker() async throws {
@@ -65,7 +66,7 @@ struct OutboxRelayTests {
         try await withRelay(outbox, publisher) { relay in
             relay.handOver(old)
             // One look is the hand-over's, the others are the sweep's.
-            #expect(try await eventually { publisher.record.looks >= 3 })
+            try await expectEventually { publisher.record.looks >= 3 }
             #expect(outbox.leases == 0)
             #expect(publisher.ids.isEmpty)
             publisher.connect()
@@ -75,11 +76,46 @@ struct OutboxRelayTests {
         #expect(publisher.ids.count == 2)
     }
 
+    @Test func anAlarmOrAnOutageLeavesEntriesAloneAndTheyGoOutAfterwards() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let outbox = CountingOutbox(store)
+        try await withRelay(outbox, publisher) { relay in
+            relay.handOver(try await store.accept(10, at: .unswept))
+            try await store.expectWaiting(0)
+            // A publisher is not connected either while the broker's alarm blocks it.
+            for _ in 0..<3 {
+                publisher.connect(false)
+                let leases = outbox.leases
+                let looks = publisher.record.looks
+                relay.handOver(try await store.accept(5, at: .now - .seconds(60)))
+                try await expectEventually { publisher.record.looks >= looks + 4 }
+                // One may have been under way.
+                #expect(outbox.leases <= leases + 1)
+                publisher.connect()
+                try await store.expectWaiting(0)
+            }
+        }
+        #expect(publisher.ids.count == 25)
+        #expect(Set(publisher.ids).count == 25)
+    }
+
+    @Test func theBacklogIsKnownWhileTheBrokerIsAway() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher(isConnected: false))
+        let start = Timestamp.now - .seconds(60)
+        _ = try await store.accept(3, at: start)
+        try await withRelay(store, publisher) { relay in
+            try await expectEventually { relay.backlog == OutboxBacklog(count: 3, oldest: start) }
+            let figures = try #require(relay.readinessDetail.figures())
+            #expect(figures.map(\.name) == ["pending", "oldest_age_seconds"])
+            #expect(figures[0].value == 3 && figures[1].value >= 60)
+        }
+    }
+
     @Test func aShutdownPublishesWhatIsInMemory() async throws {
         let (store, publisher) = (MemoryStore(), FakePublisher(isHolding: true))
-        // More than the groups in flight take at once; and not due for the sweep while the test runs.
-        let notifications = try await store.accept(6000, at: .now + .seconds(3600))
-        let relay = OutboxRelay(outbox: store, publisher: publisher, logger: .silent)
+        // More than the groups in flight take at once.
+        let notifications = try await store.accept(6000, at: .unswept)
+        let relay = OutboxRelay(outbox: store, publisher: publisher, gauge: FakeGauge(), logger: .silent)
         relay.handOver(notifications)
         let group = ServiceGroup(services: [relay], logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -98,43 +134,20 @@ struct OutboxRelayTests {
 private func withRelay(
     _ outbox: any Outbox, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
 ) async throws {
-    let relay = OutboxRelay(outbox: outbox, publisher: publisher, logger: .silent)
-    let group = ServiceGroup(services: [relay], logger: .silent)
-    let running = Task { try await group.run() }
-    do { try await body(relay) } catch {
-        await group.triggerGracefulShutdown()
-        throw error
-    }
-    await group.triggerGracefulShutdown()
-    try await running.value
+    let relay = OutboxRelay(
+        outbox: outbox, publisher: publisher, gauge: FakeGauge(), pace: .patient, logger: .silent)
+    try await withRelays([relay]) { try await body(relay) }
 }
 
 extension MemoryStore {
-    /// How many entries the outbox holds.
+    /// How many entries wait to be published.
     fileprivate var waiting: Int {
         get async throws { try await backlog(now: .now).count }
     }
 
-    /// Expects that the outbox comes to hold this many.
+    /// Expects that so many entries come to wait.
     fileprivate func expectWaiting(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let settles = try await eventually { try await self.waiting == count }
         #expect(settles, sourceLocation: sourceLocation)
-    }
-
-    /// Stores as many notifications.
-    fileprivate func accept(
-        _ count: Int, at time: Timestamp = .now, notBefore: Timestamp? = nil
-    ) async throws -> [Notification] {
-        let recipient = try #require(UserName("alice"))
-        let notifications = (0..<count).map { _ in
-            Notification(
-                id: NotificationID(at: time), sender: "clinic", recipient: recipient, createdAt: time,
-                expiresAt: time + .seconds(86_400), notBefore: notBefore)
-        }
-        try await append(
-            notifications.map {
-                SealedNotification(notification: $0, payload: SealedPayload(keyID: "k", bytes: [1]))
-            })
-        return notifications
     }
 }

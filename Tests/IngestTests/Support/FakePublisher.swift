@@ -30,7 +30,10 @@ final class FakePublisher: DispatchPublisher {
         }
     }
 
-    func connect() { state.withLock { $0.isConnected = true } }
+    func connect(_ isConnected: Bool = true) { state.withLock { $0.isConnected = isConnected } }
+
+    /// From now on, what is not confirmed.
+    func refuse(_ ids: Set<NotificationID>) { state.withLock { $0.refused = ids } }
 
     /// Confirms what waits, and from now on at once.
     func release() {
@@ -58,22 +61,4 @@ final class FakePublisher: DispatchPublisher {
             }
         }
     }
-}
-
-/// Counts the leases of an outbox.
-final class CountingOutbox: Outbox {
-    let base: any Outbox
-    private let count = Mutex(0)
-
-    init(_ base: any Outbox) { self.base = base }
-
-    var leases: Int { count.withLock { $0 } }
-
-    func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
-        count.withLock { $0 += 1 }
-        return try await base.lease(limit: limit, now: now, until: until)
-    }
-
-    func remove(_ ids: [NotificationID]) async throws { try await base.remove(ids) }
-    func backlog(now: Timestamp) async throws -> OutboxBacklog { try await base.backlog(now: now) }
 }

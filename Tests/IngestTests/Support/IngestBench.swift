@@ -77,7 +77,7 @@ extension Logger {
 func withIngest(
     hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),
     writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any NotificationDirectory)? = nil,
-    readiness: [ReadinessCheck] = [], publisher: FakePublisher = FakePublisher(),
+    readiness: [ReadinessCheck] = [], details: [ReadinessDetail] = [], publisher: FakePublisher = FakePublisher(),
     payloadKeys: String = PayloadKeyRing.newLine(), now: @escaping @Sendable () -> Timestamp = { .now },
     server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void
 ) async throws {
@@ -93,11 +93,12 @@ func withIngest(
             users: hasUsers ? try UserAuthenticator(configuration: credentials.configuration, logger: .silent) : nil)
         var intake = NotificationIntake(
             store: writer ?? store, sealer: sealer,
-            relay: OutboxRelay(outbox: store, publisher: publisher, logger: .silent),
+            relay: OutboxRelay(outbox: store, publisher: publisher, gauge: FakeGauge(), logger: .silent),
             platforms: [.apple, .fcmv1, .windows], retention: retention)
         intake.now = now
         router.addOperations(
-            readiness: readiness, openAPI: try ingestOpenAPI(platforms: intake.platforms), context: context)
+            readiness: readiness, details: details, openAPI: try ingestOpenAPI(platforms: intake.platforms),
+            context: context)
         addNotificationRoutes(to: router, caller: caller, intake: intake, directory: directory ?? store)
         let made = intake
         let application = try makeHTTPApplication(

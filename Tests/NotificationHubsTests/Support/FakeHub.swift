@@ -3,9 +3,9 @@ import NIOPosix
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// A hub that records what it gets, byte for byte, and answers as a script says.

@@ -63,13 +63,14 @@ import Testing
         #expect(finding("securepush.retry.1", 7, 0).state == .ok)
     }
 
-    @Test func `A queue without a leader comes with the command that gives it one`() {
+    @Test func `A queue without a leader comes with the command that gives it one`() throws {
         let error = AMQPError(.queueUnavailable, "no answer")
-        let finding = Doctor.queue("securepush.dispatch", error, "%2F")
-        #expect(
-            finding.advice
-                == #"On the node: rabbitmqctl eval "ra:trigger_election({'%2F_securepush.dispatch', node()})." "#
-                + "(rabbitmq-server issue 10070)")
+        let configuration = try AMQPConfiguration(url: "amqp://127.0.0.1/%2F", connectionName: "tests")
+        let finding = Doctor.queue("securepush.dispatch", error, configuration)
+        #expect(finding.state == .faulty)
+        let command = #"rabbitmqctl eval "ra:trigger_election({'%2F_securepush.dispatch', node()}).""#
+        #expect(finding.advice?.contains(command) == true)
+        #expect(finding.advice?.contains("issue 10070") == true)
     }
 
     @Test(arguments: [

@@ -38,7 +38,7 @@ struct AppendTests {
             #expect(try await store.find(first.id, recipient: .alice)?.payload?.bytes == [1])
             #expect(try await store.find(first.id, recipient: .bob) == nil)
             #expect(try await store.backlog(now: due).count == 1)
-            try await store.remove([first.id])
+            try await store.confirm([first.id], until: due)
             try await store.append([first])
             #expect(try await store.backlog(now: due).count == 0)
         }
@@ -58,7 +58,7 @@ struct AppendTests {
     func nothing(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.append([])
-            try await store.remove([])
+            try await store.confirm([], until: due)
             try await store.record([])
             #expect(try await store.claim([], now: noon).isEmpty)
         }

@@ -42,7 +42,7 @@ struct LoadTests {
                 for one in sent {
                     group.addTask {
                         try await test.store.append([one])
-                        try await test.store.remove([one.id])
+                        try await test.store.confirm([one.id], until: due)
                         let attempt = try await test.store.claim([one.id], now: noon)[one.id]?.attempt ?? 0
                         let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: noon)
                         try await test.store.record([
@@ -54,6 +54,8 @@ struct LoadTests {
                 try await group.waitForAll()
             }
             #expect(try await test.store.backlog(now: due).count == 0)
+            let left = try await test.store.leasePublished(limit: 99, due: due, now: due, until: due)
+            #expect(left == PublishedLease())
             for one in sent.prefix(5) {
                 #expect(try await test.status(of: one.id) == .dispatched)
                 #expect(try await test.store.find(one.id, recipient: .alice)?.readAt == noon)

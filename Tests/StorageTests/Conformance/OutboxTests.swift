@@ -48,7 +48,7 @@ struct OutboxTests {
             try await store.append(sent)
             let until = due + .seconds(60)
             #expect(try await store.lease(limit: 9, now: due, until: until).count == 2)
-            try await store.remove([sent[0].id])
+            try await store.confirm([sent[0].id], until: until)
             #expect(try await store.lease(limit: 9, now: until - .milliseconds(1), until: until).isEmpty)
             #expect(try await store.lease(limit: 9, now: until, until: until + .seconds(1)).map(\.id) == [sent[1].id])
         }
@@ -64,12 +64,13 @@ struct OutboxTests {
         }
     }
 
-    @Test("Removing forgets, and ignores what is unknown", arguments: conformingStores)
-    func remove(_ kind: StoreKind) async throws {
+    @Test("What was confirmed waits no more, and what is unknown is ignored", arguments: conformingStores)
+    func confirm(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(3)
             try await store.append(sent)
-            try await store.remove([sent[1].id, NotificationID(), sent[1].id])
+            try await store.confirm([sent[1].id, NotificationID(), sent[1].id], until: due)
+            #expect(try await store.backlog(now: due).count == 2)
             #expect(try await store.lease(limit: 9, now: due, until: due).map(\.id) == [sent[0].id, sent[2].id])
             #expect(try await store.find(sent[1].id, recipient: .alice) != nil)
         }

@@ -99,4 +99,66 @@ struct PostgresSharingTests {
             #expect(report == PurgeReport(payloads: 1))
         }
     }
+
+    /// As a process of the version before the third step writes and reads its outbox.
+    @Test func anOlderIngestBesideItNeitherSeesNorSpoilsWhatIsPublished() async throws {
+        try await withTestStore(.postgres) { test in
+            let sent = SealedNotification.samples(3)
+            try await test.store.append(sent)
+            try await test.store.confirm([sent[0].id], until: noon)
+            let leased = try PostgresTestDatabase.psql(
+                test.url,
+                """
+                WITH due AS (
+                    SELECT notification_id, due_at FROM outbox WHERE due_at <= \(due.milliseconds)
+                    ORDER BY due_at, notification_id LIMIT 9 FOR UPDATE SKIP LOCKED
+                )
+                UPDATE outbox SET due_at = \(due.milliseconds) FROM due
+                WHERE outbox.notification_id = due.notification_id RETURNING outbox.notification_id
+                """)
+            #expect(Set(leased.split(separator: "\n").map(String.init)) == Set(sent[1...2].map { "\($0.id)" }))
+            // It confirms by deleting; what it deleted and is to be tried again comes back.
+            _ = try PostgresTestDatabase.psql(test.url, "DELETE FROM outbox WHERE notification_id = '\(sent[1].id)'")
+            _ = try PostgresTestDatabase.psql(
+                test.url, "INSERT INTO outbox (notification_id, due_at) VALUES ('\(sent[1].id)', \(noon.milliseconds))")
+            let mine = try await test.store.lease(limit: 9, now: due, until: due)
+            #expect(Set(mine.map(\.id)) == Set(sent[1...2].map(\.id)))
+            let published = try await test.store.leasePublished(limit: 9, due: due, now: due, until: due)
+            #expect(published.entries.map(\.id) == [sent[0].id])
+        }
+    }
+
+    /// Outcomes, notes and leases of many processes meet on the same rows.
+    @Test func whatMeetsOnTheSameEntriesNeverDeadlocks() async throws {
+        try await withTwoStores { stores, test in
+            let sent = (0..<400).map { _ in SealedNotification.sample() }
+            let ids = sent.map(\.id)
+            try await stores[0].append(sent)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for turn in 0..<24 {
+                    let store = stores[turn % 2]
+                    group.addTask {
+                        let plans = try await store.claim(ids.shuffled(), now: noon)
+                        try await store.record(
+                            plans.values.map { plan in
+                                DispatchOutcome(
+                                    id: plan.id, attempt: plan.attempt, deliveries: [.sample(.apple, .retrying)],
+                                    nextTry: noon)
+                            })
+                    }
+                    group.addTask { try await store.confirm(ids.shuffled(), until: noon) }
+                    group.addTask { _ = try await store.leasePublished(limit: 100, due: due, now: due, until: noon) }
+                    group.addTask { _ = try await store.lease(limit: 100, now: due, until: noon) }
+                }
+                try await group.waitForAll()
+            }
+            let plans = try await stores[0].claim(ids, now: noon)
+            #expect(plans.count == 400)
+            try await stores[1].record(
+                plans.values.map { plan in
+                    DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: [.sample(.apple, .sent)])
+                })
+            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "0")
+        }
+    }
 }

@@ -14,6 +14,8 @@ struct SQLiteQueryPlanTests {
             SQLitePurge.removable, SQLitePurge.removeKeys, Installation.byID, Installation.byHandle,
             Installation.afterID, Installation.platformsOfOwner, Registration.byID, Registration.byHandle,
             Registration.afterID, Registration.platformsOfOwner, OutboxBacklog.oldestOfDue,
+            OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
+            SQLiteWrite.confirm, SQLiteWrite.enterPublished,
         ] + SQLitePurge.removals
 
     private func plan(_ statement: String) throws -> [String] {

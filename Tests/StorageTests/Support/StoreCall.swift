@@ -2,7 +2,7 @@ import SecurePushCore
 
 /// One call of each method of the ports.
 enum StoreCall: CaseIterable {
-    case append, find, markRead, lease, remove, backlog, claim, record
+    case append, find, markRead, lease, confirm, leasePublished, backlog, claim, record
     case save, registration, registrations, allRegistrations, removeRegistration, ping
     case records, reopen, payloadsOfKey
     case appendOnce, request, senderRecord, page, revoke, inbox, purge
@@ -17,7 +17,8 @@ enum StoreCall: CaseIterable {
         case .find: _ = try await store.find(id, recipient: .alice)
         case .markRead: try await store.markRead(id, at: noon)
         case .lease: _ = try await store.lease(limit: 3, now: due, until: due)
-        case .remove: try await store.remove([id])
+        case .confirm: try await store.confirm([id], until: due)
+        case .leasePublished: _ = try await store.leasePublished(limit: 3, due: due, now: due, until: due)
         case .backlog: _ = try await store.backlog(now: due)
         case .claim: _ = try await store.claim([id], now: noon)
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])

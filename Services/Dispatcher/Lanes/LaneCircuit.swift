@@ -1,0 +1,154 @@
+import SecurePushCore
+
+/// Whether a lane lets traffic through: closed, open while the hub is left in peace, half open while one request finds
+/// out. A value without I/O and without a clock of its own.
+///
+/// Pausing uses up no attempt, for what is not sent is not tried. While the circuit is open one request a pause goes
+/// through (the probe), whatever waits.
+struct LaneCircuit: Sendable {
+    typealias Instant = LaneClock.Instant
+
+    enum Cause: Sendable, Equatable {
+        case throttled, failing, silent
+        /// The hub refused a token: an old one until the one made after it was refused as well.
+        case refused
+        /// The credentials are wrong.
+        case credentials
+    }
+
+    struct Pause: Sendable, Equatable {
+        var cause: Cause
+        /// From then on a probe may go.
+        var until: Instant
+        /// The wait after a probe that fails without a `Retry-After`.
+        var interval: Duration
+    }
+
+    enum State: Sendable, Equatable {
+        case closed
+        case open(Pause)
+        /// A probe is under way.
+        case halfOpen(Pause)
+    }
+
+    enum Admission: Sendable, Equatable {
+        case traffic
+        case probe
+        case held
+    }
+
+    /// So many answers in a row that speak against the hub open the circuit. With one answer in fourteen bad at random
+    /// (a hub under test), ten in a row happen once in 10¹¹ sends; a hub that is down is found out within ten.
+    static let mostFailures = 10
+    static let firstInterval = Duration.seconds(1)
+    /// Bounds how long after the end of a storm the lane learns of it.
+    static let longestInterval = Duration.seconds(15)
+    /// A corrected connection string is taken within ten seconds, and a wrong one not presented to the hub more often.
+    static let credentialsInterval = Duration.seconds(5)
+    /// `Retry-After: 0` must not become a busy loop.
+    static let shortestPause = Duration.milliseconds(250)
+
+    private(set) var state = State.closed
+    private var failures = 0
+
+    /// Whether one more request may go now. A probe's answer must be noted as such.
+    mutating func admit(now: Instant) -> Admission {
+        switch state {
+        case .closed: return .traffic
+        case .halfOpen: return .held
+        case .open(let pause):
+            guard now >= pause.until else { return .held }
+            state = .halfOpen(pause)
+            return .probe
+        }
+    }
+
+    /// Takes in the hub's answer to a request.
+    mutating func note(_ outcome: SendOutcome, isProbe: Bool, now: Instant) {
+        switch state {
+        case .closed: noteClosed(outcome, now: now)
+        case .halfOpen(let pause) where isProbe: noteProbe(outcome, pause, now: now)
+        case .halfOpen: break
+        case .open(var pause):
+            // Answers to what was sent before the circuit opened: only a longer wait is news.
+            guard case .throttled(let retryAfter?) = outcome else { return }
+            pause.until = max(pause.until, now + retryAfter)
+            state = .open(pause)
+        }
+    }
+
+    private mutating func noteClosed(_ outcome: SendOutcome, now: Instant) {
+        guard let cause = Cause(outcome) else {
+            failures = 0
+            return
+        }
+        failures += 1
+        if cause == .refused {
+            // The token may just be old: the next request carries a new one and finds out at once.
+            open(Pause(cause: .refused, until: now, interval: Self.credentialsInterval))
+        } else if outcome.retryAfter != nil || failures >= Self.mostFailures {
+            let wait = outcome.retryAfter ?? Self.firstInterval
+            let until = now + max(wait, Self.shortestPause)
+            open(Pause(cause: cause, until: until, interval: Self.firstInterval))
+        }
+    }
+
+    private mutating func noteProbe(_ outcome: SendOutcome, _ pause: Pause, now: Instant) {
+        switch Cause(outcome) {
+        case nil:
+            failures = 0
+            state = .closed
+        case .refused?:
+            let isKnown = pause.cause == .refused || pause.cause == .credentials
+            let wait = isKnown ? Self.credentialsInterval : .zero
+            open(
+                Pause(
+                    cause: isKnown ? .credentials : .refused, until: now + wait, interval: Self.credentialsInterval))
+        case let cause?:
+            let longer = min(max(pause.interval, Self.firstInterval) * 2, Self.longestInterval)
+            let wait = max(outcome.retryAfter ?? longer, Self.shortestPause)
+            open(Pause(cause: cause, until: now + wait, interval: longer))
+        }
+    }
+
+    private mutating func open(_ pause: Pause) { state = .open(pause) }
+}
+
+extension LaneCircuit.State {
+    /// What is paused for; `nil` when closed.
+    var pause: LaneCircuit.Pause? {
+        switch self {
+        case .closed: nil
+        case .open(let pause), .halfOpen(let pause): pause
+        }
+    }
+}
+
+extension LaneCircuit.Pause {
+    /// How long what is held now should stay away.
+    func remaining(now: LaneClock.Instant) -> Duration { max(.zero, now.duration(to: until)) }
+}
+
+extension LaneCircuit.Cause {
+    /// What an answer says against the hub or our credentials; `nil` where the hub did its work.
+    init?(_ outcome: SendOutcome) {
+        switch outcome {
+        case .sent, .rejected: return nil
+        case .throttled: self = .throttled
+        case .unavailable: self = .failing
+        case .unanswered: self = .silent
+        case .unauthorized: self = .refused
+        }
+    }
+
+    /// For the record of deliveries and for logs.
+    var reason: String {
+        switch self {
+        case .throttled: "the hub throttles"
+        case .failing: "the hub fails"
+        case .silent: "the hub does not answer"
+        case .refused: "the hub refused a token, a new one is tried"
+        case .credentials: "the hub refuses the credentials"
+        }
+    }
+}

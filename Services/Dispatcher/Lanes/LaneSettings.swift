@@ -1,0 +1,21 @@
+import SecurePushCore
+
+/// What the lanes are set up with.
+struct LaneSettings: Sendable {
+    /// The platforms of `HUB_PLATFORMS`.
+    var platforms: [Platform]
+    /// Requests to the hub under way, of all lanes together (`DISPATCH_CONCURRENCY`).
+    var concurrency = 512
+    /// Deliveries held at once (`DISPATCH_PREFETCH`), which bounds what can wait in a lane.
+    var prefetch = 1024
+    /// The hub's name, for metrics.
+    var hub = "hub"
+    var clock = LaneClock.system
+
+    /// The most requests of one lane: an equal part of the whole, so that no lane can take the connections of another;
+    /// and no more than half of the prefetch, so that a hub that stops answering on one platform leaves deliveries for
+    /// the others. At least 1: where there are more lanes than requests allowed, the hub client has the last word.
+    var share: Int {
+        max(1, min(concurrency / max(1, platforms.count), prefetch / 2))
+    }
+}

@@ -1,0 +1,89 @@
+import AMQP
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Looks again and again whether each queue has a leader, on a connection of its own.
+///
+/// A quorum queue without one is declared and asked for as if nothing were wrong; it confirms and delivers nothing
+/// (rabbitmq-server issue 10070, or a majority of the cluster's nodes is down). Only consuming tells.
+final class QueueLeaderWatch: Sendable {
+    private let configuration: AMQPConfiguration
+    private let queues: [String]
+    private let interval: Duration
+    private let logger: Logger
+    private let leaderless = Mutex<[String]>([])
+
+    init(configuration: AMQPConfiguration, queues: [String], interval: Duration = .seconds(10), logger: Logger) {
+        var configuration = configuration
+        // A leader is elected within a second; and a shutdown waits for the call that is under way.
+        configuration.connectTimeout = .seconds(1)
+        configuration.replyTimeout = .seconds(2)
+        configuration.connectionName += " (leaders)"
+        self.configuration = configuration
+        self.queues = queues
+        self.interval = interval
+        self.logger = logger
+    }
+
+    /// The queues without a leader with what helps, for an operator; `nil` when there is none.
+    var problem: String? {
+        let names = leaderless.withLock { $0 }
+        guard let first = names.first else { return nil }
+        return "no leader: \(names.joined(separator: ", ")); \(LeaderlessQueue.remedy(first, configuration))"
+    }
+
+    /// Looks until graceful shutdown or cancellation.
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            var connection: AMQPConnection?
+            while !Task.isCancelled {
+                await self.look(&connection)
+                let end = ContinuousClock.now + (self.leaderless.withLock { $0.isEmpty } ? self.interval : .seconds(1))
+                // A broker that has come back is looked at at once.
+                repeat {
+                    try? await Task.sleep(for: .seconds(1))
+                    guard await connection?.isOpen == true else { break }
+                } while ContinuousClock.now < end && !Task.isCancelled
+            }
+            await connection?.close()
+        }
+    }
+
+    private func look(_ connection: inout AMQPConnection?) async {
+        guard let suspects = await leaderless(of: queues, &connection),
+            // The second look is for an election that was under way.
+            let found = suspects.isEmpty ? [] : await leaderless(of: suspects, &connection)
+        else { return }
+        let known = leaderless.withLock { known in
+            defer { known = found }
+            return known
+        }
+        guard found != known else { return }
+        if let problem {
+            logger.error("A queue has no leader; nothing gets through it.", metadata: ["problem": "\(problem)"])
+        } else {
+            logger.notice("Every queue has a leader again.")
+        }
+    }
+
+    /// `nil` where the broker cannot be asked.
+    private func leaderless(of queues: [String], _ connection: inout AMQPConnection?) async -> [String]? {
+        var found: [String] = []
+        for queue in queues {
+            guard !Task.isCancelled else { return nil }
+            do {
+                if await connection?.isOpen != true { connection = try await AMQPConnection.open(configuration) }
+                try await connection?.expectLeader(of: queue)
+            } catch {
+                switch error.code {
+                case .queueUnavailable: found.append(queue)
+                // Deleted by an operator: the services declare it when they connect.
+                case .notFound: break
+                default: return nil
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,105 @@
+import SecurePushCore
+import Testing
+
+@testable import Dispatcher
+
+/// What is stored and published of an attempt that a lane held, in part or as a whole.
+@Suite struct HeldRecordTests {
+    let now = Timestamp(milliseconds: 1_000_000)
+    let policy = DispatchPolicy(maximumAttempts: 3)
+    let hold = LaneHold(reason: "the hub throttles", pause: .seconds(4), crowd: 1)
+    static let sent = SendOutcome.sent(hubMessageID: "m")
+
+    func settlement(
+        _ answers: [(Platform, LaneAnswer)], deliveries: [Delivery] = [], unrecorded: Int = 0,
+        message: (platforms: [Platform]?, attempt: Int?) = (nil, nil)
+    ) throws -> Settlement {
+        let plan = DispatchPlan(
+            id: NotificationID(), recipient: try #require(UserName("alice")), expiresAt: .now + .seconds(60),
+            attempt: 7, unrecordedClaims: unrecorded, deliveries: deliveries)
+        let message = DispatchMessage(id: plan.id, platforms: message.platforms, attempt: message.attempt)
+        let attempt = DispatchAttempt(
+            delivery: DispatchDelivery(tag: 1, epoch: 1, message: message), message: message, plan: plan,
+            platforms: answers.map(\.0))
+        for (index, answer) in answers.enumerated() { _ = attempt.complete(index, answer.1) }
+        return attempt.settlement(policy, now: now)
+    }
+
+    @Test func whatWasNeverTriedStaysPending() throws {
+        let settlement = try settlement([
+            (.apple, .answered(Self.sent, hold: nil)), (.fcmv1, .held(hold)), (.windows, .held(hold)),
+        ])
+        let outcome = try #require(settlement.outcome)
+        let error = "The lane is paused: the hub throttles."
+        #expect(
+            outcome.deliveries == [
+                Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: now),
+                Delivery(platform: .fcmv1, state: .pending, error: error, updatedAt: now),
+                Delivery(platform: .windows, state: .pending, error: error, updatedAt: now),
+            ])
+        #expect(outcome.status == .queued)
+        // The five seconds' queue covers the pause.
+        #expect(outcome.nextTry == now + .seconds(5))
+        let retry = try #require(settlement.retry)
+        #expect(retry.delay == 1)
+        #expect(retry.message.platforms == [.fcmv1, .windows])
+        #expect(retry.message.attempt == 1)
+    }
+
+    @Test func whatWasTriedKeepsItsAttempts() throws {
+        let before = Delivery(
+            platform: .windows, state: .retrying, attempts: 2, unanswered: 1, error: "503", updatedAt: .now)
+        let settlement = try settlement(
+            [(.windows, .held(hold))], deliveries: [before], unrecorded: 1, message: ([.windows], 2))
+        let delivery = try #require(settlement.outcome?.deliveries.first)
+        #expect(delivery.state == .retrying && delivery.attempts == 2)
+        #expect(delivery.unanswered == 2)
+        // A hold is no retry.
+        #expect(settlement.retry?.message.attempt == 2)
+        #expect(settlement.dead == nil)
+    }
+
+    @Test func theBackOffOfWhatFailedIsKept() throws {
+        let long = LaneHold(reason: "the hub throttles", pause: .seconds(100), crowd: 1)
+        let settlement = try settlement([
+            (.apple, .answered(.unavailable(reason: "503", retryAfter: nil), hold: nil)), (.windows, .held(long)),
+        ])
+        #expect(settlement.retry?.delay == 0)
+        #expect(settlement.retry?.message.platforms == [.apple, .windows])
+        #expect(settlement.outcome?.nextTry == now + .seconds(1))
+    }
+
+    @Test func theShortestHoldDecides() throws {
+        let short = LaneHold(reason: "the hub is slow", pause: .zero, crowd: 1)
+        let settlement = try settlement([(.apple, .held(hold)), (.fcmv1, .held(short)), (.windows, .held(hold))])
+        #expect(settlement.retry?.delay == 0)
+    }
+
+    @Test(arguments: [
+        (SendOutcome.throttled(retryAfter: .seconds(20)), 2), (.throttled(retryAfter: .seconds(600)), 4),
+        (.throttled(retryAfter: nil), 1), (.unauthorized(reason: "HTTP 401"), 1),
+    ])
+    func whatTheHubSentAwayUsesUpNoAttempt(_ outcome: SendOutcome, _ delay: Int) throws {
+        let settlement = try settlement([(.apple, .answered(outcome, hold: hold))])
+        #expect(settlement.outcome?.deliveries.first?.attempts == 0)
+        #expect(settlement.outcome?.deliveries.first?.state == .retrying)
+        #expect(settlement.retry?.delay == delay)
+    }
+
+    @Test func aMessageForSomePlatformsDoesNotCloseTheOthers() throws {
+        let owed = Delivery(platform: .windows, state: .retrying, attempts: 1, updatedAt: now)
+        let settlement = try settlement(
+            [(.apple, .answered(Self.sent, hold: nil))], deliveries: [owed], message: ([.apple], 1))
+        #expect(settlement.retry == nil)
+        #expect(settlement.outcome?.nextTry == now + .seconds(600))
+    }
+
+    @Test func nothingOwedHasNoNextTry() throws {
+        let settlement = try settlement([
+            (.apple, .answered(Self.sent, hold: nil)), (.fcmv1, .answered(.rejected(reason: "400"), hold: nil)),
+            (.windows, .answered(Self.sent, hold: nil)),
+        ])
+        #expect(settlement.outcome?.nextTry == nil)
+        #expect(settlement.retry == nil)
+    }
+}

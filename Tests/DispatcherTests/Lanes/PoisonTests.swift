@@ -1,0 +1,31 @@
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+/// Messages that are none of ours, among good ones.
+@Suite struct PoisonTests {
+    @Test func aThousandAreParkedAndNoGoodOneIsWaitingForThem() async throws {
+        let bench = DispatchPipelineTests()
+        let gateway = FakeGateway(holding: true)
+        var ids: [NotificationID] = []
+        for _ in 0..<100 { ids.append(try await bench.stored()) }
+        try await bench.withPipeline(gateway) {
+            for number in 0..<1100 {
+                bench.broker.deliver(number % 11 == 10 ? DispatchMessage(id: ids[number / 11]) : nil)
+            }
+            // All poison is parked while not one good one has its answer, and all good ones are at the hub.
+            let areParked = try await eventually {
+                bench.broker.record.parked.count == 1000 && gateway.sent.count == 300
+            }
+            #expect(areParked)
+            #expect(bench.broker.record.acknowledged.count == 1000)
+            gateway.letGo()
+        }
+        #expect(bench.broker.record.parked.count == 1000)
+        #expect(bench.broker.record.acknowledged.count == 1100)
+        #expect(bench.broker.record.published.isEmpty)
+        for id in ids { #expect(await bench.store.status(of: id) == .dispatched) }
+    }
+}

@@ -1,0 +1,127 @@
+import Logging
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+/// A hub that does not answer on one platform, by the order of what completes.
+@Suite struct SlowLaneTests {
+    static let platforms: [Platform] = [.apple, .fcmv1, .windows]
+    let bench = DispatchPipelineTests()
+    let delays = RetryDelays([.milliseconds(50)])
+
+    private func pipeline(_ broker: TimedBroker, _ gateway: any PushGateway, clock: LaneClock = .system)
+        -> DispatchPipeline
+    {
+        DispatchPipeline(
+            consumer: broker, publisher: broker, ledger: bench.store, gateway: gateway,
+            policy: DispatchPolicy(platforms: Self.platforms, maximumAttempts: 1, retryDelays: delays),
+            lanes: LaneSettings(platforms: Self.platforms, concurrency: 30, prefetch: 40, clock: clock),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    @Test func aSilentLaneTakesNeitherThePrefetchNorTheSlotsOfTheOthers() async throws {
+        let broker = TimedBroker(delays: delays, prefetch: 40)
+        let gateway = FunctionGateway { $0.platform == .windows ? nil : .sent(hubMessageID: nil) }
+        var ids: [NotificationID] = []
+        for _ in 0..<400 { ids.append(try await bench.stored()) }
+        broker.deliver(ids.map { DispatchMessage(id: $0) })
+        let store = bench.store
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline(broker, gateway).run() }
+            // Ten times the prefetch gets through on the other platforms though windows has not answered once.
+            let areThrough = try await eventually(within: .seconds(60)) {
+                broker.record.unsettled.count <= 10 && broker.record.ready.isEmpty
+            }
+            #expect(areThrough)
+            #expect(gateway.silent.count == 10)
+            gateway.silent.end(.sent(hubMessageID: nil))
+            let areAllSent = try await eventually {
+                gateway.silent.end(.sent(hubMessageID: nil))
+                return broker.record.unsettled.isEmpty && broker.record.ready.isEmpty
+                    && broker.record.delayed.isEmpty
+            }
+            #expect(areAllSent)
+            broker.end()
+            try await group.waitForAll()
+        }
+        #expect(broker.record.dead.isEmpty)
+        for id in ids {
+            #expect(await store.status(of: id) == .dispatched)
+            #expect(try await bench.deliveries(id).values.map(\.attempts) == [1, 1, 1])
+        }
+    }
+
+    @Test func whatWaitsForASlotIsHeldWhenTheDispatcherStops() async throws {
+        let broker = FakeBroker()
+        let gateway = FunctionGateway { $0.platform == .windows ? nil : .sent(hubMessageID: nil) }
+        for _ in 0..<20 { broker.deliver(DispatchMessage(id: try await bench.stored())) }
+        let pipeline = DispatchPipeline(
+            consumer: broker, publisher: broker, ledger: bench.store, gateway: gateway, policy: bench.policy,
+            lanes: LaneSettings(platforms: Self.platforms, concurrency: 30, prefetch: 1000),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline.run() }
+            let isFull = try await eventually { gateway.silent.count == 10 }
+            #expect(isFull)
+            broker.drain()
+            let areHeld = try await eventually { broker.record.acknowledged.count == 10 }
+            #expect(areHeld)
+            gateway.silent.end(.sent(hubMessageID: nil))
+            try await group.waitForAll()
+        }
+        #expect(broker.record.acknowledged.count == 20)
+        #expect(broker.record.published.map(\.message.platforms) == Array(repeating: [.windows], count: 10))
+        #expect(broker.record.published.allSatisfy { $0.route == .retry(delay: 0) })
+    }
+
+    @Test func lanesThatAreSlowTogetherHoldNothing() async throws {
+        let broker = TimedBroker(delays: delays, prefetch: 40)
+        let gateway = FunctionGateway { _ in nil }
+        var ids: [NotificationID] = []
+        for _ in 0..<40 { ids.append(try await bench.stored()) }
+        broker.deliver(ids.map { DispatchMessage(id: $0) })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let clock = VirtualClock()
+            let pipeline = pipeline(broker, gateway, clock: clock.laneClock)
+            group.addTask { try await pipeline.run() }
+            let areFull = try await eventually { gateway.silent.count == 30 }
+            #expect(areFull)
+            // All lanes have been full for far longer than a burst takes.
+            clock.advance(to: clock.now + .seconds(5))
+            for _ in 0..<3 { pipeline.lanes.tick() }
+            #expect(gateway.silent.count == 30)
+            #expect(broker.record.published == 0)
+            broker.end()
+            let areAllSent = try await eventually {
+                gateway.silent.end(.sent(hubMessageID: nil))
+                let record = broker.record
+                return record.unsettled.isEmpty && record.ready.isEmpty && record.delayed.isEmpty
+            }
+            #expect(areAllSent)
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func aBurstInHealthyTimesWaitsAndIsNotHeld() async throws {
+        let broker = TimedBroker(delays: delays, prefetch: 40)
+        let gateway = FunctionGateway { $0.platform == .windows ? nil : .sent(hubMessageID: nil) }
+        var ids: [NotificationID] = []
+        for _ in 0..<40 { ids.append(try await bench.stored()) }
+        broker.deliver(ids.map { DispatchMessage(id: $0) })
+        broker.end()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // By a clock that stands still: the burst is over before anything has waited long.
+            let clock = VirtualClock().laneClock
+            group.addTask { try await pipeline(broker, gateway, clock: clock).run() }
+            let areAllSent = try await eventually(every: .milliseconds(1)) {
+                gateway.silent.end(.sent(hubMessageID: nil))
+                return broker.record.unsettled.isEmpty && broker.record.ready.isEmpty
+            }
+            #expect(areAllSent)
+            try await group.waitForAll()
+        }
+        #expect(broker.record.published == 0)
+    }
+}

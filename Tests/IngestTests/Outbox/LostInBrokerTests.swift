@@ -1,0 +1,105 @@
+import AMQP
+import Foundation
+import Messaging
+import SecurePushCore
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+/// A relay with the real broker, which loses what it was given.
+@Suite("OutboxRelay and RabbitMQ", .timeLimit(.minutes(1)))
+struct LostInBrokerTests {
+    private struct Bench {
+        let store: MemoryStore
+        let relay: OutboxRelay
+        let gauge: RabbitMQDispatchGauge
+        let connection: AMQPConnection
+        let queue: String
+
+        /// Takes so many messages out of the queue.
+        func take(_ count: Int) async throws -> [NotificationID] {
+            var ids: [NotificationID] = []
+            while ids.count < count {
+                let delivery = try #require(try await connection.get(queue: queue))
+                ids.append(try #require(NotificationID(String(decoding: delivery.message.body, as: UTF8.self))))
+                try await connection.acknowledge(delivery)
+            }
+            return ids
+        }
+    }
+
+    @Test func whatIsPurgedBehindItsBackIsPublishedAgain() async throws {
+        try await withBench { bench in
+            let accepted = try await bench.store.accept(2000)
+            bench.relay.handOver(accepted)
+            try await expectEventually { await bench.gauge.readyDispatches() == 2000 }
+            try await expectEventually { try await bench.store.backlog(now: .now).count == 0 }
+            #expect(try await bench.connection.purge(queue: bench.queue) == 2000)
+            try await expectEventually { await bench.gauge.readyDispatches() == 2000 }
+            let again = try await bench.take(2000)
+            #expect(Set(again) == Set(accepted.map(\.id)))
+        }
+    }
+
+    @Test func aQueueThatNobodyTakesFromIsNotGivenItsMessagesTwice() async throws {
+        try await withBench { bench in
+            let accepted = try await bench.store.accept(3)
+            bench.relay.handOver(accepted)
+            try await expectEventually { await bench.gauge.readyDispatches() == 3 }
+            // All are due many times over while nobody comes for them.
+            let due = Timestamp.now + OutboxPace.quick.redelivery * 5
+            try await expectEventually { Timestamp.now > due }
+            #expect(await bench.gauge.readyDispatches() == 3)
+            // Two are settled; a dispatcher comes for all, and is gone with the third before it can claim it.
+            try await bench.store.dispatch(accepted[1...2].map(\.id))
+            let taken = try await bench.take(3)
+            #expect(Set(taken) == Set(accepted.map(\.id)))
+            try await expectEventually { await bench.gauge.readyDispatches() == 1 }
+            #expect(try await bench.take(1) == [accepted[0].id])
+        }
+    }
+
+    @Test func aMissingQueueIsUnknownAndTheNextQuestionIsAnswered() async throws {
+        try await withBench { bench in
+            #expect(await bench.gauge.readyDispatches() == 0)
+            try await bench.connection.delete(queue: bench.queue)
+            #expect(await bench.gauge.readyDispatches() == nil)
+            #expect(await bench.gauge.readyDispatches() == nil)
+        }
+    }
+
+    private func withBench(_ body: (Bench) async throws -> Void) async throws {
+        let configuration = try MessagingConfiguration(
+            amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
+            prefix: "test-\(UUID().uuidString)")
+        let publisher = RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
+        let gauge = RabbitMQDispatchGauge(configuration: configuration, logger: .silent)
+        let store = MemoryStore()
+        let relay = OutboxRelay(
+            outbox: store, publisher: publisher, gauge: gauge, pace: .quick, logger: .silent)
+        let connection = try await AMQPConnection.open(configuration.amqp)
+        let group = ServiceGroup(services: [publisher, gauge, relay], logger: .silent)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let result: Result<Void, any Error>
+            do {
+                let isConnected = try await eventually { publisher.isConnected }
+                try #require(isConnected)
+                let queue = configuration.topology.dispatchQueue
+                try await body(
+                    Bench(store: store, relay: relay, gauge: gauge, connection: connection, queue: queue))
+                result = .success(())
+            } catch { result = .failure(error) }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            for queue in configuration.topology.declarations.queues { try? await connection.delete(queue: queue.name) }
+            for exchange in configuration.topology.declarations.exchanges {
+                try? await connection.delete(exchange: exchange.name)
+            }
+            await connection.close()
+            try result.get()
+        }
+    }
+}

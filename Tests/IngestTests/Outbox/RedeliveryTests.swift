@@ -1,0 +1,153 @@
+import Logging
+import SecurePushCore
+import ServiceLifecycle
+import Storage
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("OutboxRelay, what the broker has lost", .timeLimit(.minutes(1)))
+struct RedeliveryTests {
+    private func relay(
+        _ outbox: any Outbox, _ publisher: FakePublisher, _ gauge: FakeGauge, pace: OutboxPace = .quick,
+        now: @escaping @Sendable () -> Timestamp = { .now }
+    ) -> OutboxRelay {
+        OutboxRelay(
+            outbox: outbox, publisher: publisher, gauge: gauge, pace: pace, now: now, logger: .silent)
+    }
+
+    @Test func whatAWipedBrokerHeldIsPublishedAgainUntilItIsDispatched() async throws {
+        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge())
+        let relay = relay(store, publisher, gauge)
+        try await withRelays([relay]) {
+            let accepted = try await store.accept(2500, at: .unswept)
+            relay.handOver(accepted)
+            try await expectEventually { try await store.backlog(now: .now).count == 0 }
+            #expect(publisher.ids.count == 2500)
+            gauge.set(0)
+            try await expectEventually { publisher.ids.count >= 5000 }
+            let ids = Set(accepted.map(\.id))
+            #expect(Set(publisher.ids.prefix(5000).dropFirst(2500)) == ids)
+            try await store.dispatch(Array(ids))
+            let left = try await store.leasePublished(
+                limit: 9, due: .now + .seconds(3600), now: .now, until: .now + .seconds(3600))
+            #expect(left.examined == 0)
+        }
+    }
+
+    @Test(arguments: [1, 999, 1001, nil])
+    func whileTheQueueIsNotEmptyNoEntryIsTouched(_ ready: Int?) async throws {
+        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(ready))
+        let outbox = CountingOutbox(store)
+        let relay = relay(outbox, publisher, gauge)
+        try await withRelays([relay]) {
+            relay.handOver(try await store.accept(5, at: .unswept))
+            try await expectEventually { outbox.confirmed.count == 5 }
+            // Far more looks than it takes until all are due and a queue could have proved empty.
+            let looks = gauge.looks
+            try await expectEventually { gauge.looks >= looks + 60 }
+            #expect(outbox.publishedLeases == 0)
+            #expect(publisher.ids.count == 5)
+            gauge.set(0)
+            try await expectEventually { publisher.ids.count >= 10 }
+        }
+    }
+
+    @Test func whatWasClaimedAMomentAgoIsPostponed() async throws {
+        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(0))
+        let outbox = CountingOutbox(store)
+        let relay = relay(outbox, publisher, gauge)
+        try await withRelays([relay]) {
+            let ids = try await store.accept(3, at: .unswept).map(\.id)
+            _ = try await store.claim(ids, now: .now)
+            try await store.confirm(ids, until: .now)
+            try await expectEventually { outbox.publishedLeases >= 3 }
+            #expect(publisher.ids.isEmpty)
+        }
+        let end = Timestamp.now + OutboxPolicy.attemptLimit
+        let postponed = try await store.leasePublished(limit: 9, due: end, now: end, until: end)
+        #expect(postponed.entries.count == 3)
+    }
+
+    @Test func whatIsFinalIsNeverPublishedAgain() async throws {
+        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge())
+        let outbox = CountingOutbox(store)
+        let relay = relay(outbox, publisher, gauge)
+        try await withRelays([relay]) {
+            let accepted = try await store.accept(50, at: .unswept)
+            relay.handOver(accepted)
+            try await expectEventually { publisher.ids.count == 50 }
+            try await store.dispatch(accepted.map(\.id))
+            gauge.set(0)
+            let leases = outbox.publishedLeases
+            try await expectEventually { outbox.publishedLeases >= leases + 30 }
+        }
+        #expect(publisher.ids.count == 50)
+    }
+
+    @Test func aQueueThatFillsUpIsGivenNoMoreForNow() async throws {
+        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(0))
+        let outbox = CountingOutbox(store)
+        let relay = relay(outbox, publisher, gauge, pace: .patient)
+        let ids = try await store.accept(5000, at: .now - .seconds(60)).map(\.id)
+        try await store.confirm(ids, until: .now - .seconds(30))
+        try await withRelays([relay]) {
+            try await expectEventually { !publisher.ids.isEmpty }
+            gauge.set(OutboxRelay.Limit.ready + 1)
+            let looks = gauge.looks
+            try await expectEventually { gauge.looks >= looks + 3 }
+            let count = publisher.ids.count
+            let later = gauge.looks
+            try await expectEventually { gauge.looks >= later + 3 }
+            #expect(publisher.ids.count == count)
+            // Dispatchers work it off, and the rest follows though the queue was never empty again.
+            gauge.set(OutboxRelay.Limit.ready)
+            try await expectEventually { publisher.ids.count == 5000 }
+        }
+        #expect(Set(publisher.ids) == Set(ids))
+    }
+
+    @Test func whatIsNotConfirmedTheSecondTimeFallsDueAgain() async throws {
+        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(0))
+        let relay = relay(store, publisher, gauge)
+        let ids = try await store.accept(2, at: .now - .seconds(60)).map(\.id)
+        try await store.confirm(ids, until: .now)
+        publisher.refuse([ids[1]])
+        try await withRelays([relay]) {
+            try await expectEventually { publisher.ids.filter { $0 == ids[0] }.count >= 2 }
+            #expect(!publisher.ids.contains(ids[1]))
+            publisher.refuse([])
+            try await expectEventually { publisher.ids.contains(ids[1]) }
+        }
+    }
+
+    @Test func aDispatchedNotificationCostsTheOutboxNoNote() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        var pace = OutboxPace.patient
+        pace.note = .seconds(3600)
+        let relay = relay(store, publisher, FakeGauge(), pace: pace)
+        try await withRelays([relay]) {
+            let accepted = try await store.accept(10, at: .unswept)
+            relay.handOver(accepted)
+            try await expectEventually { publisher.ids.count == 10 }
+            #expect(try await store.backlog(now: .now).count == 10)
+            try await store.dispatch(accepted.map(\.id))
+            #expect(try await store.backlog(now: .now).count == 0)
+        }
+    }
+
+    /// What a process leaves that dies between the broker's confirm and its note: entries that look unpublished.
+    @Test func aProcessThatDiesBeforeItsNoteHasNothingSentTwice() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let accepted = try await store.accept(4, at: .now - .seconds(60))
+        _ = try await store.claim([accepted[0].id], now: .now)
+        try await store.dispatch([accepted[1].id])
+        let relay = relay(store, publisher, FakeGauge(), pace: .patient)
+        try await withRelays([relay]) {
+            try await expectEventually { try await store.backlog(now: .now).count == 0 }
+        }
+        #expect(Set(publisher.ids) == Set(accepted[2...3].map(\.id)))
+        #expect(publisher.ids.count == 2)
+    }
+}

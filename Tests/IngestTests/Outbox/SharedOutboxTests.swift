@@ -1,0 +1,105 @@
+import Foundation
+import Logging
+import SecurePushCore
+import ServiceLifecycle
+import Storage
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+/// Several ingest processes on one outbox: each has its own connections to the store, and its own relay.
+@Suite("Two relays on one outbox", .timeLimit(.minutes(1)))
+struct SharedOutboxTests {
+    static let kinds: [StoreKind] = [.memory, .sqlite, .postgres]
+
+    @Test(arguments: kinds)
+    func whatIsDueIsPublishedOnce(_ kind: StoreKind) async throws {
+        try await withTwoStores(kind) { stores in
+            let ids = try await stores[0].accept(3000, at: .now - .seconds(60)).map(\.id)
+            let publishers = [FakePublisher(), FakePublisher()]
+            try await withRelays(relays(stores, publishers, FakeGauge())) {
+                try await expectEventually { try await stores[0].backlog(now: .now).count == 0 }
+            }
+            let published = publishers.flatMap(\.ids)
+            #expect(published.count == 3000)
+            #expect(Set(published) == Set(ids))
+        }
+    }
+
+    @Test(arguments: kinds)
+    func whatWasLostIsPublishedOnce(_ kind: StoreKind) async throws {
+        try await withTwoStores(kind) { stores in
+            let ids = try await stores[0].accept(3000, at: .now - .seconds(60)).map(\.id)
+            try await stores[0].confirm(ids, until: .now - .seconds(30))
+            let publishers = [FakePublisher(), FakePublisher()]
+            try await withRelays(relays(stores, publishers, FakeGauge(0))) {
+                try await expectEventually { publishers.reduce(0) { $0 + $1.ids.count } >= 3000 }
+            }
+            let published = publishers.flatMap(\.ids)
+            #expect(published.count == 3000)
+            #expect(Set(published) == Set(ids))
+        }
+    }
+
+    /// What one hands over in memory the other must not take for left behind.
+    @Test(arguments: kinds)
+    func whatOneHandsOverTheOtherLeavesAlone(_ kind: StoreKind) async throws {
+        try await withTwoStores(kind) { stores in
+            let publishers = [FakePublisher(), FakePublisher()]
+            let relays = relays(stores, publishers, FakeGauge())
+            try await withRelays(relays) {
+                for _ in 0..<20 {
+                    for index in 0..<2 { relays[index].handOver(try await stores[index].accept(25)) }
+                }
+                try await expectEventually { try await stores[0].backlog(now: .now).count == 0 }
+            }
+            #expect(publishers.map(\.ids.count) == [500, 500])
+        }
+    }
+
+    private func relays(
+        _ stores: [any Store], _ publishers: [FakePublisher], _ gauge: FakeGauge
+    ) -> [OutboxRelay] {
+        zip(stores, publishers).map { store, publisher in
+            OutboxRelay(outbox: store, publisher: publisher, gauge: gauge, pace: .patient, logger: .silent)
+        }
+    }
+
+    private func withTwoStores(
+        _ kind: StoreKind, _ body: @Sendable ([any Store]) async throws -> Void
+    ) async throws {
+        switch kind {
+        case .memory:
+            let store = MemoryStore()
+            try await body([store, store])
+        case .sqlite:
+            try await withTemporaryFolder { folder in
+                try await withOpenStores("sqlite:\(folder.path)/x.sqlite", body)
+            }
+        case .postgres:
+            try await withPostgresDatabase { url in try await withOpenStores(url, body) }
+        }
+    }
+
+    private func withOpenStores(_ url: String, _ body: @Sendable ([any Store]) async throws -> Void) async throws {
+        var opened: [OpenedStore] = []
+        for _ in 0..<2 { opened.append(try await openStore(StorageConfiguration(url: url), logger: .silent)) }
+        let group = ServiceGroup(services: opened.map(\.service), logger: .silent)
+        let stores = opened.map(\.store)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let result: Result<Void, any Error>
+            do {
+                for store in stores {
+                    let isReady = try await eventually { (try? await store.ping(timeout: .seconds(1))) != nil }
+                    try #require(isReady)
+                }
+                result = .success(try await body(stores))
+            } catch { result = .failure(error) }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            try result.get()
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import SecurePushCore
+import Synchronization
+
+/// Counts what is asked of an outbox.
+final class CountingOutbox: Outbox {
+    private struct Counts {
+        var leases = 0
+        var publishedLeases = 0
+        var confirmed: [NotificationID] = []
+    }
+
+    let base: any Outbox
+    private let counts = Mutex(Counts())
+
+    init(_ base: any Outbox) { self.base = base }
+
+    var leases: Int { counts.withLock { $0.leases } }
+    var publishedLeases: Int { counts.withLock { $0.publishedLeases } }
+    /// What was noted as published.
+    var confirmed: [NotificationID] { counts.withLock { $0.confirmed } }
+
+    func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
+        counts.withLock { $0.leases += 1 }
+        return try await base.lease(limit: limit, now: now, until: until)
+    }
+
+    func leasePublished(
+        limit: Int, due: Timestamp, now: Timestamp, until: Timestamp
+    ) async throws -> PublishedLease {
+        counts.withLock { $0.publishedLeases += 1 }
+        return try await base.leasePublished(limit: limit, due: due, now: now, until: until)
+    }
+
+    func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
+        counts.withLock { $0.confirmed += ids }
+        try await base.confirm(ids, until: until)
+    }
+
+    func backlog(now: Timestamp) async throws -> OutboxBacklog { try await base.backlog(now: now) }
+}

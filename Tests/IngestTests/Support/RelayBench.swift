@@ -1,0 +1,74 @@
+import SecurePushCore
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+extension OutboxPace {
+    /// What else takes seconds, at once.
+    static let quick = OutboxPace(
+        note: .zero, noting: .milliseconds(5), redelivery: .milliseconds(100), look: .milliseconds(5),
+        calm: .milliseconds(20))
+
+    /// As ``quick``, but nothing that was published falls due again while a test runs.
+    static let patient: OutboxPace = {
+        var pace = quick
+        pace.redelivery = .seconds(3600)
+        return pace
+    }()
+}
+
+extension Timestamp {
+    /// The creation of what does not fall due for the sweep while a test runs, however busy the machine is.
+    static var unswept: Timestamp { .now + .seconds(1800) }
+}
+
+/// Runs relays for the time of the body, and then lets them drain.
+func withRelays(_ relays: [OutboxRelay], _ body: () async throws -> Void) async throws {
+    let group = ServiceGroup(services: relays, logger: .silent)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask { try await group.run() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        await group.triggerGracefulShutdown()
+        try await tasks.waitForAll()
+        try result.get()
+    }
+}
+
+/// Notifications as ingest stores them.
+func sampleNotifications(
+    _ count: Int, at time: Timestamp = .now, notBefore: Timestamp? = nil
+) throws -> [SealedNotification] {
+    let recipient = try #require(UserName("alice"))
+    return (0..<count).map { _ in
+        let notification = Notification(
+            id: NotificationID(at: time), sender: "clinic", recipient: recipient, createdAt: time,
+            expiresAt: time + .seconds(86_400), notBefore: notBefore)
+        return SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
+    }
+}
+
+extension NotificationWriter {
+    /// Stores as many notifications.
+    func accept(
+        _ count: Int, at time: Timestamp = .now, notBefore: Timestamp? = nil
+    ) async throws -> [Notification] {
+        let sealed = try sampleNotifications(count, at: time, notBefore: notBefore)
+        try await append(sealed)
+        return sealed.map(\.notification)
+    }
+}
+
+extension Store {
+    /// Does what a dispatcher does once the hub has taken notifications.
+    func dispatch(_ ids: [NotificationID]) async throws {
+        let plans = try await claim(ids, now: .now)
+        try await record(
+            plans.values.map { plan in
+                let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: .now)
+                return DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: [delivery])
+            })
+    }
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# The headline experiment (docs/chaos.md): scripts/chaos.sh [ARGUMENT...], arguments as of `chaos --help`.
+#
+# Runs `chaos` from SECUREPUSH_BIN (.build/debug) in a folder of its own, and ends whatever of that folder still runs
+# afterwards, also when `chaos` itself was killed. The folder is removed when every bar is met; CHAOS_DIRECTORY names one
+# that stays.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+
+bin=${SECUREPUSH_BIN:-$here/../.build/debug}
+[ -x "$bin/chaos" ] || die "$bin/chaos is missing; run \`make build\` first."
+case " $* " in *" --help "* | *" -h "* | *" --check-only "* | *" --plan-only "*) exec "$bin/chaos" "$@" ;; esac
+# What crosses to the services is on loopback; a proxy would only be in the way.
+unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
+
+folder=${CHAOS_DIRECTORY:-}
+if [ -n "$folder" ]; then mkdir -p "$folder"; else folder=$(mktemp -d "${TMPDIR:-/tmp}/securepush-chaos.XXXXXX"); fi
+folder=$(cd "$folder" && pwd)
+
+# A process ID is taken again by others: only what runs out of this folder is ours.
+is_ours() {
+    local cwd
+    cwd=$(readlink "/proc/$1/cwd" 2>/dev/null || lsof -a -p "$1" -d cwd -Fn 2>/dev/null | sed -n 's/^n//p')
+    [ "$cwd" = "$folder/secrets" ]
+}
+
+end_leftovers() {
+    trap - EXIT INT TERM
+    local file pid
+    if [ -n "${chaos:-}" ]; then kill -KILL "$chaos" 2>/dev/null || true; fi
+    for file in "$folder"/run/*.pid; do
+        pid=$(cat "$file" 2>/dev/null || true)
+        if [ -n "$pid" ] && is_ours "$pid"; then kill -KILL "$pid" 2>/dev/null || true; fi
+    done
+    if [ -f "$folder/rabbitmq/port" ]; then
+        "$here/rabbitmq.sh" kill "$folder/rabbitmq" >/dev/null 2>&1 || true
+        "$here/rabbitmq.sh" stop "$folder/rabbitmq" >/dev/null 2>&1 || true
+    elif [ -d "$folder/rabbitmq" ] && [ -x "$here/rabbitmq-cluster.sh" ]; then
+        "$here/rabbitmq-cluster.sh" stop "$folder/rabbitmq" >/dev/null 2>&1 || true
+    fi
+    if [ -d "$folder/postgres" ]; then "$here/postgres.sh" stop "$folder/postgres" >/dev/null 2>&1 || true; fi
+}
+trap end_leftovers EXIT
+
+"$bin/chaos" --directory "$folder" --scripts "$here" "$@" &
+chaos=$!
+trap 'kill -TERM "$chaos" 2>/dev/null || true' INT TERM
+result=0
+# A trap ends `wait`, and not the process.
+while true; do
+    result=0
+    wait "$chaos" || result=$?
+    kill -0 "$chaos" 2>/dev/null || break
+done
+chaos=
+end_leftovers
+if [ -z "${CHAOS_DIRECTORY:-}" ] && { [ "$result" -eq 0 ] || [ ! -f "$folder/history.ndjson" ]; }; then rm -rf "$folder"
+else warn "History, logs and data are in $folder; scripts/chaos.sh --check-only $folder/history.ndjson judges it again."; fi
+exit "$result"
