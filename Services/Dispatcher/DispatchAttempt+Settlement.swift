@@ -12,12 +12,19 @@ struct Settlement: Sendable {
 
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
+
+    /// Without a follow-up where a later claim was made: whoever made it tries what is owed then, and what was owed
+    /// here would only narrow that.
+    func without(_ fenced: Set<NotificationID>) -> Settlement {
+        guard let outcome, fenced.contains(outcome.id) else { return self }
+        return Settlement(delivery: delivery)
+    }
 }
 
 extension DispatchAttempt {
     /// Decides what follows from the hub's answers.
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
-        var deliveries = plan.deliveries
+        var deliveries = plan.noted(policy, besides: platforms, now: now)
         var owed = OwedPlatforms()
         var exhausted: [Platform] = []
         for (platform, answer) in answers {
@@ -96,6 +103,21 @@ extension DispatchPlan {
                 updatedAt: now)
         }
         return skipped
+    }
+
+    /// The deliveries, with claims that were never recorded put down to what is owed beside an attempt's platforms: what
+    /// a message did not ask for may have been sent by them as well.
+    func noted(_ policy: DispatchPolicy, besides platforms: [Platform], now: Timestamp) -> [Delivery] {
+        var deliveries = deliveries
+        guard unrecordedClaims > 0 else { return deliveries }
+        for platform in policy.owedPlatforms(self, asked: nil) where !platforms.contains(platform) {
+            let position = deliveries.firstIndex { $0.platform == platform }
+            var delivery =
+                position.map { deliveries[$0] } ?? Delivery(platform: platform, state: .pending, updatedAt: now)
+            delivery.unanswered += unrecordedClaims
+            if let position { deliveries[position] = delivery } else { deliveries.append(delivery) }
+        }
+        return deliveries
     }
 
     /// Puts `skipped` on record for platforms that were asked for and that are not among `HUB_PLATFORMS` here: else

@@ -20,6 +20,7 @@ struct DispatchPipeline: Service {
     let logger: Logger
     let metrics: DispatchMetrics
     let lanes: Lanes
+    let mostUnderWay: Int
 
     /// Deliveries claimed in one statement.
     private static let claimLimit = 512
@@ -44,6 +45,7 @@ struct DispatchPipeline: Service {
             consumer: consumer, publisher: publisher, ledger: ledger, policy: policy, logger: logger, metrics: metrics)
         self.settler = settler
         let settings = lanes ?? LaneSettings(platforms: policy.platforms)
+        mostUnderWay = settings.mostUnderWay
         self.lanes = Lanes(settings, gateway: gateway, logger: logger) { send, answer in
             logger.trace(answer, of: send.attempt, platform: send.notification.platform)
             if send.attempt.complete(send.index, answer) { settler.finish(send.attempt) }
@@ -56,7 +58,7 @@ struct DispatchPipeline: Service {
         await withTaskGroup { group in
             group.addTask { await settler.run() }
             group.addTask { await lanes.watch() }
-            while let deliveries = await consumer.next(limit: lanes.areAllPaused ? Self.pausedLimit : Self.claimLimit) {
+            while let deliveries = await consumer.next(limit: await room()) {
                 await dispatch(deliveries)
                 await lanes.rest()
             }
@@ -66,6 +68,16 @@ struct DispatchPipeline: Service {
             await group.next()
             group.cancelAll()
         }
+    }
+
+    /// Waits until there is room, and says for how many.
+    ///
+    /// What is claimed and not settled is what a death sends twice: so no more is under way than keeps the lanes busy,
+    /// and the rest of the prefetch waits unclaimed.
+    private func room() async -> Int {
+        await settler.hasFallen(to: mostUnderWay * 3 / 4)
+        let room = max(1, mostUnderWay - settler.notificationsUnderWay)
+        return min(room, lanes.areAllPaused ? Self.pausedLimit : Self.claimLimit)
     }
 
     /// Claims a group and starts its sends; returns without waiting for the hub.
@@ -174,6 +186,7 @@ extension DispatchPlan {
     ///
     /// Where a message named only some platforms, others may be owed still.
     func closing(_ policy: DispatchPolicy, now: Timestamp) -> DispatchOutcome? {
+        let deliveries = noted(policy, besides: [], now: now)
         guard !deliveries.isEmpty else { return nil }
         return DispatchOutcome(
             id: id, attempt: attempt, deliveries: deliveries, nextTry: policy.nextTryOfOthers(self, now: now))

@@ -20,6 +20,8 @@ final class DispatchSettler: Sendable {
         var repeats: [NotificationID: [DispatchDelivery]] = [:]
         /// Attempts that wait for the hub.
         var attempts = 0
+        /// Waits until so many notifications at most are under way.
+        var room: (limit: Int, waiter: CheckedContinuation<Void, Never>)?
         var isFinishing = false
     }
 
@@ -64,9 +66,26 @@ final class DispatchSettler: Sendable {
                 }
                 released += repeats
             }
+            if let room = state.room, state.repeats.count <= room.limit {
+                state.room = nil
+                room.waiter.resume()
+            }
             return released
         }
     }
+
+    /// Waits until at most so many notifications are under way; asked by one task at a time.
+    func hasFallen(to limit: Int) async {
+        await withCheckedContinuation { continuation in
+            underWay.withLock { state in
+                if state.repeats.count <= limit { return continuation.resume() }
+                state.room = (limit, continuation)
+            }
+        }
+    }
+
+    /// Notifications that are claimed, or being claimed, and not settled.
+    var notificationsUnderWay: Int { underWay.withLock { $0.repeats.count } }
 
     /// An attempt has gone to the hub.
     func begin() { underWay.withLock { $0.attempts += 1 } }
@@ -96,10 +115,11 @@ final class DispatchSettler: Sendable {
     /// The settling loop.
     func run() async {
         while let settlements = await mailbox.take() {
-            guard await record(settlements.compactMap(\.outcome)) else {
+            guard let fenced = await record(settlements.compactMap(\.outcome)) else {
                 consumer.giveBack(release(settlements.map(\.delivery)))
                 continue
             }
+            let settlements = fenced.isEmpty ? settlements : settlements.map { $0.without(fenced) }
             guard settlements.contains(where: \.publishes) else {
                 consumer.acknowledge(release(settlements.map(\.delivery)))
                 metrics.settled.increment(by: settlements.count)
@@ -125,14 +145,15 @@ final class DispatchSettler: Sendable {
     private var isFinishing: Bool { underWay.withLock { $0.isFinishing } }
 
     /// Stores outcomes; while the store is away it tries again, for a duplicate push costs more than a wait.
-    private func record(_ outcomes: [DispatchOutcome]) async -> Bool {
-        guard !outcomes.isEmpty else { return true }
+    ///
+    /// - Returns: the notifications of which a later claim was made; `nil` when nothing could be stored.
+    private func record(_ outcomes: [DispatchOutcome]) async -> Set<NotificationID>? {
+        guard !outcomes.isEmpty else { return [] }
         let start = ContinuousClock.now
         var wait = Duration.milliseconds(50)
         while start.duration(to: .now) < (isFinishing ? Self.lastPatience : Self.recordPatience) {
             do {
-                try await ledger.record(outcomes)
-                return true
+                return try await ledger.record(outcomes)
             } catch {
                 logger.warning(
                     "storing outcomes failed", metadata: ["error": "\(error)", "count": "\(outcomes.count)"])
@@ -141,7 +162,7 @@ final class DispatchSettler: Sendable {
                 wait = min(wait * 2, .seconds(1))
             }
         }
-        return false
+        return nil
     }
 
     /// Publishes retries and dead letters.

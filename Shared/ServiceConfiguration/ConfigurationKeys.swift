@@ -100,7 +100,8 @@ extension ConfigurationKeys {
 
     /// The key `HUB_CONNECTION_STRING_FILE`.
     public static let hubConnectionStringFile = ConfigurationKey(
-        "HUB_CONNECTION_STRING_FILE", .existingFile, meaning: "File that holds the connection string, instead")
+        "HUB_CONNECTION_STRING_FILE", .existingFile,
+        meaning: "File that holds the connection string, instead; read again when it changes")
 
     /// The key `HUB_NAME`.
     public static let hubName = ConfigurationKey(

@@ -136,8 +136,8 @@ struct FlakyLedger: DispatchLedger {
         return try await base.claim(ids, now: now)
     }
 
-    func record(_ outcomes: [DispatchOutcome]) async throws {
+    func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
         if failures.takeRecord() { throw StorageError(.unavailable, "away for the test") }
-        try await base.record(outcomes)
+        return try await base.record(outcomes)
     }
 }

@@ -30,7 +30,7 @@ struct LaneBook: Sendable {
 
     init(settings: LaneSettings, now: Instant) {
         limit = LaneLimit(ceiling: settings.share, now: now)
-        mostWaiting = settings.prefetch
+        mostWaiting = settings.mostUnderWay
         heldSecond = now
     }
 

@@ -63,15 +63,15 @@ struct Lanes: Sendable {
 
     /// A lane that holds up the others stops letting sends wait.
     ///
-    /// A delivery is settled when all its platforms have answered, so a slow lane would fill the prefetch with what
+    /// A delivery is settled when all its platforms have answered, so a slow lane would fill all the room with what
     /// waits for it. It is taken for slow when what waits in it waits longer than a burst takes, it has a quarter of
-    /// the prefetch, and another lane that does about as much has a quarter of its load. So lanes that are slow
+    /// the room, and another lane that does about as much has a quarter of its load. So lanes that are slow
     /// together, and a platform that has all the traffic, are left alone: holding would help nobody.
     func tick() {
         for lane in all { lane.tick() }
         let loads = all.map(\.load)
         for (lane, load) in zip(all, loads) {
-            guard !load.isPaused, load.keepsWaiting, load.occupancy * 4 >= settings.prefetch else { continue }
+            guard !load.isPaused, load.keepsWaiting, load.occupancy * 4 >= settings.mostUnderWay else { continue }
             let isAlone = loads.contains { other in
                 !other.isPaused && other.occupancy * 4 <= load.occupancy && other.flow >= 0.5
                     && other.flow * 2 >= load.flow

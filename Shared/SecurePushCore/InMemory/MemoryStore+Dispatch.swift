@@ -12,14 +12,20 @@ extension MemoryStore: DispatchLedger {
         return plans
     }
 
-    public func record(_ outcomes: [DispatchOutcome]) async throws {
-        for outcome in outcomes where rows[outcome.id]?.attempt == outcome.attempt {
+    public func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
+        var fenced: Set<NotificationID> = []
+        for outcome in outcomes {
+            guard rows[outcome.id]?.attempt == outcome.attempt else {
+                fenced.insert(outcome.id)
+                continue
+            }
             rows[outcome.id]?.deliveries = outcome.deliveries
             rows[outcome.id]?.status = outcome.status
             rows[outcome.id]?.recordedAttempt = outcome.attempt
             if outcome.isFinal { outbox[outcome.id] = nil }
             if let due = outcome.republishAt, let row = rows[outcome.id] { enter(row.notification, until: due) }
         }
+        return fenced
     }
 }
 

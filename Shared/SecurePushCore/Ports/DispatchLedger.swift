@@ -8,5 +8,8 @@ public protocol DispatchLedger: Sendable {
     /// Stores outcomes in one statement, each only where its attempt is still the newest; the outbox with it: the entry
     /// of what is final goes (``DispatchOutcome/isFinal``), what is to be tried again is published and falls due
     /// ``OutboxPolicy/redelivery`` after its next try.
-    func record(_ outcomes: [DispatchOutcome]) async throws
+    ///
+    /// - Returns: the notifications of which a later claim was made; what follows is for whoever made it to do.
+    @discardableResult
+    func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID>
 }

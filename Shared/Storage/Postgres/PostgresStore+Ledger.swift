@@ -19,8 +19,8 @@ extension PostgresStore: DispatchLedger {
         }
     }
 
-    func record(_ outcomes: [DispatchOutcome]) async throws {
-        if outcomes.isEmpty { return }
+    func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
+        if outcomes.isEmpty { return [] }
         let outcomes = outcomes.sorted { $0.id < $1.id }
         var parameters = PostgresParameters(capacity: outcomes.count * 256 + 128)
         parameters.append(outcomes) { PostgresUUID($0.id) }
@@ -28,7 +28,10 @@ extension PostgresStore: DispatchLedger {
         parameters.append(outcomes) { Int16($0.status.rawValue) }
         parameters.append(outcomes) { DeliveriesCoding.encode($0.deliveries) }
         parameters.append(outcomes) { $0.republishAt?.milliseconds }
-        _ = try await query(.record, parameters)
+        let result = try await query(.record, parameters)
+        return try decoding {
+            Set(try result.map { NotificationID(try $0.decode(0, as: PostgresUUID.self)) })
+        }
     }
 }
 
@@ -69,8 +72,10 @@ extension PostgresStatement {
             WHERE notification_id = recorded.id AND recorded.status > 1 AND recorded.republish_at IS NULL
         ), open AS (
             SELECT id, republish_at, traceparent FROM recorded WHERE republish_at IS NOT NULL
+        ), published AS (
+            \(publishedOfOpen)
         )
-        \(publishedOfOpen)
+        SELECT id FROM unnest($1::uuid[]) AS outcome (id) EXCEPT SELECT id FROM recorded
         """)
 }
 

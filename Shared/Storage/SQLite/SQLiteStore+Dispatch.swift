@@ -11,8 +11,12 @@ extension SQLiteStore: DispatchLedger {
         return plans
     }
 
-    func record(_ outcomes: [DispatchOutcome]) async throws {
-        _ = try await submit(outcomes.map { .record($0) })
+    func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
+        var fenced: Set<NotificationID> = []
+        for (outcome, output) in zip(outcomes, try await submit(outcomes.map { .record($0) })) {
+            if case .recorded(false) = output { fenced.insert(outcome.id) }
+        }
+        return fenced
     }
 }
 

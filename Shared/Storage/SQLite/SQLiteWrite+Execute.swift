@@ -14,7 +14,7 @@ extension SQLiteWrite {
         case .claim(let id, let now):
             return .claimed(try SQLiteClaim.make(id, now: now, db))
         case .record(let outcome):
-            try SQLiteWrite.record(outcome, db)
+            return .recorded(try SQLiteWrite.record(outcome, db))
         case .reopen(let change, let now):
             return .reopened(try change.execute(now: now, db))
         case .lease(let lease):
@@ -39,18 +39,20 @@ extension SQLiteWrite {
         return .done
     }
 
-    private static func record(_ outcome: DispatchOutcome, _ db: Database) throws {
+    /// - Returns: whether its attempt was still the newest.
+    private static func record(_ outcome: DispatchOutcome, _ db: Database) throws -> Bool {
         try db.cachedStatement(sql: recordOutcome).execute(arguments: [
             outcome.status.rawValue, DeliveriesCoding.encode(outcome.deliveries), outcome.attempt, outcome.id.data,
             outcome.attempt,
         ])
-        guard db.changesCount > 0 else { return }
+        guard db.changesCount > 0 else { return false }
         if let due = outcome.republishAt {
             try enter(outcome.id, due: due, db)
         } else if outcome.isFinal {
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?")
                 .execute(arguments: [outcome.id.data])
         }
+        return true
     }
 
     private static let recordOutcome = """

@@ -22,6 +22,8 @@ enum SQLiteWrite: Sendable {
         case done
         /// `nil` for an unknown ID.
         case claimed(SQLiteClaim?)
+        /// Whether its attempt was still the newest.
+        case recorded(Bool)
         case leased(PublishedLease)
         /// `nil` where the record was changed in the meantime.
         case reopened(NotificationID?)
