@@ -122,6 +122,6 @@ struct LaneBook: Sendable {
         let pause = circuit.state.pause
         let own = isClosing ? "the dispatcher stops" : isBehind ? "the hub is slow" : "the lane is full"
         return LaneHold(
-            reason: pause?.cause.reason ?? own, pause: pause?.remaining(now: now) ?? .zero, crowd: heldCount)
+            reason: pause?.cause.reason ?? own, pause: circuit.state.remaining(now: now), crowd: heldCount)
     }
 }

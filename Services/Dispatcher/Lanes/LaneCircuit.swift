@@ -122,11 +122,16 @@ extension LaneCircuit.State {
         case .open(let pause), .halfOpen(let pause): pause
         }
     }
-}
 
-extension LaneCircuit.Pause {
-    /// How long what is held now should stay away.
-    func remaining(now: LaneClock.Instant) -> Duration { max(.zero, now.duration(to: until)) }
+    /// How long what is held now should stay away: until the next probe, or, while one is under way, as long as the
+    /// lane rests should it fail. A hub that does not answer keeps its probe for longer than that.
+    func remaining(now: LaneClock.Instant) -> Duration {
+        switch self {
+        case .closed: .zero
+        case .open(let pause): max(.zero, now.duration(to: pause.until))
+        case .halfOpen(let pause): pause.interval
+        }
+    }
 }
 
 extension LaneCircuit.Cause {
