@@ -12,6 +12,7 @@ extension MemoryStore: DispatchLedger {
         return plans
     }
 
+    @discardableResult
     public func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
         var fenced: Set<NotificationID> = []
         for outcome in outcomes {
