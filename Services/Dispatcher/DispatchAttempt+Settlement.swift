@@ -105,8 +105,8 @@ extension DispatchPlan {
         return skipped
     }
 
-    /// The deliveries, with claims that were never recorded put down to what is owed beside an attempt's platforms: what
-    /// a message did not ask for may have been sent by them as well.
+    /// The deliveries, with claims that were never recorded put down to what is owed beside an attempt's platforms:
+    /// what a message did not ask for may have been sent by them as well.
     func noted(_ policy: DispatchPolicy, besides platforms: [Platform], now: Timestamp) -> [Delivery] {
         var deliveries = deliveries
         guard unrecordedClaims > 0 else { return deliveries }

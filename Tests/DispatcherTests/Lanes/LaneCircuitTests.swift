@@ -112,4 +112,17 @@ import Testing
             }
         }
     }
+
+    /// What is held during a probe must not be back before a hub that does not answer has let the probe run out.
+    @Test func whatIsHeldDuringAProbeStaysAwayAsLongAsTheLaneWouldRest() {
+        let start = LaneClock.Instant.now
+        var circuit = LaneCircuit()
+        for _ in 0..<LaneCircuit.mostFailures { circuit.note(Self.silent, isProbe: false, now: start) }
+        #expect(circuit.state.remaining(now: start) == LaneCircuit.firstInterval)
+        let later = start + .seconds(5)
+        #expect(circuit.admit(now: later) == .probe)
+        #expect(circuit.state.remaining(now: later) == LaneCircuit.firstInterval)
+        circuit.note(Self.silent, isProbe: true, now: later)
+        #expect(circuit.state.remaining(now: later) == LaneCircuit.firstInterval * 2)
+    }
 }
