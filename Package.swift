@@ -272,28 +272,3 @@ let package = Package(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]
 )
-
-// Coverage-guided fuzzing, for scripts/fuzz.sh alone: the readers are instrumented for libFuzzer, and the emulator is a
-// library without its entry.
-if Context.environment["SECUREPUSH_FUZZ"] != nil {
-    let instrumented = settings + [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])]
-    let emulator = package.targets.first { $0.name == "HubEmulator" }
-    package.targets.removeAll { $0.type == .test || $0.type == .executable }
-    for target in package.targets where ["NotificationHubs", "SecurePushCore"].contains(target.name) {
-        target.swiftSettings = instrumented
-    }
-    package.products = [.executable(name: "fuzz", targets: ["Fuzz"])]
-    package.targets += [
-        .target(
-            name: "HubEmulator", dependencies: emulator?.dependencies ?? [], path: "Services/HubEmulator",
-            exclude: ["HubEmulator.swift", "HubEmulator+build.swift", "HubEmulator+front.swift"],
-            resources: emulator?.resources, swiftSettings: instrumented),
-        .executableTarget(
-            name: "Fuzz",
-            dependencies: [
-                "HubEmulator", "NotificationHubs", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto,
-                logging, nioCore, nioEmbedded, nioHTTP1,
-            ], path: "Tests/Fuzz", exclude: ["Corpus"], swiftSettings: instrumented,
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
-    ]
-}
