@@ -272,3 +272,9 @@ let package = Package(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]
 )
+
+// A short edit-and-test round on a small machine: TEST_TARGETS=IngestTests,TidyTests compiles only those test targets.
+if let chosen = Context.environment["TEST_TARGETS"] {
+    let names = chosen.split(separator: ",").map(String.init)
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
