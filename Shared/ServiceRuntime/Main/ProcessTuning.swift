@@ -9,6 +9,8 @@ enum ProcessTuning {
     static func apply() {
         // A peer that has gone away is an error of write(2), not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // SIGHUP reloads and never ends a service, not even while it starts; ReloadService listens to it.
+        signal(SIGHUP, SIG_IGN)
         raiseFileLimit()
         limitHeap()
     }

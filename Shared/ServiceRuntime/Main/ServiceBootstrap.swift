@@ -17,11 +17,12 @@ enum ServiceBootstrap {
         return ServiceContext(name: name, logger: Logger(label: name), metrics: metrics)
     }
 
-    /// All services; SIGTERM and SIGINT drain them in reverse order, a second signal quits at once. One that fails
-    /// lets the others drain too.
+    /// All services; SIGTERM and SIGINT drain them in reverse order, a second signal quits at once. SIGHUP reloads what
+    /// registered for it. A service that fails lets the others drain too.
     static func group(of services: [any Service], context: ServiceContext) -> ServiceGroup {
         let signals: [UnixSignal] = [.sigterm, .sigint]
-        let all = [SecondSignalService(signals: signals) as any Service] + services
+        let own: [any Service] = [SecondSignalService(signals: signals), ReloadService(context: context)]
+        let all = own + services
         var configuration = ServiceGroupConfiguration(
             services: all.map {
                 .init(

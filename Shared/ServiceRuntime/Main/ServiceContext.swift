@@ -12,6 +12,8 @@ public struct ServiceContext: Sendable {
     public let version: String
     /// Which methods each path takes, known once the router is built.
     let routes = RouteTable()
+    /// What SIGHUP reloads.
+    let reloads = ReloadRegistry()
 
     /// For `ServiceMain`, and for tests that build a service by themselves.
     public init(

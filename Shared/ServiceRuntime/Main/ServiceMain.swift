@@ -29,7 +29,8 @@ public enum ServiceMain {
     /// `--help`, `--version` and the subcommand `health` answer and exit. An unknown flag or one without its value
     /// exits 64, an unusable configuration 78 with one line an issue on standard error. SIGTERM and SIGINT drain: the
     /// services stop in reverse order and have 8 s, then a second after cancellation; the exit code is 0. A second
-    /// signal quits at once. A service that fails lets the others drain and exits 1.
+    /// signal quits at once. SIGHUP reloads the parts that registered with ``ServiceContext/onReload(_:_:)``. A service
+    /// that fails lets the others drain and exits 1.
     ///
     /// - Parameters:
     ///   - name: the executable's name.
