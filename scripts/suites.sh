@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Runs the test targets one after another, and says at the end how many tests passed.
 #
-# One after another and not all at once: many suites measure whether a deadline is kept, start servers or keep every
-# thread busy on purpose, and beside each other on two cores they would test the machine. Within a target they run
-# in parallel.
+# One after another and not all at once: many suites start servers or keep every thread busy on purpose, and have a
+# limit of minutes, so that a hang is named. Within a target they run in parallel.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.."

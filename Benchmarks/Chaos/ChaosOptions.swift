@@ -20,6 +20,7 @@ struct ChaosOptions: ParsableArguments {
     @Option(help: "How often the hub answers every send with 429 for a while.") var storms = 2
     @Option(help: "How often a dispatcher is stopped (SIGSTOP) and goes on later.") var stops = 1
     @Option(help: "How often a dispatcher is asked to end (SIGTERM).") var terms = 1
+    @Option(help: "How often a dispatcher is asked to end (SIGTERM) while the hub answers nothing.") var silences = 1
     @Option(help: "Notifications a second; left out, the run lasts as long as its faults need.") var rate: Int?
     @Option(help: "Requests to ingest at once.") var inFlight = 32
     @Option(help: "Hub requests at once of one dispatcher (DISPATCH_CONCURRENCY): what a kill can make come twice.")
@@ -60,7 +61,9 @@ struct ChaosOptions: ParsableArguments {
         let broker = 25 * (request.kills[.rabbitmq, default: 0] + wipeBroker)
         let store = 12 * request.kills[.postgres, default: 0]
         let ingest = 6 * request.kills[.ingest, default: 0]
-        let dispatcher = 7 * (request.kills[.dispatcher, default: 0] + terms) + 2 * request.stopSeconds * stops
+        let dispatcher =
+            7 * (request.kills[.dispatcher, default: 0] + terms) + 2 * request.stopSeconds * stops
+            + 25 * silences
         let hub = 2 * request.stormSeconds * storms
         return max(15, broker, store, ingest, dispatcher, hub)
     }
@@ -86,7 +89,7 @@ struct ChaosOptions: ParsableArguments {
         if database == .sqlite { kills[.postgres] = nil }
         return FaultPlan.Request(
             seed: seed, kills: kills, wipes: wipeBroker, storms: storms, stops: stops, terms: terms,
-            members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
+            silences: silences, members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
             stormSeconds: isLong ? 60 : 5, stopSeconds: isLong ? 60 : 8)
     }
 
@@ -97,7 +100,7 @@ struct ChaosOptions: ParsableArguments {
         return "chaos --seed \(seed) --count \(count) --platforms \(platforms) --recipients \(recipients) "
             + "--dispatchers \(dispatchers) --ingests \(ingests) --database \(database.rawValue) --nodes \(nodes) "
             + "--kills \(killed.isEmpty ? "none" : killed) --wipe-broker \(wipeBroker) --storms \(storms) "
-            + "--stops \(stops) --terms \(terms) --rate \(pace) --in-flight \(inFlight) "
+            + "--stops \(stops) --terms \(terms) --silences \(silences) --rate \(pace) --in-flight \(inFlight) "
             + "--concurrency \(concurrency) --retry-delays \(retryDelays)"
     }
 }

@@ -62,7 +62,7 @@ struct ChaosRun: Sendable {
             defer { group.cancelAll() }
             try await store.awaitReadiness()
             try await fleet.register()
-            try await disturb(stack, progress, store)
+            try await disturb(stack, progress, store, hub)
             try await drain(store)
             try await settle(fleet, hub)
             try await store.writeFinalRecords()
@@ -71,8 +71,10 @@ struct ChaosRun: Sendable {
     }
 
     /// Sends, and breaks things meanwhile.
-    private func disturb(_ stack: Stack, _ progress: Progress, _ store: StoreWatch) async throws {
-        let nemesis = Nemesis(stack: stack, plan: plan, history: history, progress: progress)
+    private func disturb(_ stack: Stack, _ progress: Progress, _ store: StoreWatch, _ hub: HubWatch) async throws {
+        let nemesis = Nemesis(
+            stack: stack, plan: plan, history: history, progress: progress,
+            unansweredSends: { hub.unansweredSends })
         try await nemesis.beginHubFaults()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Sender(stack: stack, history: history, progress: progress).run() }

@@ -26,11 +26,15 @@ final class HubWatch: Sendable {
     private let fleet: Fleet
     private let needles: Needles
     private let state = Mutex((last: 0, leaks: 0, bytes: 0))
+    private let unanswered = Atomic<Int>(0)
 
     init(stack: Stack, history: HistoryWriter, fleet: Fleet) {
         (self.stack, self.history, self.fleet) = (stack, history, fleet)
         needles = Needles(marker: stack.secrets.marker)
     }
+
+    /// How many sends the hub has neither taken nor answered, as far as the log was read.
+    var unansweredSends: Int { unanswered.load(ordering: .relaxed) }
 
     /// Reads until the task is cancelled.
     func run() async {
@@ -80,6 +84,7 @@ final class HubWatch: Sendable {
                     sequence: crossing.Sequence, platform: crossing.Platform ?? "", id: id?.description,
                     accepted: crossing.Accepted, status: crossing.Status, fault: crossing.Fault,
                     devices: crossing.Deliveries.map { fleet.name(of: $0) ?? $0 })))
+        if crossing.Fault == "no answer" { unanswered.add(1, ordering: .relaxed) }
         guard let id, crossing.Accepted else { return }
         for handle in crossing.Deliveries { fleet.wake(handle, id) }
     }

@@ -2,6 +2,8 @@ import ChaosChecker
 import Foundation
 import NIOCore
 import NIOHTTP1
+import SecurePushCore
+import Synchronization
 
 /// Does what the plan says: the targets' lanes beside each other, the faults of a lane one after another.
 struct Nemesis: Sendable {
@@ -9,6 +11,9 @@ struct Nemesis: Sendable {
     let plan: FaultPlan
     let history: HistoryWriter
     let progress: Progress
+    /// How many sends the hub has left without an answer, from the first on.
+    let unansweredSends: @Sendable () -> Int
+    private let hubTurn = Turn()
 
     /// Returns once every fault was done and undone.
     func run() async {
@@ -66,6 +71,7 @@ struct Nemesis: Sendable {
             try await stack.scripts.run("postgres.sh", arguments)
         case (.hub, _): try await storm(fault)
         case (.ingest, _): try await breakService(stack.ingests[fault.member - 1], fault)
+        case (.dispatcher, .silence): try await silence(stack.dispatchers[fault.member - 1], fault)
         case (.dispatcher, _): try await breakService(stack.dispatchers[fault.member - 1], fault)
         case (.retrieval, _): try await breakService(stack.retrievals[0], fault)
         }
@@ -92,9 +98,13 @@ struct Nemesis: Sendable {
             service.send(SIGCONT)
             return
         case .term: await service.terminate()
-        case .kill, .wipe, .storm: await service.kill()
+        case .kill, .wipe, .storm, .silence: await service.kill()
         }
         await rest(fault.pause)
+        try await bringBack(service)
+    }
+
+    private func bringBack(_ service: ServiceProcess) async throws {
         if Task.isCancelled { return }
         try service.start()
         guard await stack.http.awaitSuccess(port: service.port, "/livez", within: .seconds(60)) else {
@@ -103,8 +113,37 @@ struct Nemesis: Sendable {
     }
 
     private func storm(_ fault: FaultPlan.Fault) async throws {
+        await hubTurn.take()
+        defer { hubTurn.give() }
         try await setFault(#"{"Operation":"send","Status":429,"RetryAfter":2,"For":"\#(fault.pause)ms"}"#)
         await rest(fault.pause)
+    }
+
+    /// SIGTERM into a hub that takes connections and answers nothing, once it has left sends of every dispatcher
+    /// unanswered; the dispatcher comes back when the hub answers again.
+    private func silence(_ service: ServiceProcess, _ fault: FaultPlan.Fault) async throws {
+        // A storm is an answer, and would be the one that counts.
+        await hubTurn.take()
+        defer { hubTurn.give() }
+        // Taken by nobody, so none of these sends may be a duplicate later.
+        let number = try await setFault(#"{"Operation":"send","TimeoutMs":60000}"#)
+        do {
+            let enough = unansweredSends() + 8 * stack.dispatchers.count
+            let begin = ContinuousClock.now
+            while unansweredSends() < enough, ContinuousClock.now < begin + .seconds(60), !Task.isCancelled {
+                await pause(.milliseconds(20))
+            }
+            let isFelt = unansweredSends() >= enough || Task.isCancelled
+            await service.terminate()
+            guard isFelt else { throw Stack.NotStarted(description: "the hub's silence met no sends within a minute") }
+            await rest(fault.pause - Int((ContinuousClock.now - begin).milliseconds))
+        } catch {
+            try await removeFault(number)
+            try await bringBack(service)
+            throw error
+        }
+        try await removeFault(number)
+        try await bringBack(service)
     }
 
     /// What the hub does wrong all the time: 5 % 503, 1 % taken without an answer, 1 % connections cut.
@@ -125,12 +164,23 @@ struct Nemesis: Sendable {
 
     private static let hubFaults = "errors of the hub (5 % 503, 1 % taken and unanswered, 1 % reset)"
 
-    private func setFault(_ json: String) async throws {
+    /// - Returns: its number at the emulator.
+    @discardableResult private func setFault(_ json: String) async throws -> Int {
         let answer = try await stack.http.send(
             .POST, port: stack.emulator.port, "/emulator/faults", json: json, timeout: .seconds(60))
         guard (200..<300).contains(answer.status) else {
             throw Stack.NotStarted(description: "the hub emulator refused a fault: \(answer.status)")
         }
+        // All that are in force; the newest has the highest number.
+        let faults: [FaultNumber] = try answer.decoded()
+        return faults.map(\.Id).max() ?? 0
+    }
+
+    private struct FaultNumber: Decodable { let Id: Int }
+
+    private func removeFault(_ number: Int) async throws {
+        _ = try await stack.http.send(
+            .DELETE, port: stack.emulator.port, "/emulator/faults/\(number)", timeout: .seconds(60))
     }
 
     /// Waits, but not in a run that is broken off.
@@ -138,4 +188,22 @@ struct Nemesis: Sendable {
         let end = ContinuousClock.now + .milliseconds(milliseconds)
         while ContinuousClock.now < end, !Task.isCancelled { await pause(min(.milliseconds(50), end - .now)) }
     }
+}
+
+/// One at a time: two faults of the whole hub would hide each other.
+private final class Turn: Sendable {
+    private let isTaken = Mutex(false)
+
+    func take() async {
+        while !Task.isCancelled {
+            let isMine = isTaken.withLock { isTaken in
+                defer { isTaken = true }
+                return !isTaken
+            }
+            if isMine { return }
+            await pause(.milliseconds(20))
+        }
+    }
+
+    func give() { isTaken.withLock { $0 = false } }
 }

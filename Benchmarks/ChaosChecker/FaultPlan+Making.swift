@@ -44,6 +44,7 @@ extension FaultPlan {
         case .dispatcher:
             let others =
                 [Action](repeating: .stop, count: request.stops) + [Action](repeating: .term, count: request.terms)
+                + [Action](repeating: .silence, count: request.silences)
             return (kills + others).shuffled(using: &generator)
         case .hub: return [Action](repeating: .storm, count: request.storms)
         case .postgres, .ingest, .retrieval: return kills
@@ -62,6 +63,8 @@ extension FaultPlan {
         switch action {
         case .kill, .wipe, .term: Int.random(in: 100...2000, using: &generator)
         case .stop: request.stopSeconds * Int.random(in: 700...1000, using: &generator)
+        // Longer than a drain may last: what the dispatcher waits for does not come.
+        case .silence: Int.random(in: 12_000...15_000, using: &generator)
         case .storm: request.stormSeconds * 1000
         }
     }

@@ -12,6 +12,8 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         public var stops: Int
         /// How often a dispatcher is asked to end (SIGTERM).
         public var terms: Int
+        /// How often a dispatcher is asked to end (SIGTERM) while the hub takes connections and answers nothing.
+        public var silences: Int
         /// How many processes, or nodes, there are of each.
         public var members: [Target: Int]
         public var stormSeconds: Int
@@ -19,7 +21,8 @@ public struct FaultPlan: Codable, Sendable, Equatable {
 
         public init(
             seed: UInt64, kills: [Target: Int] = [:], wipes: Int = 0, storms: Int = 0, stops: Int = 0,
-            terms: Int = 0, members: [Target: Int] = [:], stormSeconds: Int = 10, stopSeconds: Int = 10
+            terms: Int = 0, silences: Int = 0, members: [Target: Int] = [:], stormSeconds: Int = 10,
+            stopSeconds: Int = 10
         ) {
             self.seed = seed
             self.kills = kills
@@ -27,6 +30,7 @@ public struct FaultPlan: Codable, Sendable, Equatable {
             self.storms = storms
             self.stops = stops
             self.terms = terms
+            self.silences = silences
             self.members = members
             self.stormSeconds = stormSeconds
             self.stopSeconds = stopSeconds
@@ -46,6 +50,9 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         case stop
         /// SIGTERM; started again after the pause.
         case term
+        /// The hub takes connections and answers nothing for the length of the pause; SIGTERM meanwhile, and started
+        /// again when the hub answers.
+        case silence
         /// 429 with `Retry-After` for the length of the pause.
         case storm
     }

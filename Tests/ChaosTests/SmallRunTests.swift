@@ -9,7 +9,8 @@ struct SmallRunTests {
     private static let arguments = [
         "--count", "240", "--recipients", "10", "--seed", "11", "--kills",
         "rabbitmq=1,postgres=1,ingest=1,dispatcher=1",
-        "--storms", "1", "--stops", "1", "--terms", "1", "--wipe-broker", "0", "--rate", "14", "--time-limit", "200",
+        "--storms", "1", "--stops", "1", "--terms", "1", "--silences", "1", "--wipe-broker", "0", "--rate", "14",
+        "--time-limit", "200",
     ]
 
     private func chaos(_ arguments: [String]) async throws -> String {
@@ -41,6 +42,7 @@ struct SmallRunTests {
         #expect(output.failures == [], "\(output.verdict.text)")
         #expect(output.verdict.row("accepted (201)")?.value == "240")
         #expect(output.verdict.faults["kill dispatcher"] == 1)
+        #expect(output.verdict.faults["silence dispatcher"] == 1)
     }
 
     @Test func thePlanIsPrintedAndIsTheSameAgain() async throws {

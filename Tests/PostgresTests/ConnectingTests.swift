@@ -2,7 +2,7 @@ import Postgres
 import TestSupport
 import Testing
 
-struct ConnectingTests {
+@Suite(.timeLimit(.minutes(1))) struct ConnectingTests {
     private func connectError(_ uri: String) async throws -> PostgresError? {
         let connection = PostgresConnection(configuration: try PostgresConfiguration(uri: uri))
         let error = await postgresError { try await connection.connect() }
@@ -23,7 +23,7 @@ struct ConnectingTests {
             let start = ContinuousClock.now
             let error = try await connectError("postgres://a@127.0.0.1:\(port)/a?connect_timeout=1&sslmode=disable")
             #expect(error?.code == .unavailable)
-            #expect((.milliseconds(900)...(.seconds(4))).contains(ContinuousClock.now - start))
+            #expect(ContinuousClock.now - start >= .milliseconds(900))
         }
     }
 

@@ -2,7 +2,7 @@ import Postgres
 import TestSupport
 import Testing
 
-struct DeadlineTests {
+@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
     @Test func aQueryWithoutAnswerBreaksItsConnection() async throws {
         try await withConnection {
             $0.queryTimeout = .milliseconds(300)
@@ -12,7 +12,8 @@ struct DeadlineTests {
             #expect(try await eventually { await connection.underWay == 1 })
             async let second = postgresError { _ = try await connection.query(PostgresStatement("SELECT 1")) }
             #expect(await first?.code == .timeout)
-            #expect(await second?.code == .connectionLost)
+            // Lost with the connection, or late itself where the machine is so slow that both were.
+            #expect([.connectionLost, .timeout].contains(await second?.code))
             #expect(!connection.isConnected)
             let third = await postgresError { _ = try await connection.query(PostgresStatement("SELECT 1")) }
             #expect(third?.code == .unavailable)
@@ -32,15 +33,21 @@ struct DeadlineTests {
     }
 
     @Test func cancellationIsFeltAtOnceAndTheConnectionGoesOn() async throws {
-        try await withConnection { connection in
-            let start = ContinuousClock.now
-            let task = Task { try await connection.query(PostgresStatement("SELECT pg_sleep(1)")) }
-            #expect(try await eventually { await connection.underWay == 1 })
-            task.cancel()
-            await #expect(throws: CancellationError.self) { _ = try await task.value }
-            #expect(ContinuousClock.now - start < .milliseconds(900))
-            let answer = try await connection.query(PostgresStatement("SELECT 7"))
-            #expect(try answer.first?.decode(0) == Int32(7))
+        // The query waits for a lock that the holder has until the cancellation was felt.
+        let lock = Int64.random(in: 1...Int64.max)
+        try await withConnection { holder in
+            _ = try await holder.query(PostgresStatement("SELECT pg_advisory_lock(\(lock))"))
+            try await withConnection { connection in
+                let waiting = PostgresStatement("SELECT pg_advisory_lock(\(lock))")
+                let task = Task { try await connection.query(waiting) }
+                #expect(try await eventually { await connection.underWay == 1 })
+                task.cancel()
+                await #expect(throws: CancellationError.self) { _ = try await task.value }
+                #expect(await connection.underWay == 1)
+                _ = try await holder.query(PostgresStatement("SELECT pg_advisory_unlock(\(lock))"))
+                let answer = try await connection.query(PostgresStatement("SELECT 7"))
+                #expect(try answer.first?.decode(0) == Int32(7))
+            }
         }
     }
 

@@ -3,19 +3,20 @@ import Postgres
 import TestSupport
 import Testing
 
-struct PostgresClientTests {
+@Suite(.timeLimit(.minutes(1))) struct PostgresClientTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test func withoutAServerQueriesFailWithinASecond() async throws {
-        let configuration = try PostgresConfiguration(uri: "postgres://a@127.0.0.1:1/a")
-        let client = PostgresClient(configuration: configuration, logger: quiet)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await client.run() }
-            let start = ContinuousClock.now
-            let error = await postgresError { _ = try await client.query(PostgresStatement("SELECT 1")) }
-            #expect(error?.code == .unavailable)
-            #expect(ContinuousClock.now - start < .seconds(1))
-            group.cancelAll()
+    @Test func queriesDoNotWaitForAServerThatDoesNotAnswer() async throws {
+        try await withSilentListener { port in
+            // Connecting takes an hour, so a query that waited for it would run into the suite's limit.
+            let uri = "postgres://a@127.0.0.1:\(port)/a?connect_timeout=3600&sslmode=disable"
+            let client = PostgresClient(configuration: try PostgresConfiguration(uri: uri), logger: quiet)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await client.run() }
+                let error = await postgresError { _ = try await client.query(PostgresStatement("SELECT 1")) }
+                #expect(error?.code == .unavailable)
+                group.cancelAll()
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import Postgres
 import TestSupport
@@ -44,5 +45,16 @@ func postgresError(_ body: () async throws -> Void) async -> PostgresError? {
         return nil
     } catch {
         return error as? PostgresError
+    }
+}
+
+extension PostgresServer {
+    /// Makes the server ask `securepush` for a password, once it reads its configuration again.
+    func requirePasswords() async throws {
+        let rules = "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
+        let file = try FileHandle(forWritingTo: folder.appending(path: "data/pg_hba.conf"))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: Data(rules.utf8))
+        try file.close()
     }
 }

@@ -65,14 +65,12 @@ struct OperationsTests {
                 + #""amqp":"down","outbox":{"pending":3,"oldest_age_seconds":0}}"#)
     }
 
-    @Test func checksHaveADeadline() async {
+    @Test(.timeLimit(.minutes(1))) func checksHaveADeadline() async {
         let slow = ReadinessCheck(name: "slow") {
-            try? await Task.sleep(for: .seconds(60))
+            try? await Task.sleep(for: .seconds(3600))
             return nil
         }
-        let start = ContinuousClock.now
         let report = await ReadinessReport.collect([slow, slow, Self.up], deadline: .milliseconds(50))
-        #expect(ContinuousClock.now - start < .seconds(20))
         #expect(report.parts.map(\.reason) == ["no answer within 50ms", "no answer within 50ms", nil])
         #expect(!report.isReady)
     }

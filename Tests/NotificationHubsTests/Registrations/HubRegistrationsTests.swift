@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationHubs
 
-@Suite struct HubRegistrationsTests {
+@Suite(.timeLimit(.minutes(1))) struct HubRegistrationsTests {
     private func withRegistrations<Result: Sendable>(
         _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(10),
         _ body: @escaping @Sendable (HubRegistrations, FakeHub) async throws -> Result
@@ -104,12 +104,11 @@ import Testing
     @Test(arguments: [[], [FakeHub.Step.close], [.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab")]])
     func noWholeAnswerIsUnavailableInTime(_ steps: [FakeHub.Step]) async throws {
         try await withRegistrations({ _ in steps }, deadline: .milliseconds(200)) { registrations, _ in
-            let start = ContinuousClock.now
+            // Without the deadline, the call would last longer than the suite may.
             let error = await #expect(throws: PushGatewayError.self) {
                 try await registrations.registrations(handle: "h")
             }
             #expect(error?.code == .unavailable)
-            #expect(start.duration(to: .now) < .seconds(5))
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotificationHubs
 
-@Suite struct HubSenderFailureTests {
+@Suite(.timeLimit(.minutes(1))) struct HubSenderFailureTests {
     private static var quick: HubSenderOptions {
         var options = HubSenderOptions()
         options.deadline = .milliseconds(200)
@@ -29,14 +29,16 @@ import Testing
                 let outcomes = await [first, second]
                 let time = start.duration(to: .now)
                 #expect(outcomes.contains { $0.isUnanswered } && outcomes.contains { $0.isUnavailable }, "\(outcomes)")
-                #expect(time >= .milliseconds(200) && time < .seconds(5))
-                #expect(await sender.send(.sample).isSent)
+                #expect(time >= .milliseconds(200))
+                // A loaded machine may need more than the deadline for this one too.
+                try await expectEventually { await sender.send(.sample).isSent }
             }
         }
     }
 
     @Test func anAnswerThatDripsHasTheSameDeadline() async throws {
-        let drips = [FakeHub.Step](repeating: .wait(.milliseconds(40)), count: 20).flatMap { [$0, .write("H")] }
+        // Drips for two minutes: a deadline that each byte put off would run into the suite's limit.
+        let drips = [FakeHub.Step](repeating: .wait(.milliseconds(40)), count: 3000).flatMap { [$0, .write("H")] }
         try await withFakeHub({ _ in drips }) { hub in
             let outcome = try await withHubSender(hub, options: Self.quick) { sender, _ in await sender.send(.sample) }
             #expect(outcome == .unanswered(reason: "no answer in time"))
@@ -66,7 +68,7 @@ import Testing
 
     @Test func idleConnectionsAreClosed() async throws {
         try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
-            var options = Self.quick
+            var options = HubSenderOptions()
             options.idleTimeout = .milliseconds(50)
             try await withHubSender(hub, options: options) { sender, _ in
                 #expect(await sender.send(.sample).isSent)
@@ -92,7 +94,7 @@ import Testing
     }
 }
 
-@Suite struct HubSenderShutdownTests {
+@Suite(.timeLimit(.minutes(1))) struct HubSenderShutdownTests {
     @Test func drainsWhatIsUnderWayAndWaiting() async throws {
         try await withFakeHub({ _ in [.wait(.milliseconds(20)), FakeHub.created()] }) { hub in
             let outcomes = Mutex<[SendOutcome]>([])
@@ -111,10 +113,10 @@ import Testing
     @Test func failsWhatDoesNotEndInTime() async throws {
         try await withFakeHub({ _ in [] }) { hub in
             var options = HubSenderOptions()
-            options.deadline = .seconds(2)
+            // Long: it is the shutdown that ends them. The drain is looked at each twentieth of it.
+            options.deadline = .seconds(40)
             options.drainTimeout = .milliseconds(100)
             let outcomes = Mutex<[SendOutcome]>([])
-            let start = ContinuousClock.now
             try await withHubSender(hub, concurrency: 1, options: options) { sender, _ in
                 for _ in 0..<3 { sender.send(.sample) { outcome in outcomes.withLock { $0.append(outcome) } } }
                 try await expectEventually { hub.requests.count == 1 }
@@ -126,7 +128,6 @@ import Testing
             #expect(ends.count == 3)
             #expect(ends.count { $0 == .unanswered(reason: reason) } == 1)
             #expect(ends.count { $0 == failed } == 2)
-            #expect(start.duration(to: .now) < .milliseconds(1800))
             try await expectEventually { hub.openConnections == 0 }
         }
     }

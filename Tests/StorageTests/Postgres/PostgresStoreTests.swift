@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -70,16 +71,19 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test func withoutAServerCallsFailWithinASecond() async throws {
-        let store = try PostgresStore(uri: "postgres://a@127.0.0.1:1/a", migrations: .automatic, logger: quiet)
+    @Test(.timeLimit(.minutes(1))) func callsDoNotWaitForAServerThatDoesNotAnswer() async throws {
+        // Nobody takes the connection from the listener's queue, and connecting may last an hour: a call that waited
+        // for it would run into the limit.
+        let listener = try SilentListener()
+        defer { listener.close() }
+        let uri = "postgres://a@127.0.0.1:\(listener.port)/a?connect_timeout=3600&sslmode=disable"
+        let store = try PostgresStore(uri: uri, migrations: .automatic, logger: quiet)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await store.run() }
-            let start = ContinuousClock.now
             let isUnavailable = { (error: any Error) in (error as? StorageError)?.code == .unavailable }
             await #expect { try await store.append(sealed(1)) } throws: { isUnavailable($0) }
             await #expect { try await store.claim([NotificationID()], now: .now) } throws: { isUnavailable($0) }
             await #expect { try await store.ping(timeout: .seconds(5)) } throws: { isUnavailable($0) }
-            #expect(ContinuousClock.now - start < .seconds(1))
             group.cancelAll()
         }
     }
