@@ -21,6 +21,10 @@ struct DispatchPipeline: Service {
     let metrics: DispatchMetrics
     let lanes: Lanes
     let mostUnderWay: Int
+    private let claimProblem = LastingProblemLog(
+        "Notifications cannot be claimed for now.", end: "Notifications are claimed again.")
+    private let platformProblem = LastingProblemLog(
+        "The recipients' platforms cannot be read; all are sent.", end: "The recipients' platforms are read again.")
 
     /// Deliveries claimed in one statement.
     private static let claimLimit = 512
@@ -102,9 +106,11 @@ struct DispatchPipeline: Service {
     private func claim(_ ids: [NotificationID]) async -> [NotificationID: DispatchPlan]? {
         for wait in Self.claimWaits {
             do {
-                return try await ledger.claim(ids, now: .now)
+                let plans = try await ledger.claim(ids, now: .now)
+                claimProblem.succeeded(to: logger)
+                return plans
             } catch {
-                logger.warning("claiming failed", metadata: ["error": "\(error)", "count": "\(ids.count)"])
+                claimProblem.failed("\(error)", to: logger, metadata: ["count": "\(ids.count)"])
                 metrics.claimFailures.increment()
                 try? await Task.sleep(for: wait)
             }
@@ -120,6 +126,7 @@ struct DispatchPipeline: Service {
         guard let registered, !plans.isEmpty else { return plans }
         do {
             let platforms = try await registered.platforms(of: Array(Set(plans.values.map(\.recipient))))
+            platformProblem.succeeded(to: logger)
             let now = Timestamp.now
             return plans.mapValues { plan in
                 guard plan.reasonNotToSend(now: now) == nil else { return plan }
@@ -128,7 +135,7 @@ struct DispatchPipeline: Service {
                 return plan
             }
         } catch {
-            logger.warning("the recipients' platforms cannot be read; all are sent", metadata: ["error": "\(error)"])
+            platformProblem.failed("\(error)", to: logger)
             return plans
         }
     }

@@ -11,6 +11,11 @@ final class DispatchSettler: Sendable {
     private let policy: DispatchPolicy
     private let logger: Logger
     private let metrics: DispatchMetrics
+    private let recordProblem = LastingProblemLog(
+        "Outcomes cannot be stored for now.", end: "Outcomes are stored again.")
+    private let followUpProblem = LastingProblemLog(
+        "Retries or dead letters were not confirmed by the broker.",
+        end: "Retries and dead letters are confirmed again.")
     /// Bounded by the prefetch: a delivery is in it at most once.
     private let mailbox = Mailbox<Settlement>()
     private let underWay = Mutex(UnderWay())
@@ -153,10 +158,11 @@ final class DispatchSettler: Sendable {
         var wait = Duration.milliseconds(50)
         while start.duration(to: .now) < (isFinishing ? Self.lastPatience : Self.recordPatience) {
             do {
-                return try await ledger.record(outcomes)
+                let superseded = try await ledger.record(outcomes)
+                recordProblem.succeeded(to: logger)
+                return superseded
             } catch {
-                logger.warning(
-                    "storing outcomes failed", metadata: ["error": "\(error)", "count": "\(outcomes.count)"])
+                recordProblem.failed("\(error)", to: logger, metadata: ["count": "\(outcomes.count)"])
                 metrics.recordFailures.increment()
                 try? await Task.sleep(for: wait)
                 wait = min(wait * 2, .seconds(1))
@@ -196,8 +202,11 @@ final class DispatchSettler: Sendable {
 
     private func failures(_ results: [Result<Void, MessagingError>], _ indices: [Int]) -> [Int] {
         zip(indices, results).compactMap { index, result in
-            guard case .failure(let error) = result else { return nil }
-            logger.warning("a follow-up was not confirmed", metadata: ["error": "\(error)"])
+            guard case .failure(let error) = result else {
+                followUpProblem.succeeded(to: logger)
+                return nil
+            }
+            followUpProblem.failed("\(error)", to: logger)
             return index
         }
     }

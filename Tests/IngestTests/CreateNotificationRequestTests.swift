@@ -20,7 +20,7 @@ import Testing
             _ = try read(text)
             return nil
         } catch .invalid(let issues) {
-            return Dictionary(issues.map { ($0.pointer, $0.detail) }) { first, _ in first }
+            return Dictionary(issues.entries.map { ($0.pointer, $0.detail) }) { first, _ in first }
         } catch {
             return nil
         }

@@ -129,6 +129,32 @@ struct RefusedNotificationTests {
         }
     }
 
+    @Test(arguments: [
+        #"{"Title":"a\u0007b"}"#, #"{"Title":"a\u0000"}"#, #"{"Title":"two\nlines"}"#, #"{"Title":"\u007f"}"#,
+        #"{"Title":"\u0085"}"#,
+    ])
+    func anAlertWithControlCharactersIs422(_ alert: String) async throws {
+        try await withIngest { bench in
+            let answer = try await bench.post(#"{"Recipient":"a","Payload":1,"Alert":\#(alert)}"#)
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == ["/Alert/Title"])
+        }
+    }
+
+    /// APNs takes 4,096 bytes, and a quotation mark is two in JSON.
+    @Test func anAlertThatAppleWouldRefuseIs422() async throws {
+        let marks = { @Sendable (count: Int) in String(repeating: #"\""#, count: count) }
+        try await withIngest { bench in
+            let body = { (title: Int) in
+                #"{"Recipient":"a","Payload":1,"Alert":{"Title":"\#(marks(title))","Body":"\#(marks(1024))"}}"#
+            }
+            let answer = try await bench.post(body(1024))
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == ["/Alert"])
+            #expect(try await bench.post(body(900)).status == .created)
+        }
+    }
+
     @Test func aStoreThatIsAwayIs503() async throws {
         try await withIngest(writer: FakeWriter(failure: StorageError(.unavailable, "away for the test"))) { bench in
             let answer = try await bench.post(Self.good)

@@ -73,6 +73,22 @@ struct ReadNotificationTests {
         }
     }
 
+    @Test func beforeItsTimeItIsNotThere() async throws {
+        try await withRetrieval { bench in
+            let early = try await bench.accept(#""embargoed""#, notBefore: .now + .seconds(600))
+            let due = try await bench.accept(#""published""#, notBefore: .now - .milliseconds(1))
+            let answer = try await bench.read(early)
+            try answer.expectProblem(404)
+            let unknown = try await bench.read(NotificationID())
+            #expect(try answer.object()["detail"] as? String == unknown.object()["detail"] as? String)
+            #expect(try await bench.read(due).text.contains("published"))
+            #expect(try await bench.store.record(early, sender: "clinic")?.readAt == nil)
+            // Revoked before its time, it has never been there.
+            #expect(try await bench.store.revoke(early, sender: "clinic", now: .now))
+            try (try await bench.read(early)).expectProblem(404)
+        }
+    }
+
     @Test func expiredIsGoneForItsOwner() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept(#""a secret""#, expiresAt: .now - .milliseconds(1))

@@ -9,6 +9,13 @@ import ServiceRuntime
 struct BatchController: Sendable {
     let caller: CallerAuthentication
     let intake: NotificationIntake
+    private let problem = LastingProblemLog(
+        "Lines of batches were not stored.", end: "Lines of batches are stored again.")
+
+    init(caller: CallerAuthentication, intake: NotificationIntake) {
+        self.caller = caller
+        self.intake = intake
+    }
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.post("/api/notifications/batch", use: accept)
@@ -24,16 +31,20 @@ struct BatchController: Sendable {
         guard MediaType.isNDJSON(request.headers[.contentType]) else {
             throw Problem.unsupportedMediaType("The body must be application/x-ndjson in UTF-8.")
         }
+        let share = intake.budget.share()
+        try share.add(BatchLimit.heldBytes)
         let reader = BatchReader(intake: intake, keepsText: key != nil)
         let storer = BatchStorer(
             intake: intake,
             origin: RequestOrigin(sender: sender, traceparent: request.headers.traceContext?.traceparent), key: key,
             // `context.id` traps where a log handler keeps no metadata.
-            requestID: context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? "none", logger: context.logger)
+            requestID: context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? "none", logger: context.logger,
+            problem: problem)
         let body = request.body
         return Response(
             status: .ok, headers: [.contentType: "application/x-ndjson"],
             body: ResponseBody { writer in
+                defer { share.release() }
                 try await Self.stream(body, through: reader, storer, to: &writer)
                 try await writer.finish(nil)
             })

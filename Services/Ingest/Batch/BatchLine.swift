@@ -19,10 +19,21 @@ struct BatchLine: Sendable {
     let text: [UInt8]
     let content: Content
 
-    /// What it will take in a transaction, about: the payload once for each recipient, and the rows around it.
+    /// What it holds and will take in a transaction, about: its text; the payload once for each recipient, and the
+    /// rows around it; for a refused one what its result will say.
     var weight: Int {
-        guard case .request(let request) = content else { return Self.overhead }
-        return (request.payload.count + Self.overhead) * max(request.recipients.count, 1)
+        switch content {
+        case .request(let request):
+            (request.payload.count + Self.overhead) * max(request.recipients.count, 1) + text.count
+        case .refused(let problem), .unread(let problem):
+            problem.errors.reduce(Self.overhead + text.count) { $0 + $1.pointer.utf8.count + $1.detail.utf8.count + 64 }
+        }
+    }
+
+    /// What it gives to the store, in bytes, about.
+    var storedBytes: Int {
+        guard case .request(let request) = content else { return 0 }
+        return request.storedBytes
     }
 
     /// Such that a group of the least lines has 256.
@@ -39,6 +50,8 @@ enum BatchLimit {
     /// Results that may wait for a client that does not read. Clients that write everything before they read anything
     /// are common; with less than the results of 10,000 ordinary lines, both sides would wait for each other for ever.
     static let waitingResultBytes = 4 * 1024 * 1024
+    /// What a batch counts for in ``RequestBudget``: the lines that wait, and those that are being stored.
+    static let heldBytes = 2 * groupBytes
     /// How long a batch may go on once the service is told to stop.
     static let drain = Duration.seconds(5)
 }

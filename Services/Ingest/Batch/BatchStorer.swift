@@ -10,6 +10,8 @@ struct BatchStorer: Sendable {
     let key: String?
     let requestID: String
     let logger: Logger
+    /// Shared by all batches.
+    let problem: LastingProblemLog
 
     /// A line's result: the answer, or why there is none.
     private typealias Result = Swift.Result<[UInt8], any Error>
@@ -25,6 +27,16 @@ struct BatchStorer: Sendable {
 
     private func store(_ lines: [BatchLine]) async -> [Result] {
         if let key { return await storeOnce(lines, key: key) }
+        do {
+            return try await intake.turns.withTurn(of: lines.reduce(0) { $0 + $1.storedBytes }) {
+                await storeTogether(lines)
+            }
+        } catch {
+            return lines.map { _ in .failure(error) }
+        }
+    }
+
+    private func storeTogether(_ lines: [BatchLine]) async -> [Result] {
         var results: [Result] = []
         results.reserveCapacity(lines.count)
         var sealed: [(index: Int, request: SealedRequest)] = []
@@ -49,13 +61,13 @@ struct BatchStorer: Sendable {
         if requests.isEmpty { return [] }
         do {
             try await intake.append(requests.map(\.request))
+            problem.succeeded(to: logger)
             return []
         } catch {
             let isFinal = (error as? StorageError).map { !$0.isRetriable } ?? false
             guard isFinal, requests.count > 1 else {
-                logger.warning(
-                    "lines of a batch were not stored",
-                    metadata: ["count": "\(requests.count)", "error": "\(Self.description(of: error))"])
+                problem.failed(
+                    Self.description(of: error), to: logger, metadata: ["count": "\(requests.count)"])
                 return requests.map { ($0.index, error) }
             }
         }
@@ -81,20 +93,22 @@ struct BatchStorer: Sendable {
         let key = IdempotentRequest.Key(sender: origin.sender, value: key, line: line.number)
         do {
             let outcome = try await intake.acceptOnce(
-                key, body: line.text, now: line.readAt, sealed: Swift.Result { try seal(line) })
+                key, body: line.text, now: line.readAt, wanted: Swift.Result { try request(of: line) }, from: origin)
+            problem.succeeded(to: logger)
             return .success(outcome.answer.body)
         } catch {
-            if !(error is Problem) {
-                logger.warning(
-                    "a line of a batch was not stored", metadata: ["error": "\(Self.description(of: error))"])
-            }
+            if !(error is Problem) { problem.failed(Self.description(of: error), to: logger) }
             return .failure(error)
         }
     }
 
     private func seal(_ line: BatchLine) throws -> SealedRequest {
+        try intake.seal(try request(of: line), from: origin, now: line.readAt)
+    }
+
+    private func request(of line: BatchLine) throws(Problem) -> CreateNotificationRequest {
         switch line.content {
-        case .request(let request): try intake.seal(request, from: origin, now: line.readAt)
+        case .request(let request): return request
         case .refused(let problem), .unread(let problem): throw problem
         }
     }

@@ -31,32 +31,40 @@ extension NotificationIntake {
     ///
     /// - Parameters:
     ///   - body: as it came; another body is another request.
-    ///   - sealed: the request, read and sealed, or why it is refused, which leaves the key free.
+    ///   - wanted: the request, or why it is refused, which leaves the key free.
     /// - Throws: why the request is refused; ``StorageError``; a `Problem`: 409 while the key is under way, 422 for
     ///   another body.
     func acceptOnce(
-        _ key: IdempotentRequest.Key, body: [UInt8], now: Timestamp, sealed: Result<SealedRequest, any Error>
+        _ key: IdempotentRequest.Key, body: [UInt8], now: Timestamp,
+        wanted: Result<CreateNotificationRequest, any Error>, from origin: RequestOrigin
     ) async throws -> IdempotentOutcome {
         guard underWay.enter(key) else {
             throw Problem.conflict(
                 "A request with this Idempotency-Key is under way; try again in a second.", retryAfter: .seconds(1))
         }
         defer { underWay.leave(key) }
-        let wanted: SealedRequest
-        switch sealed {
-        case .success(let request): wanted = request
+        switch wanted {
+        case .success(let request):
+            return try await turns.withTurn(of: request.storedBytes) {
+                try await append(try seal(request, from: origin, now: now), once: key, body: body, now: now)
+            }
         case .failure(let refusal):
             guard let earlier = try await store.request(key, now: now) else { throw refusal }
             return try repetition(of: earlier, body: body)
         }
+    }
+
+    private func append(
+        _ sealed: SealedRequest, once key: IdempotentRequest.Key, body: [UInt8], now: Timestamp
+    ) async throws -> IdempotentOutcome {
         let request = IdempotentRequest(
             key: key, fingerprint: sealer.fingerprint(of: body, context: key.fingerprintContext),
-            answer: wanted.answer, expiresAt: now + Self.keyLifetime)
-        if let earlier = try await store.append(wanted.notifications, once: request, now: now) {
+            answer: sealed.answer, expiresAt: now + Self.keyLifetime)
+        if let earlier = try await store.append(sealed.notifications, once: request, now: now) {
             return try repetition(of: earlier, body: body)
         }
-        didAppend([wanted])
-        return .accepted(wanted.answer)
+        didAppend([sealed])
+        return .accepted(sealed.answer)
     }
 
     private func repetition(of earlier: IdempotentRequest, body: [UInt8]) throws(Problem) -> IdempotentOutcome {

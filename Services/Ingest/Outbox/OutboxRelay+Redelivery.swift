@@ -39,7 +39,7 @@ extension OutboxRelay {
                 lease = try await outbox.leasePublished(
                     limit: Limit.lease, due: lostBy, now: now, until: now + pace.redelivery)
             } catch {
-                logger.warning("the outbox cannot be searched for lost IDs", metadata: ["error": "\(error)"])
+                storeProblem.failed("\(error)", to: logger, metadata: ["task": "redelivery"])
                 return false
             }
             if !lease.entries.isEmpty {
@@ -71,7 +71,7 @@ extension OutboxRelay {
                 try await outbox.confirm(group, until: now() + pace.redelivery)
             } catch {
                 // They fall due again and are published twice, which the dispatcher's record makes harmless.
-                logger.warning("published IDs look unpublished for now", metadata: ["error": "\(error)"])
+                storeProblem.failed("\(error)", to: logger, metadata: ["task": "confirm"])
             }
         }
     }

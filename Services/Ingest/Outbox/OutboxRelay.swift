@@ -18,6 +18,10 @@ final class OutboxRelay: Service {
     let now: @Sendable () -> Timestamp
     let logger: Logger
     let metrics = OutboxMetrics()
+    let storeProblem = LastingProblemLog(
+        "The outbox cannot be reached; its entries wait.", end: "The outbox can be reached again.")
+    private let confirmProblem = LastingProblemLog(
+        "Some IDs were not confirmed by the broker and stay in the outbox.", end: "The broker confirms IDs again.")
     let confirmed = ConfirmedIDs(limit: Limit.confirmed)
     /// Bounded by ``Limit/waiting``.
     private let mailbox = Mailbox<OutboxEntry>()
@@ -124,9 +128,11 @@ final class OutboxRelay: Service {
     private func lease() async -> [OutboxEntry] {
         let now = now()
         do {
-            return try await outbox.lease(limit: Limit.lease, now: now, until: now + pace.lease)
+            let entries = try await outbox.lease(limit: Limit.lease, now: now, until: now + pace.lease)
+            storeProblem.succeeded(to: logger)
+            return entries
         } catch {
-            logger.warning("the outbox cannot be swept", metadata: ["error": "\(error)"])
+            storeProblem.failed("\(error)", to: logger, metadata: ["task": "sweep"])
             return []
         }
     }
@@ -170,9 +176,9 @@ final class OutboxRelay: Service {
         if let failure {
             let unconfirmed = entries.count - confirmed.count
             metrics.unconfirmed.increment(by: unconfirmed)
-            logger.warning(
-                "some IDs were not confirmed and stay in the outbox",
-                metadata: ["count": "\(unconfirmed)", "error": "\(failure)"])
+            confirmProblem.failed("\(failure)", to: logger, metadata: ["count": "\(unconfirmed)"])
+        } else if !entries.isEmpty {
+            confirmProblem.succeeded(to: logger)
         }
         return confirmed
     }

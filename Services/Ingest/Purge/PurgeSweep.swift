@@ -11,6 +11,8 @@ struct PurgeSweep: Service {
     let logger: Logger
     private let clock: any Clock<Duration>
     private let metrics = PurgeMetrics()
+    private let problem = LastingProblemLog(
+        "What has expired cannot be purged for now.", end: "What has expired is purged again.")
 
     /// How often it is looked for what has expired; a sixth of the minute, so that failures have room.
     static let interval = Duration.seconds(10)
@@ -44,12 +46,13 @@ struct PurgeSweep: Service {
                     report = try await retention.purge(limit: pace.limit, now: .now)
                 }
                 metrics.count(report, taking: duration)
+                problem.succeeded(to: logger)
                 guard let pause = pace.pause(afterBatchOf: report.largest, taking: duration) else { return }
                 try await clock.sleep(for: pause)
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("what has expired cannot be purged for now", metadata: ["error": "\(error)"])
+                problem.failed("\(error)", to: logger)
                 return
             }
         }

@@ -7,7 +7,7 @@ extension CreateNotificationRequest {
     ///   - body: JSON text; names are matched without regard to case, unknown and repeated members are refused.
     ///   - available: the platforms that may be asked for (`HUB_PLATFORMS`).
     ///   - retention: the lifetime of a payload whose sender sets none (`RETENTION`).
-    /// - Throws: ``CreateNotificationRefusal``, which names every offending member.
+    /// - Throws: ``CreateNotificationRefusal``, which names every offending member (see ``MemberIssues``).
     init(
         body: UnsafeBufferPointer<UInt8>, available: [Platform], retention: Duration, now: Timestamp
     ) throws(CreateNotificationRefusal) {
@@ -18,6 +18,8 @@ extension CreateNotificationRequest {
             throw .malformed(error)
         }
         if let bytes = reader.oversizedPayload { throw .payloadTooLarge(bytes: bytes) }
+        let volume = reader.payloadBytes * reader.request.recipients.count
+        if volume > Limit.maxVolumeBytes { throw .volumeTooLarge(bytes: volume) }
         guard reader.issues.isEmpty else { throw .invalid(reader.issues) }
         self = reader.request
     }
@@ -30,8 +32,10 @@ struct RequestReader {
     let retention: Duration
     let now: Timestamp
     var request = CreateNotificationRequest()
-    var issues: [ValidationIssue] = []
+    var issues = MemberIssues()
     var oversizedPayload: Int?
+    /// The bytes of the payload, without the quotation marks of a string; escapes count as they are written.
+    var payloadBytes = 0
     private var seen: Set<Member> = []
 
     /// The members, in the contract's spelling.
@@ -72,33 +76,31 @@ struct RequestReader {
             note("", "The body must be an object, not \(document.kind.phrase).")
             return
         }
-        let text = JSONScanner(bytes)
-        for (name, value) in try members(of: document) {
-            let name = text.text(of: name)
+        forEachMember(of: document) { reader, name, value in
             guard let member = Member(name) else {
-                note("/" + name.escapedForJSONPointer, "There is no such member.")
-                continue
+                return reader.note("/" + name.escapedForJSONPointer, "There is no such member.")
             }
-            guard seen.insert(member).inserted else {
-                note(member.pointer, "The member is repeated.")
-                continue
+            guard reader.seen.insert(member).inserted else {
+                return reader.note(member.pointer, "The member is repeated.")
             }
-            read(member, value)
+            reader.read(member, value)
         }
         checkWhole()
     }
 
-    /// The members of an object that has been checked already.
-    func members(of span: JSONSpan) throws(JSONSyntaxError) -> [(name: JSONSpan, value: JSONSpan)] {
+    /// Gives the members of an object that has been checked already one by one: a list of them all would take forty
+    /// times the room of the text.
+    mutating func forEachMember(
+        of span: JSONSpan, _ body: (_ reader: inout RequestReader, _ name: String, _ value: JSONSpan) -> Void
+    ) {
         var scanner = JSONScanner(bytes, range: span.range)
-        var members: [(name: JSONSpan, value: JSONSpan)] = []
-        try scanner.members { (name, value) throws(JSONSyntaxError) in members.append((name, value)) }
-        return members
+        // Checked already: it cannot fail again.
+        try? scanner.members { (name, value) throws(JSONSyntaxError) in
+            body(&self, JSONScanner(bytes).text(of: name), value)
+        }
     }
 
-    mutating func note(_ pointer: String, _ detail: String) {
-        issues.append(ValidationIssue(pointer: pointer, detail: detail))
-    }
+    mutating func note(_ pointer: String, _ detail: String) { issues.note(pointer, detail) }
 
     func has(_ member: Member) -> Bool { seen.contains(member) }
 
@@ -119,7 +121,9 @@ struct RequestReader {
         guard let notBefore = request.notBefore else { return }
         if let expiresAt = request.expiresAt {
             if notBefore >= expiresAt { note(Member.notBefore.pointer, "The time must be before ExpiresAt.") }
-        } else if notBefore >= now + retention, !issues.contains(where: { $0.pointer == Member.expiresAt.pointer }) {
+        } else if notBefore >= now + retention,
+            !issues.entries.contains(where: { $0.pointer == Member.expiresAt.pointer })
+        {
             // It would expire before it is sent.
             note(Member.notBefore.pointer, "The payload is not kept so long; give an ExpiresAt after NotBefore.")
         }

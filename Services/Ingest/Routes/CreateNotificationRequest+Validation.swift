@@ -26,16 +26,26 @@ extension RequestReader {
         return JSONScanner(bytes).text(of: value)
     }
 
-    private mutating func array(_ value: JSONSpan, _ pointer: String) -> [JSONSpan]? {
+    /// Gives the elements of an array one by one, and notes any other value.
+    ///
+    /// - Returns: how many there were; `nil` for another value.
+    @discardableResult
+    private mutating func forEachElement(
+        of value: JSONSpan, _ pointer: String,
+        _ body: (_ reader: inout RequestReader, _ index: Int, _ element: JSONSpan) -> Void
+    ) -> Int? {
         guard value.kind == .array else {
             note(pointer, "The value must be an array, not \(value.kind.phrase).")
             return nil
         }
         var scanner = JSONScanner(bytes, range: value.range)
-        var elements: [JSONSpan] = []
+        var count = 0
         // Checked already: it cannot fail again.
-        try? scanner.elements { elements.append($0) }
-        return elements
+        try? scanner.elements { element in
+            body(&self, count, element)
+            count += 1
+        }
+        return count
     }
 
     private mutating func userName(_ value: JSONSpan, _ pointer: String) -> UserName? {
@@ -49,14 +59,15 @@ extension RequestReader {
 
     private mutating func readRecipients(_ value: JSONSpan) {
         let pointer = Member.recipients.pointer
-        guard let elements = array(value, pointer) else { return }
+        // Counted first, so that of too many none is read.
+        guard let count = forEachElement(of: value, pointer, { _, _, _ in }) else { return }
         request.isForMany = true
-        guard (1...CreateNotificationRequest.Limit.recipients).contains(elements.count) else {
-            note(pointer, "There must be 1 to 1,000 recipients, not \(elements.count).")
+        guard (1...CreateNotificationRequest.Limit.recipients).contains(count) else {
+            note(pointer, "There must be 1 to 1,000 recipients, not \(count).")
             return
         }
-        for (index, element) in elements.enumerated() {
-            if let name = userName(element, "\(pointer)/\(index)") { request.recipients.append(name) }
+        forEachElement(of: value, pointer) { reader, index, element in
+            if let name = reader.userName(element, "\(pointer)/\(index)") { reader.request.recipients.append(name) }
         }
     }
 
@@ -65,39 +76,40 @@ extension RequestReader {
             oversizedPayload = value.contentLength
         } else {
             request.payload = JSONScanner(bytes).bytes(of: value)
+            payloadBytes = value.range.count - (value.kind == .string ? 2 : 0)
         }
     }
 
     private mutating func readAlert(_ value: JSONSpan) {
         let pointer = Member.alert.pointer
-        guard value.kind == .object, let members = try? members(of: value) else {
+        guard value.kind == .object else {
             note(pointer, "The value must be an object, not \(value.kind.phrase).")
             return
         }
         var alert = AlertText()
         var seen: Set<String> = []
-        for (name, value) in members {
-            let name = JSONScanner(bytes).text(of: name)
+        forEachMember(of: value) { reader, name, value in
             guard let known = ["Title", "Body"].first(where: { $0.equalsIgnoringASCIICase(name) }) else {
-                note("\(pointer)/\(name.escapedForJSONPointer)", "There is no such member.")
-                continue
+                return reader.note("\(pointer)/\(name.escapedForJSONPointer)", "There is no such member.")
             }
             guard seen.insert(known).inserted else {
-                note("\(pointer)/\(known)", "The member is repeated.")
-                continue
+                return reader.note("\(pointer)/\(known)", "The member is repeated.")
             }
-            if value.kind == .null { continue }
-            let text = alertText(value, "\(pointer)/\(known)")
+            if value.kind == .null { return }
+            let text = reader.alertText(value, "\(pointer)/\(known)")
             if known == "Title" { alert.title = text } else { alert.body = text }
+        }
+        let bytes = alert.applePayloadBytes
+        if bytes > AlertText.maxApplePayloadBytes {
+            note(pointer, "The alert may take at most 4,096 bytes in the form that Apple gets, not \(bytes).")
         }
         if alert != AlertText() { request.alert = alert }
     }
 
     private mutating func alertText(_ value: JSONSpan, _ pointer: String) -> String? {
         guard let text = string(value, pointer) else { return nil }
-        // 4 KiB is what a vendor's network takes in all, and a NUL is what PostgreSQL does not store.
-        guard text.utf8.count <= CreateNotificationRequest.Limit.alertTextBytes, !text.utf8.contains(0) else {
-            note(pointer, "The text must be at most 1,024 bytes of UTF-8 without NUL.")
+        guard text.utf8.count <= CreateNotificationRequest.Limit.alertTextBytes, !text.hasControlCharacters else {
+            note(pointer, "The text must be at most 1,024 bytes of UTF-8 without control characters.")
             return nil
         }
         return text
@@ -105,18 +117,17 @@ extension RequestReader {
 
     private mutating func readPlatforms(_ value: JSONSpan) {
         let pointer = Member.platforms.pointer
-        guard let elements = array(value, pointer) else { return }
-        if elements.isEmpty { note(pointer, "There must be a platform; leave the member out for all.") }
         var platforms: [Platform] = []
-        for (index, element) in elements.enumerated() {
-            guard let text = string(element, "\(pointer)/\(index)") else { continue }
-            guard let platform = available.first(where: { $0.rawValue == text }) else {
-                let names = available.map(\.rawValue).joined(separator: ", ")
-                note("\(pointer)/\(index)", "The platform is not one of those served here: \(names).")
-                continue
+        let count = forEachElement(of: value, pointer) { reader, index, element in
+            guard let text = reader.string(element, "\(pointer)/\(index)") else { return }
+            guard let platform = reader.available.first(where: { $0.rawValue == text }) else {
+                let names = reader.available.map(\.rawValue).joined(separator: ", ")
+                return reader.note("\(pointer)/\(index)", "The platform is not one of those served here: \(names).")
             }
             if !platforms.contains(platform) { platforms.append(platform) }
         }
+        guard let count else { return }
+        if count == 0 { note(pointer, "There must be a platform; leave the member out for all.") }
         request.platforms = platforms
     }
 
@@ -136,8 +147,8 @@ extension RequestReader {
     private mutating func readCollapseKey(_ value: JSONSpan) {
         let pointer = Member.collapseKey.pointer
         guard let text = string(value, pointer) else { return }
-        let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
-        guard (1...CreateNotificationRequest.Limit.collapseKeyBytes).contains(text.utf8.count), isPlain else {
+        let length = 1...CreateNotificationRequest.Limit.collapseKeyBytes
+        guard length.contains(text.utf8.count), !text.hasControlCharacters else {
             note(pointer, "The key must be 1 to 64 bytes of UTF-8 without control characters.")
             return
         }
@@ -154,5 +165,12 @@ extension RequestReader {
             return nil
         }
         return choice
+    }
+}
+
+extension String {
+    /// Whether it holds a control character: C0, DEL or C1.
+    fileprivate var hasControlCharacters: Bool {
+        unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }
 }

@@ -23,14 +23,15 @@ struct CreateNotificationRequest: Sendable {
         static let bodyBytes = 2 * 1024 * 1024
         static let collapseKeyBytes = 64
         static let alertTextBytes = 1024
+        /// Recipients times the bytes of the payload, as they are stored: each recipient's copy is sealed for itself.
+        static let maxVolumeBytes = 8 * 1024 * 1024
     }
-}
 
-/// Something that is wrong with a member of a request.
-struct ValidationIssue: Sendable, Hashable {
-    /// RFC 6901, in the contract's own spelling of names.
-    var pointer: String
-    var detail: String
+    /// What the rows of a notification take beside its payload, in bytes, about.
+    static let rowBytes = 1024
+
+    /// What the store is given for this request, in bytes, about.
+    var storedBytes: Int { recipients.count * (payload.count + Self.rowBytes) }
 }
 
 /// Why a body is refused.
@@ -38,7 +39,9 @@ enum CreateNotificationRefusal: Error, Sendable, Equatable {
     /// Not JSON.
     case malformed(JSONSyntaxError)
     /// JSON, but some members are not as they must be: every one of them.
-    case invalid([ValidationIssue])
-    /// The payload alone is too large, by this number of bytes.
+    case invalid(MemberIssues)
+    /// The payload alone is too large: it has this number of bytes.
     case payloadTooLarge(bytes: Int)
+    /// The payload times the number of recipients is too large: it is this number of bytes.
+    case volumeTooLarge(bytes: Int)
 }

@@ -12,6 +12,9 @@ struct NotificationIntake: Sendable {
     /// The time; tests have their own.
     var now: @Sendable () -> Timestamp = { .now }
     let underWay = KeysUnderWay()
+    /// What the requests in flight may hold; tests have a smaller one.
+    var budget = RequestBudget()
+    let turns = StoringTurns()
     let metrics = IntakeMetrics()
 
     init(
@@ -47,6 +50,19 @@ struct NotificationIntake: Sendable {
         let response = NotificationResponse(notifications: notifications, isForMany: request.isForMany)
         return SealedRequest(
             notifications: sealed, answer: IdempotentRequest.Answer(location: response.location, body: response.bytes))
+    }
+
+    /// Seals and stores one request in its turn. Returns once it is durable, broker up or not.
+    ///
+    /// - Throws: ``StorageError`` or ``PayloadError``; nothing is stored then.
+    func accept(
+        _ request: CreateNotificationRequest, from origin: RequestOrigin, now: Timestamp
+    ) async throws -> IdempotentRequest.Answer {
+        try await turns.withTurn(of: request.storedBytes) {
+            let sealed = try seal(request, from: origin, now: now)
+            try await append([sealed])
+            return sealed.answer
+        }
     }
 
     /// Returns once all are durable, broker up or not.

@@ -17,33 +17,38 @@ struct NotificationsController: Sendable {
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
         let caller = try await caller.authenticate(request.headers[.authorization])
         let key = try IdempotencyKeyHeader.value(in: request.headers)
-        let body = try await body(of: request)
+        let share = intake.budget.share()
+        defer { share.release() }
+        let body = try await body(of: request, share)
         try check(body, of: caller, contentType: request.headers[.contentType])
         let origin = RequestOrigin(sender: caller.name, traceparent: request.headers.traceContext?.traceparent)
         let now = intake.now()
-        let sealed = Result { try intake.seal(try read(body, of: caller, now: now), from: origin, now: now) }
-        guard let key else { return response(try await accept(try sealed.get())) }
+        let wanted = Result { try read(body, of: caller, now: now) }
+        if case .success(let request) = wanted { try share.add(request.storedBytes) }
+        guard let key else {
+            return response(.accepted(try await intake.accept(try wanted.get(), from: origin, now: now)))
+        }
         let outcome = try await intake.acceptOnce(
             IdempotentRequest.Key(sender: caller.name, value: key), body: Array(body.readableBytesView), now: now,
-            sealed: sealed)
+            wanted: wanted, from: origin)
         return response(outcome)
     }
 
-    private func accept(_ sealed: SealedRequest) async throws -> IdempotentOutcome {
-        try await intake.append([sealed])
-        return .accepted(sealed.answer)
-    }
-
     /// The whole body; past the limit it is refused unread.
-    private func body(of request: Request) async throws -> ByteBuffer {
+    ///
+    /// - Parameter share: is made to hold it.
+    private func body(of request: Request, _ share: RequestBudget.Share) async throws -> ByteBuffer {
         let limit = CreateNotificationRequest.Limit.bodyBytes
         let tooLarge = Problem.contentTooLarge("The body may be at most 2 MiB.")
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
-        do {
-            return try await request.body.collect(upTo: limit)
-        } catch is NIOTooManyBytesError {
-            throw tooLarge
+        var body = ByteBuffer()
+        for try await chunk in request.body {
+            guard chunk.readableBytes <= limit - body.readableBytes else { throw tooLarge }
+            try share.add(chunk.readableBytes)
+            // One chunk is the whole body of nearly every request, and is not copied.
+            if body.readableBytes == 0 { body = chunk } else { body.writeImmutableBuffer(chunk) }
         }
+        return body
     }
 
     /// What can be said of a body unread.

@@ -17,16 +17,17 @@ struct NotificationsController: Sendable {
         router.get("/api/notifications/:id", use: read)
     }
 
-    /// Opens the payload and marks it read. What is not there and what is another's is the same 404.
+    /// Opens the payload and marks it read. What is not there, what is another's and what is not due yet (`NotBefore`)
+    /// is the same 404.
     @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await authenticate(request)
-        guard let id = context.parameters.get("id").flatMap({ NotificationID($0) }),
-            let stored = try await reader.find(id, recipient: user)
-        else {
+        let id = context.parameters.get("id").flatMap { NotificationID($0) }
+        let found = if let id { try await reader.find(id, recipient: user) } else { StoredNotification?.none }
+        let now = Timestamp.now
+        guard let id, let stored = found, stored.notBefore.map({ $0 <= now }) ?? true else {
             metrics.notFound.increment()
             throw Problem.notFound("There is no such notification.")
         }
-        let now = Timestamp.now
         guard !stored.isRevoked, stored.expiresAt > now, let payload = stored.payload else {
             metrics.gone.increment()
             context.logger.debug("Notification is gone", metadata: stored.logMetadata)

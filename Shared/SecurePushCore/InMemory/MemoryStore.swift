@@ -57,8 +57,9 @@ extension MemoryStore: PayloadReader {
     public func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
         guard let row = rows[id], row.notification.recipient == recipient else { return nil }
         return StoredNotification(
-            id: id, createdAt: row.notification.createdAt, expiresAt: row.notification.expiresAt, readAt: row.readAt,
-            isRevoked: row.revokedAt != nil, payload: row.payload, traceparent: row.notification.traceparent)
+            id: id, createdAt: row.notification.createdAt, expiresAt: row.notification.expiresAt,
+            notBefore: row.notification.notBefore, readAt: row.readAt, isRevoked: row.revokedAt != nil,
+            payload: row.payload, traceparent: row.notification.traceparent)
     }
 
     public func markRead(_ id: NotificationID, at time: Timestamp) async throws {

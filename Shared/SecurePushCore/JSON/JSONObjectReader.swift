@@ -5,18 +5,7 @@
 /// repeated and missing members are noted, and values of another kind than asked for. All methods go on after an
 /// issue, so that one answer can name every offending member.
 public struct JSONObjectReader {
-    /// One offending member.
-    public struct Issue: Sendable, Hashable {
-        /// RFC 6901; empty for the whole document.
-        public let pointer: String
-        /// What is wrong with it, for the client.
-        public let detail: String
-
-        public init(pointer: String, detail: String) {
-            self.pointer = pointer
-            self.detail = detail
-        }
-    }
+    public typealias Issue = MemberIssues.Issue
 
     /// A member that was found.
     public struct Member: Sendable, Hashable {
@@ -30,8 +19,10 @@ public struct JSONObjectReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     /// The document's one value.
     public let root: JSONSpan
-    /// In the order in which they were found.
-    public private(set) var issues: [Issue] = []
+    /// What is wrong so far, and how much more than is listed.
+    public private(set) var memberIssues = MemberIssues()
+    /// What is listed of it, in the order in which it was found.
+    public var issues: [Issue] { memberIssues.entries }
 
     /// - Parameter bytes: the text; the pointer must outlive the reader.
     /// - Throws: ``JSONSyntaxError`` for what is not JSON.
@@ -42,7 +33,7 @@ public struct JSONObjectReader {
     }
 
     public mutating func note(_ pointer: String, _ detail: String) {
-        issues.append(Issue(pointer: pointer, detail: detail))
+        memberIssues.note(pointer, detail)
     }
 
     /// The members of an object whose names are known, each once.
@@ -54,17 +45,15 @@ public struct JSONObjectReader {
     public mutating func members(
         of span: JSONSpan, at pointer: String = "", known: [String], required: [String] = []
     ) -> [Member] {
-        guard let all = rawMembers(of: span, at: pointer) else { return [] }
+        guard expect(.object, span, at: pointer) else { return [] }
         var found: [Member] = []
-        for member in all {
+        forEachMember(of: span, at: pointer) { reader, member in
             guard let name = known.first(where: { $0.equalsIgnoringASCIICase(member.name) }) else {
-                note(member.pointer, "There is no such member.")
-                continue
+                return reader.note(member.pointer, "There is no such member.")
             }
             let place = "\(pointer)/\(name)"
             guard !found.contains(where: { $0.name == name }) else {
-                note(place, "The member is repeated.")
-                continue
+                return reader.note(place, "The member is repeated.")
             }
             found.append(Member(name: name, value: member.value, pointer: place))
         }
@@ -76,13 +65,14 @@ public struct JSONObjectReader {
 
     /// The members of an object whose names are free, each once; names are compared byte for byte.
     public mutating func freeMembers(of span: JSONSpan, at pointer: String) -> [Member] {
+        guard expect(.object, span, at: pointer) else { return [] }
         var names: Set<[UInt8]> = []
         var found: [Member] = []
-        for member in rawMembers(of: span, at: pointer) ?? [] {
+        forEachMember(of: span, at: pointer) { reader, member in
             if names.insert(Array(member.name.utf8)).inserted {
                 found.append(member)
             } else {
-                note(member.pointer, "The member is repeated.")
+                reader.note(member.pointer, "The member is repeated.")
             }
         }
         return found
@@ -110,15 +100,16 @@ public struct JSONObjectReader {
         return false
     }
 
-    private mutating func rawMembers(of span: JSONSpan, at pointer: String) -> [Member]? {
-        guard expect(.object, span, at: pointer) else { return nil }
-        var spans: [(name: JSONSpan, value: JSONSpan)] = []
+    /// Gives an object's members one by one: a list of them all would take forty times the room of the text.
+    private mutating func forEachMember(
+        of span: JSONSpan, at pointer: String, _ body: (_ reader: inout JSONObjectReader, _ member: Member) -> Void
+    ) {
         var scanner = JSONScanner(bytes, range: span.range)
         // The whole text has been checked: it cannot fail again.
-        try? scanner.members { (name, value) throws(JSONSyntaxError) in spans.append((name, value)) }
-        return spans.map { name, value in
+        try? scanner.members { (name, value) throws(JSONSyntaxError) in
             let name = JSONScanner(bytes).text(of: name)
-            return Member(name: name, value: value, pointer: "\(pointer)/\(name.escapedForJSONPointer)")
+            let place = "\(pointer)/\(name.escapedForJSONPointer)"
+            body(&self, Member(name: name, value: value, pointer: place))
         }
     }
 }

@@ -3,6 +3,8 @@ public struct StoredNotification: Sendable, Hashable {
     public var id: NotificationID
     public var createdAt: Timestamp
     public var expiresAt: Timestamp
+    /// Not there for its recipient before this time.
+    public var notBefore: Timestamp?
     /// When a device first read it.
     public var readAt: Timestamp?
     public var isRevoked: Bool
@@ -12,12 +14,13 @@ public struct StoredNotification: Sendable, Hashable {
     public var traceparent: String?
 
     public init(
-        id: NotificationID, createdAt: Timestamp, expiresAt: Timestamp, readAt: Timestamp?, isRevoked: Bool,
-        payload: SealedPayload?, traceparent: String? = nil
+        id: NotificationID, createdAt: Timestamp, expiresAt: Timestamp, notBefore: Timestamp? = nil,
+        readAt: Timestamp?, isRevoked: Bool, payload: SealedPayload?, traceparent: String? = nil
     ) {
         self.id = id
         self.createdAt = createdAt
         self.expiresAt = expiresAt
+        self.notBefore = notBefore
         self.readAt = readAt
         self.isRevoked = isRevoked
         self.payload = payload

@@ -1,4 +1,5 @@
 import HTTPTypes
+public import SecurePushCore
 
 extension Problem {
     /// 400: the request is malformed.
@@ -41,6 +42,16 @@ extension Problem {
     /// 422: well-formed, but these members cannot be accepted.
     public static func unprocessable(_ detail: String = "The request is not valid.", errors: [Member] = []) -> Problem {
         Problem(.unprocessableContent, detail, errors: errors)
+    }
+
+    /// 422 that names the offending members, and says how many more there are than are listed.
+    public static func unprocessable(_ detail: String, issues: MemberIssues) -> Problem {
+        let members = issues.entries.map { Member(pointer: $0.pointer, detail: $0.detail) }
+        switch issues.omitted {
+        case 0: return unprocessable(detail, errors: members)
+        case 1: return unprocessable(detail + " 1 more is not listed.", errors: members)
+        default: return unprocessable(detail + " \(issues.omitted) more are not listed.", errors: members)
+        }
     }
 
     /// 429: too many requests of this client.

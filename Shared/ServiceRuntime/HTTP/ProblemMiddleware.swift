@@ -12,6 +12,8 @@ import SecurePushCore
 public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     private let service: ServiceContext
     private let instruments: HTTPInstruments
+    /// Never told to be over: what a request did not ask of the store says nothing of it.
+    private let storeProblem = LastingProblemLog("The store failed a request", end: "The store serves requests again")
 
     public init(context: ServiceContext) {
         service = context
@@ -58,7 +60,7 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         case let error as any HTTPResponseError: return Problem(error.status)
         case let error as AuthenticationError: return error.problem
         case let error as StorageError:
-            context.logger.warning("The store failed a request", metadata: [LogKeys.errorMessage: "\(error)"])
+            storeProblem.failed("\(error)", to: context.logger)
             return error.problem
         case is CancellationError: return .serviceUnavailable("The service is shutting down.")
         default:

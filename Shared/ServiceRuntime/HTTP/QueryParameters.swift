@@ -7,7 +7,7 @@ import SecurePushCore
 public struct QueryParameters {
     /// By name in the contract's spelling; `nil` for a value that cannot be read, which is noted.
     private var values: [String: String?] = [:]
-    private var errors: [Problem.Member] = []
+    private var issues = MemberIssues()
 
     /// - Parameters:
     ///   - query: what follows the `?`, as it came.
@@ -54,13 +54,13 @@ public struct QueryParameters {
 
     /// To be called once everything is taken.
     ///
-    /// - Throws: 422 with every offending parameter.
+    /// - Throws: 422 with every offending parameter (see ``MemberIssues``).
     public func check() throws(Problem) {
-        if !errors.isEmpty { throw .unprocessable("Some parameters are not as they must be.", errors: errors) }
+        if !issues.isEmpty { throw .unprocessable("Some parameters are not as they must be.", issues: issues) }
     }
 
     private mutating func note(_ pointer: String, _ detail: String) {
-        errors.append(Problem.Member(pointer: pointer, detail: detail))
+        issues.note(pointer, detail)
     }
 }
 

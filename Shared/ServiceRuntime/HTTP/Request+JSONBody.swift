@@ -37,9 +37,7 @@ extension ByteBuffer {
             }
             let value = read(&reader)
             guard reader.issues.isEmpty else {
-                throw Problem.unprocessable(
-                    "Some members are not as they must be.",
-                    errors: reader.issues.map { Problem.Member(pointer: $0.pointer, detail: $0.detail) })
+                throw Problem.unprocessable("Some members are not as they must be.", issues: reader.memberIssues)
             }
             return value
         }

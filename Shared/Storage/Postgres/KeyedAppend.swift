@@ -13,6 +13,9 @@ struct KeyedAppend: Sendable {
     /// This call's own mark on its key: tells a statement that is repeated after a lost connection that it had been
     /// done, and is not another's.
     let holder = PostgresUUID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+
+    /// As how many rows it counts when groups are made.
+    var commitWeight: Int { notifications.reduce(1) { $0 + $1.commitWeight } }
 }
 
 /// Calls of one group on their way through statements, each of which takes a key once and a bounded number of rows.

@@ -4,7 +4,7 @@ struct PostgresMigration: Sendable {
     let name: String
     let statements: [String]
 
-    static let all = [initial, senderSide, redelivery]
+    static let all = [initial, senderSide, redelivery, senderRecipient]
 
     // No foreign keys: each would cost the hottest statements a look-up and a row lock in another table, and all three
     // tables are only written together. Statuses change in the narrow table, in place (HOT: room on the page, and no
@@ -130,4 +130,9 @@ struct PostgresMigration: Sendable {
             "CREATE INDEX outbox_published ON outbox (republish_at) WHERE republish_at IS NOT NULL",
             "ALTER TABLE notifications ADD COLUMN claimed_at bigint, ADD COLUMN recorded_attempt integer",
         ])
+    // For a sender's list of what it sent to one recipient, which must not meet the rows of other senders. Nothing in
+    // it ever changes, so changes of a notification stay HOT.
+    private static let senderRecipient = PostgresMigration(
+        version: 4, name: "0004_sender_recipient",
+        statements: ["CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id)"])
 }

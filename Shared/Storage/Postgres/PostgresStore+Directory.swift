@@ -14,8 +14,7 @@ extension PostgresStore: NotificationDirectory {
         return try decoding { try result.first.map(NotificationRecord.init) }
     }
 
-    /// Looks through at most ``pageScan`` of the sender's notifications, or where a recipient is
-    /// given, of the recipient's.
+    /// Looks through at most ``pageScan`` of the sender's notifications, of those to one recipient where one is given.
     func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
         guard query.limit > 0 else { return NotificationPage(records: [], next: nil) }
         var parameters = PostgresParameters()
@@ -26,7 +25,7 @@ extension PostgresStore: NotificationDirectory {
         // One more than asked for tells whether there are more; and one may be there only to say where the scan ended.
         parameters.append(Int64(query.limit) + 1)
         if let recipient = query.recipient { parameters.append(recipient.text) }
-        let result = try await self.query(query.recipient == nil ? .page : .pageOfRecipient, parameters)
+        let result = try await self.query(query.recipient == nil ? .page : .pageToRecipient, parameters)
         return try decoding { try NotificationPage(result, limit: query.limit) }
     }
 
@@ -39,6 +38,11 @@ extension PostgresStore: NotificationDirectory {
     }
 }
 
+extension PostgresStore {
+    /// For the test of its plan.
+    static var pageToRecipientSQL: String { PostgresStatement.pageToRecipient.sql }
+}
+
 extension PostgresStatement {
     /// What ``NotificationRecord`` is read from.
     static let recordColumns =
@@ -47,32 +51,35 @@ extension PostgresStatement {
     fileprivate static let record = PostgresStatement(
         "SELECT \(recordColumns) FROM notifications WHERE id = $1 AND sender = $2")
 
-    fileprivate static let page = PostgresStatement(page(by: "sender", of: "$1", matching: "true"))
+    fileprivate static let page = PostgresStatement(page(by: ["sender"], of: ["$1"]))
 
-    fileprivate static let pageOfRecipient = PostgresStatement(page(by: "recipient", of: "$6", matching: "sender = $1"))
+    /// Sender and recipient are both in the index: no row of another sender is met, and none can be where a page ends.
+    fileprivate static let pageToRecipient = PostgresStatement(page(by: ["sender", "recipient"], of: ["$1", "$6"]))
 
     /// The status is derived as ``NotificationRecord/status(at:)`` does. The inner LIMIT bounds the scan; the rows are
     /// counted as they come, and the last one of a scan that was cut is returned whether it matches or not.
     ///
-    /// The owner is compared as a range, not for equality: told that it is one value, the planner may think of walking
-    /// along the primary key past everyone else's rows. The order of a range is that of one index only.
-    private static func page(by owner: String, of value: String, matching condition: String) -> String {
-        """
-        SELECT \(recordColumns), is_match, position = \(PostgresStore.pageScan) AS is_end
-        FROM (
-            SELECT \(recordColumns), row_number() OVER () AS position,
-                \(condition) AND ($3::smallint IS NULL OR $3 = CASE
-                    WHEN revoked_at IS NOT NULL THEN 7 WHEN read_at IS NOT NULL THEN 5 WHEN expires_at <= $4 THEN 6
-                    ELSE status END) AS is_match
+    /// The columns are compared as a range, not for equality: told that they are one value, the planner may think of
+    /// walking along the primary key past everyone else's rows. The order of a range is that of one index only.
+    private static func page(by columns: [String], of values: [String]) -> String {
+        let (list, place) = (columns.joined(separator: ", "), values.joined(separator: ", "))
+        let order = (columns + ["id"]).map { $0 + " DESC" }.joined(separator: ", ")
+        return """
+            SELECT \(recordColumns), is_match, position = \(PostgresStore.pageScan) AS is_end
             FROM (
-                SELECT sender, \(recordColumns) FROM notifications
-                WHERE \(owner) >= \(value) AND (\(owner), id) < (\(value), $2)
-                ORDER BY \(owner) DESC, id DESC LIMIT \(PostgresStore.pageScan)
-            ) AS newest
-        ) AS seen
-        WHERE is_match OR position = \(PostgresStore.pageScan)
-        LIMIT $5
-        """
+                SELECT \(recordColumns), row_number() OVER () AS position,
+                    ($3::smallint IS NULL OR $3 = CASE
+                        WHEN revoked_at IS NOT NULL THEN 7 WHEN read_at IS NOT NULL THEN 5 WHEN expires_at <= $4 THEN 6
+                        ELSE status END) AS is_match
+                FROM (
+                    SELECT \(recordColumns) FROM notifications
+                    WHERE (\(list)) >= (\(place)) AND (\(list), id) < (\(place), $2)
+                    ORDER BY \(order) LIMIT \(PostgresStore.pageScan)
+                ) AS newest
+            ) AS seen
+            WHERE is_match OR position = \(PostgresStore.pageScan)
+            LIMIT $5
+            """
     }
 
     /// Order of the locks as in all statements: the notification, its payload, its outbox entry.

@@ -30,7 +30,7 @@ extension PostgresStatement {
     fileprivate static let find = PostgresStatement(
         """
         SELECT asked.position, n.created_at, n.expires_at, n.read_at, n.revoked_at IS NOT NULL, p.key_id, p.sealed,
-            n.traceparent
+            n.traceparent, n.not_before
         FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (id, recipient, position)
         JOIN notifications AS n ON n.id = asked.id AND n.recipient = asked.recipient COLLATE "C"
         LEFT JOIN payloads AS p ON p.notification_id = n.id
@@ -78,7 +78,8 @@ extension StoredNotification {
         let sealed = try row.decodeIfPresent(6, as: [UInt8].self)
         self.init(
             id: id, createdAt: try row.timestamp(1), expiresAt: try row.timestamp(2),
-            readAt: try row.timestampIfPresent(3), isRevoked: try row.decode(4),
+            notBefore: try row.timestampIfPresent(8), readAt: try row.timestampIfPresent(3),
+            isRevoked: try row.decode(4),
             payload: keyID.flatMap { keyID in sealed.map { SealedPayload(keyID: keyID, bytes: $0) } },
             traceparent: try row.decodeIfPresent(7))
     }

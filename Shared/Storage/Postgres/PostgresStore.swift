@@ -8,7 +8,7 @@ import ServiceLifecycle
 /// Concurrent calls share statements (``GroupCommit``), each of which is one transaction. All but the schema's set-up
 /// is look-ups by key, over arrays of keys.
 final class PostgresStore: Sendable {
-    /// The most rows of one shared statement.
+    /// The most rows of one shared statement, of payloads up to ``SealedNotification/bytesPerWeight``.
     static let groupLimit = 512
 
     let client: PostgresClient
@@ -32,8 +32,8 @@ final class PostgresStore: Sendable {
             configuration: PostgresStore.tuned(configuration), connections: connections, logger: logger)
         self.client = client
         let limit = PostgresStore.groupLimit
-        appends = GroupCommit(limit: limit) { try await client.append($0) }
-        keyedAppends = GroupCommit(limit: limit) { await client.append($0) }
+        appends = GroupCommit(limit: limit, weight: \.commitWeight) { try await client.append($0) }
+        keyedAppends = GroupCommit(limit: limit, weight: \.commitWeight) { await client.append($0) }
         requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
         readings = GroupCommit(limit: limit) { try await client.find($0) }
         readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }

@@ -11,8 +11,8 @@ struct SQLiteFind: Sendable {
     func execute(_ db: Database) throws -> StoredNotification? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT created_at, expires_at, read_at, revoked_at, traceparent, key_id, sealed FROM notifications
-                LEFT JOIN payloads ON notification_id = id WHERE id = ? AND recipient = ?
+                SELECT created_at, expires_at, read_at, revoked_at, traceparent, key_id, sealed, not_before
+                FROM notifications LEFT JOIN payloads ON notification_id = id WHERE id = ? AND recipient = ?
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [id.data, recipient.text]) else { return nil }
         guard let createdAt = row.timestamp(0), let expiresAt = row.timestamp(1) else {
@@ -25,7 +25,7 @@ struct SQLiteFind: Sendable {
             payload = nil
         }
         return StoredNotification(
-            id: id, createdAt: createdAt, expiresAt: expiresAt, readAt: row.timestamp(2),
+            id: id, createdAt: createdAt, expiresAt: expiresAt, notBefore: row.timestamp(7), readAt: row.timestamp(2),
             isRevoked: row.timestamp(3) != nil, payload: payload, traceparent: row[4])
     }
 }

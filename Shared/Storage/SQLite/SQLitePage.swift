@@ -11,10 +11,16 @@ struct SQLitePage: Sendable {
     static var scanLimit: Int { 10_000 }
 
     func execute(_ db: Database, scanLimit: Int = scanLimit) throws -> NotificationPage {
-        let statement = try db.cachedStatement(sql: query.recipient == nil ? Self.ofSender : Self.ofRecipient)
         let before = query.before ?? NotificationID(high: .max, low: .max)
-        let rows = try Row.fetchCursor(
-            statement, arguments: [query.recipient?.text ?? query.sender, before.data, scanLimit + 1])
+        let rows: RowCursor
+        if let recipient = query.recipient {
+            let statement = try db.cachedStatement(sql: Self.toRecipient)
+            rows = try Row.fetchCursor(
+                statement, arguments: [query.sender, recipient.text, before.data, scanLimit + 1])
+        } else {
+            let statement = try db.cachedStatement(sql: Self.ofSender)
+            rows = try Row.fetchCursor(statement, arguments: [query.sender, before.data, scanLimit + 1])
+        }
         var records: [NotificationRecord] = []
         var seen = 0
         var last: NotificationID?
@@ -23,19 +29,11 @@ struct SQLitePage: Sendable {
             seen += 1
             let record = try NotificationRecord(row)
             last = record.id
-            guard try isWanted(record, row) else { continue }
+            if let status = query.status, record.status(at: now) != status { continue }
             if records.count >= query.limit { return NotificationPage(records: records, next: records.last?.id) }
             records.append(try record.withDeliveries(row))
         }
         return NotificationPage(records: records, next: nil)
-    }
-
-    /// What the index that is walked does not decide.
-    private func isWanted(_ record: NotificationRecord, _ row: Row) throws -> Bool {
-        if let status = query.status, record.status(at: now) != status { return false }
-        guard query.recipient != nil else { return true }
-        guard let sender: String = row[9] else { throw Row.unreadable("sender") }
-        return sender.utf8.elementsEqual(query.sender.utf8)
     }
 
     static let record = "SELECT \(NotificationRecord.columns) FROM notifications WHERE id = ? AND sender = ?"
@@ -44,9 +42,9 @@ struct SQLitePage: Sendable {
         SELECT \(NotificationRecord.columns) FROM notifications WHERE sender = ? AND id < ? ORDER BY id DESC LIMIT ?
         """
 
-    /// Without the sender, so that rows of others are counted as looked through.
-    static let ofRecipient = """
-        SELECT \(NotificationRecord.columns) FROM notifications WHERE recipient = ? AND id < ?
+    /// Sender and recipient are both in the index: no row of another sender is met, and none can be where a page ends.
+    static let toRecipient = """
+        SELECT \(NotificationRecord.columns) FROM notifications WHERE sender = ? AND recipient = ? AND id < ?
         ORDER BY id DESC LIMIT ?
         """
 }

@@ -20,6 +20,7 @@ enum SQLiteSchema {
             try db.execute(sql: installations)
         }
         migrator.registerMigration("007-redelivery") { db in try db.execute(sql: redelivery) }
+        migrator.registerMigration("008-sender-recipient") { db in try db.execute(sql: senderRecipient) }
         return migrator
     }
 
@@ -144,6 +145,11 @@ enum SQLiteSchema {
         CREATE INDEX outbox_published ON outbox (republish_at) WHERE republish_at IS NOT NULL;
         ALTER TABLE notifications ADD COLUMN claimed_at INTEGER;
         ALTER TABLE notifications ADD COLUMN recorded_attempt INTEGER;
+        """
+
+    /// For a sender's list of what it sent to one recipient.
+    private static let senderRecipient = """
+        CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id);
         """
 
     /// The attempt that was recorded last.

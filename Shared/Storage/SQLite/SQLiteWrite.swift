@@ -37,7 +37,8 @@ enum SQLiteWrite: Sendable {
     /// As how many changes this counts when groups are made.
     var weight: Int {
         switch self {
-        case .appendOnce(let notifications, _, _): notifications.count + 1
+        case .append(let notification): notification.commitWeight
+        case .appendOnce(let notifications, _, _): notifications.reduce(1) { $0 + $1.commitWeight }
         case .purge(let purge): purge.limit
         case .lease(let lease): lease.limit
         default: 1

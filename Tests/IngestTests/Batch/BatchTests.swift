@@ -189,6 +189,23 @@ struct BatchTests {
         }
     }
 
+    /// What is wrong with a line is held until it is written.
+    @Test func aRefusedLineWeighsWhatItHolds() async throws {
+        try await withIngest { bench in
+            let names = (0..<90).map { #""\#(String(repeating: "n", count: 400))\#($0)":0"# }.joined(separator: ",")
+            let text = ["{\(names)}", "{}", Self.good].joined(separator: "\n")
+            let (stream, source) = AsyncStream<ByteBuffer>.makeStream()
+            source.yield(ByteBuffer(string: text))
+            source.finish()
+            let pipe = BatchPipe<BatchLine>(limit: .max)
+            await BatchReader(intake: bench.intake, keepsText: true).run(.init(asyncSequence: stream), into: pipe)
+            let lines = try #require(await pipe.receive())
+            #expect(lines[0].weight > BatchLine.overhead + 2 * 90 * 400)
+            #expect(lines[1].weight < BatchLine.overhead + 500)
+            #expect(lines[2].weight == 1 + BatchLine.overhead + Self.good.utf8.count)
+        }
+    }
+
     @Test func aBodyThatBreaksOffEndsTheBatchWithAProblem() async throws {
         try await withIngest { bench in
             let stream = AsyncThrowingStream<ByteBuffer, any Error> { source in

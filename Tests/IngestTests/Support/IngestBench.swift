@@ -73,12 +73,14 @@ extension Logger {
 ///   - writer: stands in the way of the store in memory.
 ///   - directory: answers in the place of the store in memory.
 ///   - payloadKeys: the text of the key ring.
+///   - budget: what the requests in flight may hold.
 ///   - server: `.live` listens at a port.
 func withIngest(
     hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),
     writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any NotificationDirectory)? = nil,
     readiness: [ReadinessCheck] = [], details: [ReadinessDetail] = [], publisher: FakePublisher = FakePublisher(),
-    payloadKeys: String = PayloadKeyRing.newLine(), now: @escaping @Sendable () -> Timestamp = { .now },
+    payloadKeys: String = PayloadKeyRing.newLine(), budget: RequestBudget = RequestBudget(),
+    now: @escaping @Sendable () -> Timestamp = { .now },
     server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void
 ) async throws {
     try await withTemporaryFolder { folder in
@@ -96,6 +98,7 @@ func withIngest(
             relay: OutboxRelay(outbox: store, publisher: publisher, gauge: FakeGauge(), logger: .silent),
             platforms: [.apple, .fcmv1, .windows], retention: retention)
         intake.now = now
+        intake.budget = budget
         router.addOperations(
             readiness: readiness, details: details, openAPI: try ingestOpenAPI(platforms: intake.platforms),
             context: context)

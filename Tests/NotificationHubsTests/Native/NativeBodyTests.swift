@@ -19,6 +19,19 @@ import Testing
     static let now = Timestamp(milliseconds: 1_780_000_000_000)
 
     @Test(arguments: [
+        AlertText(), .generic, AlertText(title: "\"quoted\" \\"), AlertText(body: "\u{1F511} caf\u{E9}"),
+        AlertText(title: "", body: ""), AlertText(title: "a\u{7F}b\n", body: String(repeating: "\"", count: 1024)),
+    ])
+    func theLengthOfAnAlertIsTheOneThatIsChecked(_ alert: AlertText) throws {
+        let plan = try Self.plan {
+            $0.presentation = .alert
+            $0.alert = alert
+        }
+        let notification = try #require(plan.notification(for: .apple, now: Self.now))
+        #expect(notification.body.utf8.count == alert.applePayloadBytes)
+    }
+
+    @Test(arguments: [
         (Platform.apple, json, #"{"aps":{"content-available":1},"secureId":"\#(id)"}"#),
         (.fcmv1, json, #"{"message":{"data":{"secureId":"\#(id)"},"android":{"priority":"high"}}}"#),
         (.gcm, json, #"{"data":{"secureId":"\#(id)"}}"#),

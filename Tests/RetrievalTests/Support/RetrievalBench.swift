@@ -24,12 +24,12 @@ struct RetrievalBench: Sendable {
     /// Stores a notification with this JSON text as its payload.
     func accept(
         _ payload: String, for name: String = "alice", createdAt: Timestamp = .now,
-        expiresAt: Timestamp = .now + .seconds(3600), traceparent: String? = nil
+        expiresAt: Timestamp = .now + .seconds(3600), notBefore: Timestamp? = nil, traceparent: String? = nil
     ) async throws -> NotificationID {
         let user = try #require(UserName(name))
         let notification = Notification(
             id: NotificationID(at: createdAt), sender: "clinic", recipient: user, createdAt: createdAt,
-            expiresAt: expiresAt, traceparent: traceparent)
+            expiresAt: expiresAt, notBefore: notBefore, traceparent: traceparent)
         let sealed = try sealer.seal(Array(payload.utf8), id: notification.id, recipient: user)
         try await store.append([SealedNotification(notification: notification, payload: sealed)])
         return notification.id

@@ -14,6 +14,17 @@ struct OwnerTests {
         }
     }
 
+    @Test("The time before which it is not there is given with it", arguments: conformingStores)
+    func notBefore(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = [SealedNotification.sample(notBefore: noon + .milliseconds(1)), .sample()]
+            try await store.append(sent)
+            #expect(try await store.find(sent[0].id, recipient: .alice)?.notBefore == noon + .milliseconds(1))
+            let other = try #require(try await store.find(sent[1].id, recipient: .alice))
+            #expect(other.notBefore == nil)
+        }
+    }
+
     /// Pairs that some comparison or other holds equal.
     static let lookalikes: [(String, String)] = [
         ("\u{E9}", "e\u{301}"), ("alice", "Alice"), ("alice", "alice "), ("\u{212B}", "\u{C5}"),

@@ -29,7 +29,8 @@ struct PostgresMigrationTests {
         try await PostgresTestDatabase.with { url in
             try makeVersionOne(url)
             let report = try await PostgresStore.migrate(uri: url, logger: quiet)
-            #expect(report == MigrationReport(applied: ["0002_sender_side", "0003_redelivery"], version: 3))
+            let applied = ["0002_sender_side", "0003_redelivery", "0004_sender_recipient"]
+            #expect(report == MigrationReport(applied: applied, version: 4))
             try await withRunningStore(url) { test in
                 let found = try #require(try await test.store.find(id, recipient: .alice))
                 #expect(found.payload == SealedPayload(keyID: "k1", bytes: [1, 2, 3]))

@@ -39,6 +39,36 @@ struct PostgresPlanTests {
         }
     }
 
+    @Test func anotherSendersNotificationIsNeverWhereAPageEnds() async throws {
+        try await withTestStore(.postgres) { test in
+            try await fill(test, PostgresStore.pageScan + 500)
+            let query = NotificationQuery(sender: "others", recipient: .alice, limit: 10)
+            #expect(try await test.store.page(query, now: noon) == NotificationPage(records: [], next: nil))
+        }
+    }
+
+    @Test func ofOneRecipientsOnlyTheSendersOwnAreMet() async throws {
+        try await withTestStore(.postgres) { test in
+            try await fill(test, 3000)
+            try await test.execute("VACUUM ANALYZE notifications")
+            let types = "text, uuid, smallint, bigint, bigint, text"
+            let plan = try PostgresTestDatabase.psql(
+                test.url,
+                """
+                SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
+                SET plan_cache_mode = force_generic_plan;
+                PREPARE page (\(types)) AS \(PostgresStore.pageToRecipientSQL);
+                EXPLAIN EXECUTE page ('others', 'ffffffff-ffff-ffff-ffff-ffffffffffff', NULL, 0, 10, 'alice')
+                """)
+            let scans = plan.split(separator: "\n").filter { $0.contains("Scan") && !$0.contains("Subquery") }
+            #expect(scans.count == 1 && scans[0].contains("using notifications_sender_recipient"), "\(plan)")
+            // What the index decides; a filter would mean that rows of others are read and thrown away.
+            let condition = plan.split(separator: "\n").first { $0.contains("Index Cond") } ?? ""
+            let names = ["sender", "recipient", "id"]
+            #expect(names.allSatisfy(condition.contains), "\(plan)")
+        }
+    }
+
     /// One call of each new method that reads or changes rows by something else than their primary key.
     private func useAll(_ store: any Store) async throws {
         for recipient in [nil, UserName.alice] {
@@ -88,7 +118,7 @@ struct PostgresPlanTests {
                 WHERE idx_scan = 0 AND indexrelname IN ('notifications_sender', 'notifications_recipient',
                     'payloads_to_destroy', 'payloads_to_forget', 'idempotency_keys_expiry', 'registrations_owner',
                     'installations_owner', 'installations_handle', 'outbox_due', 'outbox_published',
-                    'installations_pkey')
+                    'installations_pkey', 'notifications_sender_recipient')
                 """
             var left = ""
             // The server counts with a delay.

@@ -10,7 +10,9 @@ import Testing
 struct SQLiteMigrationTests {
     private let logger = Logger(label: "SQLiteMigrationTests") { _ in SwiftLogNoOpLogHandler() }
 
-    private let later = ["003-registrations", "004-senders", "005-retention", "006-devices", "007-redelivery"]
+    private let later = [
+        "003-registrations", "004-senders", "005-retention", "006-devices", "007-redelivery", "008-sender-recipient",
+    ]
 
     private func configuration(
         _ folder: String, _ policy: MigrationPolicy = .automatic
@@ -23,9 +25,9 @@ struct SQLiteMigrationTests {
         try await withTemporaryFolder { folder in
             let first = try await migrateStore(configuration(folder), logger: logger)
             #expect(first.applied == ["001-notifications", "002-outbox"] + later)
-            #expect(first.version == 7)
+            #expect(first.version == 8)
             let second = try await migrateStore(configuration(folder), logger: logger)
-            #expect(second == MigrationReport(applied: [], version: 7))
+            #expect(second == MigrationReport(applied: [], version: 8))
         }
     }
 
@@ -106,7 +108,7 @@ struct SQLiteMigrationTests {
                 }
                 return try await group.reduce(into: Set<Int>()) { $0.insert($1.version) }
             }
-            #expect(steps == [7])
+            #expect(steps == [8])
         }
     }
 }

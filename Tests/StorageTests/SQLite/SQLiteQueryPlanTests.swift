@@ -9,7 +9,7 @@ struct SQLiteQueryPlanTests {
     static let statements: [String] =
         [
             IdempotentRequest.find, SQLiteWrite.saveKey, SQLiteWrite.noteRevocation, SQLiteWrite.destroyPayload,
-            SQLitePage.record, SQLitePage.ofSender, SQLitePage.ofRecipient, InboxPage.allEntries,
+            SQLitePage.record, SQLitePage.ofSender, SQLitePage.toRecipient, InboxPage.allEntries,
             InboxPage.unreadEntries, InboxPage.unreadCount, SQLitePurge.expiring, SQLitePurge.destroy,
             SQLitePurge.removable, SQLitePurge.removeKeys, Installation.byID, Installation.byHandle,
             Installation.afterID, Installation.platformsOfOwner, Registration.byID, Registration.byHandle,
@@ -33,6 +33,13 @@ struct SQLiteQueryPlanTests {
         let steps = try plan(statement)
         #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("subquery") }, "\(steps)")
         #expect(!steps.contains { $0.contains("TEMP B-TREE FOR ORDER BY") }, "\(steps)")
+    }
+
+    @Test("Of one recipient's, only the sender's own are met")
+    func toRecipient() throws {
+        let steps = try plan(SQLitePage.toRecipient)
+        let index = "USING INDEX notifications_sender_recipient (sender=? AND recipient=? AND id<?)"
+        #expect(steps.count == 1 && steps[0].hasSuffix(index), "\(steps)")
     }
 
     @Test(

@@ -1,0 +1,82 @@
+import APITestSupport
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import ServiceRuntime
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("The bytes of all requests in flight")
+struct RequestBudgetTests {
+    private static let small = #"{"Recipient":"alice","Payload":1}"#
+    /// It gives 300 KiB to the store.
+    private static let large =
+        #"{"Recipients":["a","b","c"],"Payload":"\#(String(repeating: "x", count: 100 * 1024))"}"#
+
+    @Test func largeRequestsLeaveRoomForSmallOnes() throws {
+        let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 100_000)
+        let first = budget.share()
+        try first.add(200_000)
+        let second = budget.share()
+        try second.add(50_000)
+        // Past 64 KiB it is no small one any more.
+        #expect(throws: Problem.self) { try second.add(60_000) }
+        #expect(budget.usedBytes == 250_000)
+        let third = budget.share()
+        #expect(throws: Problem.self) { try third.add(100_000) }
+        for _ in 0..<2 { try third.add(30_000) }
+        first.release()
+        first.release()
+        #expect(budget.usedBytes == 110_000)
+        try second.add(60_000)
+        #expect(throws: Problem.self) { try second.add(.max) }
+        second.release()
+        third.release()
+        #expect(budget.usedBytes == 0)
+    }
+
+    @Test func aShareThatIsForgottenGivesItsBytesBack() throws {
+        let budget = RequestBudget()
+        try budget.share().add(1000)
+        #expect(budget.usedBytes == 0)
+    }
+
+    /// While a large request is with the store, one more does not fit, and a small one does.
+    @Test func whatDoesNotFitIs503() async throws {
+        let store = MemoryStore()
+        let writer = FakeWriter(store, isHolding: true)
+        let budget = RequestBudget(maxBytes: 800 * 1024, reservedForSmall: 100 * 1024)
+        try await withIngest(store: store, writer: writer, budget: budget) { bench in
+            async let first = bench.post(Self.large)
+            try await expectEventually { writer.waiting == 1 }
+            let refused = try await bench.post(Self.large)
+            try refused.expectProblem(503)
+            #expect(refused.headers[.retryAfter].flatMap { Int($0) } ?? 0 >= 1)
+            let batch = try await bench.batch(Self.small)
+            try batch.expectProblem(503)
+            async let second = bench.post(Self.small)
+            try await expectEventually { writer.waiting == 2 }
+            writer.release()
+            #expect(try await [first.status, second.status] == [.created, .created])
+            #expect(budget.usedBytes == 0)
+            #expect(try await bench.post(Self.large).status == .created)
+            #expect(try await bench.count == 7)
+        }
+    }
+
+    @Test func everyEndOfARequestGivesItsBytesBack() async throws {
+        let budget = RequestBudget()
+        try await withIngest(budget: budget) { bench in
+            _ = try await bench.post("{")
+            _ = try await bench.post(#"{"Recipient":""}"#)
+            _ = try await bench.post(Self.large)
+            for _ in 0..<2 { _ = try await bench.post(Self.large, key: "k") }
+            _ = try await bench.post(Self.small, key: "k")
+            _ = try await bench.batch([Self.large, "{", Self.small])
+            _ = try await bench.batch([Self.large, Self.small], key: "b")
+            try await expectEventually { budget.usedBytes == 0 }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("Large requests on their way to the store", .timeLimit(.minutes(1)))
+struct StoringTurnsTests {
+    private static let half = StoringTurns.Limit.maxBytes / 2
+
+    /// Holds what has its turn until it is let go, and keeps the order in which they came in.
+    private final class Gate: Sendable {
+        private let state = Mutex<(names: [String], held: [String: CheckedContinuation<Void, Never>])>(([], [:]))
+
+        var names: [String] { state.withLock { $0.names } }
+
+        func pass(_ name: String) async {
+            await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    state.names.append(name)
+                    state.held[name] = continuation
+                }
+            }
+        }
+
+        func letGo(_ name: String) {
+            state.withLock { $0.held.removeValue(forKey: name) }?.resume()
+        }
+    }
+
+    @Test func asManyAsFitGoTogetherAndTheOthersWaitInTheirOrder() async throws {
+        let (turns, gate) = (StoringTurns(), Gate())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (name, bytes, waiting) in [("a", Self.half, 0), ("b", Self.half, 0), ("c", .max, 1), ("d", 99_999, 2)] {
+                group.addTask { try await turns.withTurn(of: bytes) { await gate.pass(name) } }
+                try await expectEventually {
+                    waiting == 0 ? gate.names.last == name : turns.waitingCount == waiting
+                }
+            }
+            // A small one does not wait.
+            let before = try await turns.withTurn(of: 1000) { gate.names }
+            #expect(before == ["a", "b"])
+            gate.letGo("b")
+            try await group.next()
+            // Half is free: not enough for "c", and "d" does not overtake it.
+            #expect(gate.names == ["a", "b"] && turns.waitingCount == 2)
+            gate.letGo("a")
+            try await expectEventually { gate.names == ["a", "b", "c"] }
+            #expect(turns.waitingCount == 1)
+            gate.letGo("c")
+            try await expectEventually { gate.names == ["a", "b", "c", "d"] }
+            gate.letGo("d")
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func oneThatIsCancelledLeavesTheLineAndBlocksNobody() async throws {
+        let (turns, gate) = (StoringTurns(), Gate())
+        let first = Task { try await turns.withTurn(of: Self.half) { await gate.pass("first") } }
+        try await expectEventually { gate.names == ["first"] }
+        let whole = Task { try await turns.withTurn(of: .max) { await gate.pass("whole") } }
+        try await expectEventually { turns.waitingCount == 1 }
+        let last = Task { try await turns.withTurn(of: Self.half) { await gate.pass("last") } }
+        try await expectEventually { turns.waitingCount == 2 }
+        whole.cancel()
+        await #expect(throws: CancellationError.self) { try await whole.value }
+        try await expectEventually { gate.names == ["first", "last"] }
+        gate.letGo("first")
+        gate.letGo("last")
+        try await first.value
+        try await last.value
+        #expect(turns.waitingCount == 0)
+    }
+
+    @Test func aFailureGivesTheTurnBack() async throws {
+        struct Failure: Error {}
+        let turns = StoringTurns()
+        for _ in 0..<3 {
+            await #expect(throws: Failure.self) { try await turns.withTurn(of: .max) { throw Failure() } }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Logging
+import SecurePushCore
+import ServiceRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("What an outage of the store leaves in the log", .timeLimit(.minutes(1)))
+struct OutageLogTests {
+    @Test func itIsOneLineAndNotOneForEveryLook() async throws {
+        let lines = Mutex<[String]>([])
+        let logger = Logger(label: "test") { label in
+            JSONLogHandler(label: label, service: "ingest", logLevel: .trace) { bytes in
+                lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+            }
+        }
+        let outbox = AwayOutbox()
+        var pace = OutboxPace.quick
+        pace.sweep = .milliseconds(5)
+        let relay = OutboxRelay(
+            outbox: outbox, publisher: FakePublisher(), gauge: FakeGauge(), pace: pace, logger: logger)
+        try await withRelays([relay]) { try await expectEventually { outbox.looks >= 20 } }
+        let warnings = lines.withLock { lines in lines.filter { $0.contains("outbox") } }
+        #expect(warnings.count == 1, "\(warnings)")
+        #expect(warnings.first?.contains("away for the test") ?? false)
+    }
+}
+
+/// An outbox whose store is away.
+private final class AwayOutbox: Outbox {
+    private let count = Mutex(0)
+    private let error = StorageError(.unavailable, "away for the test")
+
+    /// How often it was asked for what is due.
+    var looks: Int { count.withLock { $0 } }
+
+    func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
+        count.withLock { $0 += 1 }
+        throw error
+    }
+
+    func leasePublished(limit: Int, due: Timestamp, now: Timestamp, until: Timestamp) async throws -> PublishedLease {
+        throw error
+    }
+
+    func confirm(_ ids: [NotificationID], until: Timestamp) async throws { throw error }
+
+    func backlog(now: Timestamp) async throws -> OutboxBacklog { throw error }
+}
