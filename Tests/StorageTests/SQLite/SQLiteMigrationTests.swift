@@ -10,7 +10,9 @@ import Testing
 struct SQLiteMigrationTests {
     private let logger = Logger(label: "SQLiteMigrationTests") { _ in SwiftLogNoOpLogHandler() }
 
-    private let later = ["003-registrations", "004-senders", "005-retention", "006-devices", "007-redelivery"]
+    private let later = [
+        "003-registrations", "004-senders", "005-retention", "006-devices", "007-redelivery", "009-devices",
+    ]
 
     private func configuration(
         _ folder: String, _ policy: MigrationPolicy = .automatic
@@ -23,9 +25,9 @@ struct SQLiteMigrationTests {
         try await withTemporaryFolder { folder in
             let first = try await migrateStore(configuration(folder), logger: logger)
             #expect(first.applied == ["001-notifications", "002-outbox"] + later)
-            #expect(first.version == 7)
+            #expect(first.version == 8)
             let second = try await migrateStore(configuration(folder), logger: logger)
-            #expect(second == MigrationReport(applied: [], version: 7))
+            #expect(second == MigrationReport(applied: [], version: 8))
         }
     }
 
@@ -84,6 +86,37 @@ struct SQLiteMigrationTests {
         }
     }
 
+    @Test("Of devices whose IDs differ in case only, the newest stays, as in the hub")
+    func devices() async throws {
+        try await withTemporaryFolder { folder in
+            let queue = try DatabaseQueue(path: "\(folder)/x.sqlite")
+            try SQLiteSchema.migrator.migrate(queue, upTo: "007-redelivery")
+            try await queue.write { db in
+                for (id, owner, time) in [
+                    ("Dev-1", "alice", 5), ("dev-1", "bob", 6), ("DEV-1", "carol", 4), ("a", "alice", 1),
+                    ("x", "alice", 7), ("X", "bob", 7),
+                ] {
+                    try db.execute(
+                        sql: "INSERT INTO installations VALUES (?, ?, 'apple', 'h', ?, x'7B7D')",
+                        arguments: [id, owner, time])
+                    try db.execute(
+                        sql: "INSERT INTO registrations VALUES (?, ?, 'apns', 'h', ?, '[]')",
+                        arguments: [id, owner, time])
+                }
+            }
+            try queue.close()
+            try await withRunningStore("sqlite:\(folder)/x.sqlite") { (test: TestStore) async throws in
+                let installations = try await test.store.installations(after: nil, limit: 9)
+                #expect(installations.map(\.id) == ["a", "dev-1", "x"])
+                #expect(installations.map(\.owner.text) == ["alice", "bob", "alice"])
+                let registrations = try await test.store.registrations(after: nil, limit: 9)
+                #expect(registrations.map(\.id) == ["a", "dev-1", "x"])
+                // Their handles are known: the hub is not asked for each of them after an upgrade.
+                #expect(try await test.store.leaseNewHandle(now: due, until: due) == nil)
+            }
+        }
+    }
+
     @Test("A newer schema is refused", arguments: [MigrationPolicy.automatic, .check])
     func newer(_ policy: MigrationPolicy) async throws {
         try await withTemporaryFolder { folder in
@@ -106,7 +139,7 @@ struct SQLiteMigrationTests {
                 }
                 return try await group.reduce(into: Set<Int>()) { $0.insert($1.version) }
             }
-            #expect(steps == [7])
+            #expect(steps == [8])
         }
     }
 }
