@@ -37,11 +37,13 @@ func buildRetrieval(
         .addRoutes(to: router)
     InboxController(caller: caller, inbox: opened.store, metrics: metrics).addRoutes(to: router)
     TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
-    addDeviceRoutes(
-        to: router, caller: caller, registrations: hub?.registrations ?? NoHub(),
-        installations: hub?.installations ?? NoHub(), store: opened.store)
+    let changes = DeviceChanges(
+        registrations: hub?.registrations ?? NoHub(), installations: hub?.installations ?? NoHub(),
+        store: opened.store)
+    addDeviceRoutes(to: router, caller: caller, changes: changes)
+    let upkeep = hub.map { _ in DeviceUpkeep(changes: changes, logger: context.logger) }
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
-    let services: [any Service] = [opened.service] + (hub?.services ?? []) + [http]
+    let services: [any Service] = [opened.service] + (hub?.services ?? []) + [upkeep].compactMap(\.self) + [http]
     return BuiltRetrieval(services: services, store: opened.store, router: router)
 }
 
@@ -52,15 +54,11 @@ func retrievalOpenAPI() throws -> OpenAPIDocument {
 
 /// The routes by which devices register.
 func addDeviceRoutes(
-    to router: some RouterMethods<some RequestContext>, caller: CallerAuthentication,
-    registrations: any RegistrationGateway, installations: any InstallationGateway,
-    store: any RegistrationStore & InstallationStore
+    to router: some RouterMethods<some RequestContext>, caller: CallerAuthentication, changes: DeviceChanges
 ) {
-    let takeover = DeviceTakeover(registrations: registrations, installations: installations, store: store)
-    RegistrationController(caller: caller, hub: registrations, store: store, takeover: takeover)
-        .addRoutes(to: router)
-    InstallationController(caller: caller, hub: installations, store: store, takeover: takeover)
-        .addRoutes(to: router)
+    let takeover = DeviceTakeover(changes: changes)
+    RegistrationController(caller: caller, changes: changes, takeover: takeover).addRoutes(to: router)
+    InstallationController(caller: caller, changes: changes, takeover: takeover).addRoutes(to: router)
 }
 
 /// The hub's two sides that devices register by.

@@ -84,6 +84,38 @@ struct InstallationTests {
             (#"{"platform":"apns","pushChannel":""}"#, ["/pushChannel"]),
             (#"{"platform":"apns","pushChannel":{"endpoint":"e"}}"#, ["/pushChannel"]),
             (#"{"platform":"apns","pushChannel":"H\u0007"}"#, ["/pushChannel"]),
+            (#"{"platform":"apns","pushChannel":"H\uFFFF"}"#, ["/pushChannel"]),
+            (
+                #"{"platform":"apns","pushChannel":"H","expirationTime":"2030-01-01T00:00:00-23:59"}"#,
+                ["/expirationTime"]
+            ),
+            (
+                #"{"platform":"apns","pushChannel":"H","expirationTime":"2030-01-01T00:00:00+14:01"}"#,
+                ["/expirationTime"]
+            ),
+            (
+                #"{"platform":"apns","pushChannel":"H","expirationTime":"9999-12-31T23:00:00-02:00"}"#,
+                ["/expirationTime"]
+            ),
+            (#"{"platform":"apns","pushChannel":"H","installationId":".."}"#, ["/installationId"]),
+            (
+                #"{"platform":"apns","pushChannel":"H","pushVariables":{"v":"\uFFFE","w":"\t\r\n\u007f"}}"#,
+                ["/pushVariables/v"]
+            ),
+            (
+                #"{"platform":"apns","pushChannel":"H","templates":{"t":{"body":"\u0001","expiry":"\u0000"}}}"#,
+                ["/templates/t/body", "/templates/t/expiry"]
+            ),
+            (#"{"platform":"apns","pushChannel":"H","installationId":"a@b"}"#, ["/installationId"]),
+            (#"{"platform":"apns","pushChannel":"H","tags":["é","a b","~"]}"#, ["/tags/0", "/tags/1", "/tags/2"]),
+            (
+                #"{"platform":"apns","pushChannel":"H","templates":{"t":{"body":"B","tags":["é"]}}}"#,
+                ["/templates/t/tags/0"]
+            ),
+            (
+                #"{"platform":"wns","pushChannel":"H","secondaryTiles":{"s":{"pushChannel":"C","tags":["a/b"]}}}"#,
+                ["/secondaryTiles/s/tags/0"]
+            ),
             (#"{"platform":"apns","pushChannel":"H","PushChannel":"I"}"#, ["/pushChannel"]),
             (#"{"platform":"apns","pushChannel":"H","Handle":"H","a/b":1}"#, ["/Handle", "/a~1b"]),
             (#"{"platform":"apns","pushChannel":"H","installationId":"2"}"#, ["/installationId"]),
@@ -196,17 +228,12 @@ struct InstallationTests {
         }
     }
 
-    @Test(arguments: ["a%20b", "%24", "%C3%A9", String(repeating: "a", count: 101), "a%2Fb", "a%2Cb"])
-    func idsThatMakeNoTagAreRefused(_ id: String) async throws {
-        try await withRetrieval { bench in
-            let answer = try await bench.install(id, #"{"platform":"apns","pushChannel":"H"}"#)
-            try answer.expectProblem(422)
-            #expect(try answer.pointers() == ["/installationId"])
-        }
-    }
-
-    @Test(arguments: ["%", "%2", "%zz", "%+1", "%C3"])
-    func whatIsNoTextInThePathIsNotThere(_ id: String) async throws {
+    @Test(arguments: [
+        "%", "%2", "%zz", "%+1", "%C3", "%00", "a%00b", ".", "..", "...", "%2e%2e", "%2E", "a%20b", "%24", "%C3%A9",
+        "a%2Fb", "a%2Cb", "a@b", "a%40b", "a:b", "a%23b", "a=b", "a~b", "%EF%BF%BF",
+        String(repeating: "a", count: 129),
+    ])
+    func whatIsNoIDInThePathIsNotThere(_ id: String) async throws {
         try await withRetrieval { bench in
             for method in [HTTPRequest.Method.put, .get, .delete] {
                 let answer = try await bench.request(
@@ -214,16 +241,33 @@ struct InstallationTests {
                     body: #"{"platform":"apns","pushChannel":"H"}"#)
                 try answer.expectProblem(404)
             }
+            for method in [HTTPRequest.Method.put, .delete] {
+                let answer = try await bench.request(
+                    method, "/api/register/\(id)", by: try bench.token(), body: #"{"Platform":"apns","Handle":"H"}"#)
+                try answer.expectProblem(404)
+            }
+            #expect(bench.hub.ids.isEmpty)
         }
     }
 
     @Test func idsInThePathArePercentDecoded() async throws {
         try await withRetrieval { bench in
-            let body = #"{"installationId":"a@b:c","platform":"apns","pushChannel":"H"}"#
-            #expect(try await bench.install("a%40b%3ac", body).status == .ok)
-            #expect(bench.hub.installations["a@b:c"] != nil)
-            let kept = try await bench.request(.get, "/api/installations/a@b:c", by: try bench.token())
+            let id = "aZ09-_." + String(repeating: "b", count: 121)
+            let body = #"{"installationId":"\#(id)","platform":"apns","pushChannel":"H"}"#
+            #expect(try await bench.install("%61Z09%2d%5F%2E" + id.dropFirst(7), body).status == .ok)
+            #expect(bench.hub.ids == [id])
+            let kept = try await bench.request(.get, "/api/installations/\(id)", by: try bench.token())
             #expect(kept.status == .ok)
+        }
+    }
+
+    @Test(arguments: ["2030-01-01T00:00:00+14:00", "2030-01-01t00:00:00.5z", "2030-01-01T00:00:00"])
+    func timesThatTheHubCanHoldAreTaken(_ time: String) async throws {
+        try await withRetrieval { bench in
+            let body = #"{"platform":"apns","pushChannel":"H","expirationTime":"\#(time)"}"#
+            #expect(try await bench.install("1", body).status == .ok)
+            let document = try #require(bench.hub.installations["1"]?.document)
+            #expect(document.contains(#""expirationTime":"\#(time.uppercased())""#))
         }
     }
 

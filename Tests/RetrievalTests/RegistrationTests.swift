@@ -37,6 +37,7 @@ struct RegistrationTests {
         try await withRetrieval { bench in
             bench.hub.plant("older", .init(platform: .gcm, handle: handle, tags: []))
             _ = try await bench.newID("?" + query)
+            try await bench.searchHub()
             #expect(bench.hub.devices.isEmpty)
         }
     }
@@ -83,10 +84,12 @@ struct RegistrationTests {
         (#"{"Platform":"apns","Handle":"H","installationId":"1","a~":1}"#, ["/a~0", "/installationId"]),
         (#"{"Platform":"apns","Handle":7,"handle":"H","Sound":1}"#, ["/Handle", "/Handle", "/Sound"]),
         (#"{"Platform":"apns","Handle":"H\u0000"}"#, ["/Handle"]),
+        (#"{"Platform":"apns","Handle":"H\uFFFF"}"#, ["/Handle"]),
+        (#"{"Platform":"apns","Handle":"\ufffeH"}"#, ["/Handle"]),
         (#"{"Platform":"apns","Handle":"H","Tags":"news"}"#, ["/Tags"]),
         (
-            #"{"Platform":"apns","Handle":"H","Tags":["ok",7,"","a,b","a b"]}"#,
-            ["/Tags/1", "/Tags/2", "/Tags/3", "/Tags/4"]
+            #"{"Platform":"apns","Handle":"H","Tags":["ok",7,"","a,b","a b","é","٣","a/b","a~"]}"#,
+            ["/Tags/1", "/Tags/2", "/Tags/3", "/Tags/4", "/Tags/5", "/Tags/6", "/Tags/7", "/Tags/8"]
         ),
     ])
     func offendingMembersAreNamed(_ body: String, _ pointers: [String]) async throws {

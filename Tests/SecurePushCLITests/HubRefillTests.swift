@@ -1,6 +1,7 @@
 import ArgumentParser
 import SecurePushCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI

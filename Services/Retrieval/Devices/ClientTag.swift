@@ -4,24 +4,25 @@ import SecurePushCore
 enum ClientTag {
     /// The hub's limit for a device, the user's own tag included.
     static let most = 60
-    private static let longest = 120
+    private static let maxLength = 120
 
     /// What is wrong with a client's tag, or `nil`. The user's own tag is the server's to give, and `$` begins the
-    /// hub's.
+    /// hub's. The grammar is the hub's (Azure: "Routing and tag expressions").
     static func issue(_ tag: String) -> String? {
-        let allowed = tag.unicodeScalars.allSatisfy { scalar in
-            scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-                || "_@#.:-".unicodeScalars.contains(scalar)
+        let allowed = tag.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "_@#.:-".utf8.contains(byte)
+            }
         }
-        // By scalars, for a mark after the colon would make it another character; and folded through upper case, for
-        // some letters, such as the long s, are ASCII ones to whoever compares so.
-        let folded = tag.uppercased().lowercased().unicodeScalars
-        if folded.starts(with: "username:".unicodeScalars) || folded.first == "$" {
-            return "The tag is reserved."
+        if tag.utf8.first == UInt8(ascii: "$") { return "The tag is reserved." }
+        guard (1...maxLength).contains(tag.utf8.count), allowed else {
+            return "A tag is 1 to 120 of A-Z a-z 0-9 _ @ # . : -"
         }
-        guard !tag.isEmpty, tag.utf16.count <= longest, allowed else {
-            return "A tag is 1 to 120 letters, digits and _ @ # . : -"
-        }
+        // ASCII only by now, so that lower case is the same for everybody.
+        if tag.lowercased().hasPrefix("username:") { return "The tag is reserved." }
         return nil
     }
 }

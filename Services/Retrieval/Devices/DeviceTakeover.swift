@@ -1,53 +1,44 @@
 import SecurePushCore
 
-/// "A handle is the device": whoever presents it takes it over from whoever had it, so that a device that changed hands
-/// wakes for its new user only. Registrations and installations alike, in the hub and here.
+/// "A handle is the device": a user who presents it takes it over from its previous owner, so that a device that
+/// changed hands wakes for its new user only. Registrations and installations alike, in the hub and here.
+///
+/// Our own copy tells who has a handle. Devices that were registered past this system are the work of
+/// ``NewHandleSearch``, once for each handle that is new here and after the answer, because the hub allows few listings
+/// a minute.
 struct DeviceTakeover: Sendable {
-    let registrations: any RegistrationGateway
-    let installations: any InstallationGateway
-    let store: any RegistrationStore & InstallationStore
+    let changes: DeviceChanges
 
-    /// What has the handle and stays.
-    enum Keeping: Sendable {
-        case nothing
-        case registration(String)
-        case installation(String)
+    /// The device that has the handle and stays.
+    struct Keeping: Sendable {
+        var kind: DeviceLease.Kind
+        var id: String
     }
 
-    /// Removes whatever else has this handle; the hub's first, so that nothing is forgotten here that is still there.
-    func removeOthers(with handle: String, keeping: Keeping) async throws {
-        // By bytes: canonically equivalent IDs are different ones.
-        var registrationIDs: [[UInt8]: String] = [:]
-        var installationIDs: [[UInt8]: String] = [:]
-        for handle in DeviceHandle.spellings(handle) {
-            for found in try await registrations.registrations(handle: handle) {
-                if let id = found.installationID {
-                    installationIDs[Array(id.utf8)] = id
-                } else {
-                    registrationIDs[Array(found.id.utf8)] = found.id
-                }
+    /// Removes all other devices that have this handle, in the hub first.
+    func removeOthers(with handle: String, keeping kept: Keeping?) async throws {
+        let handles = DeviceHandle.spellings(handle)
+        for handle in handles {
+            // An ID whose device has not been registered yet stays: it has the handle in name only.
+            for found in try await changes.store.registrations(handle: handle) where found.platform != nil {
+                try await remove(.registration, found.id, handles, keeping: kept)
             }
-            for id in try await store.registrations(handle: handle).map(\.id) { registrationIDs[Array(id.utf8)] = id }
-            for id in try await store.installations(handle: handle).map(\.id) { installationIDs[Array(id.utf8)] = id }
-        }
-        for id in registrationIDs.values where !keeping.keepsRegistration(id) {
-            try await registrations.deleteRegistration(id)
-            try await store.removeRegistration(id)
-        }
-        for id in installationIDs.values where !keeping.keepsInstallation(id) {
-            try await installations.deleteInstallation(id)
-            try await store.removeInstallation(id)
+            for id in try await changes.store.installations(handle: handle).map(\.id) {
+                try await remove(.installation, id, handles, keeping: kept)
+            }
         }
     }
-}
 
-extension DeviceTakeover.Keeping {
-    fileprivate func keepsRegistration(_ id: String) -> Bool {
-        if case .registration(let kept) = self { kept.utf8.elementsEqual(id.utf8) } else { false }
-    }
-
-    /// The hub may list an installation's ID in another case than it was given.
-    fileprivate func keepsInstallation(_ id: String) -> Bool {
-        if case .installation(let kept) = self { kept.equalsIgnoringASCIICase(id) } else { false }
+    private func remove(
+        _ kind: DeviceLease.Kind, _ id: String, _ handles: [String], keeping kept: Keeping?
+    ) async throws {
+        var wait = DeviceChanges.maxWait
+        if let kept {
+            if kept.kind == kind, kept.id.equalsIgnoringASCIICase(id) { return }
+            // Of two requests that each have the device that the other one wants, one gives up soon.
+            let (own, other) = (DeviceID.folded(kept.id), DeviceID.folded(id))
+            if (kept.kind.rawValue, own) > (kind.rawValue, other) { wait = DeviceChanges.shortWait }
+        }
+        try await changes.remove(kind, id, if: .holding(handles), wait: wait)
     }
 }

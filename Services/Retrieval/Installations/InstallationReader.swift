@@ -35,7 +35,9 @@ struct InstallationReader {
 
     private func checkID(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) {
         guard member.value.kind != .null, let text = reader.string(member.value, at: member.pointer) else { return }
-        if !text.utf8.elementsEqual(id.utf8) {
+        if !DeviceID.isValid(text) {
+            reader.note(member.pointer, DeviceID.requirement)
+        } else if !text.equalsIgnoringASCIICase(id) {
             reader.note(member.pointer, "The ID must be the one in the path.")
         }
     }
@@ -70,6 +72,7 @@ struct InstallationReader {
     ) -> [InstallationRequest.Tile] {
         if member.value.kind == .null { return [] }
         return reader.freeMembers(of: member.value, at: member.pointer).map { found in
+            checkText(found.name, at: found.pointer, &reader)
             var tile = InstallationRequest.Tile(name: found.name)
             let members = reader.members(
                 of: found.value, at: found.pointer, known: ["pushChannel", "tags", "templates"],
@@ -90,12 +93,13 @@ struct InstallationReader {
     ) -> [InstallationRequest.Template] {
         if member.value.kind == .null { return [] }
         return reader.freeMembers(of: member.value, at: member.pointer).map { found in
+            checkText(found.name, at: found.pointer, &reader)
             var template = InstallationRequest.Template(name: found.name)
             let members = reader.members(
                 of: found.value, at: found.pointer, known: ["body", "headers", "tags", "expiry"], required: ["body"])
             for member in members {
                 switch member.name {
-                case "body": template.body = reader.string(member.value, at: member.pointer) ?? ""
+                case "body": template.body = text(member, &reader) ?? ""
                 case "headers": template.headers = readPairs(member, &reader)
                 case "tags": template.tags = tags.read(member, &reader)
                 default: template.expiry = optionalText(member, &reader)
@@ -110,21 +114,52 @@ struct InstallationReader {
     ) -> [InstallationRequest.Pair] {
         if member.value.kind == .null { return [] }
         return reader.freeMembers(of: member.value, at: member.pointer).map { found in
-            InstallationRequest.Pair(name: found.name, text: reader.string(found.value, at: found.pointer) ?? "")
+            checkText(found.name, at: found.pointer, &reader)
+            return InstallationRequest.Pair(name: found.name, text: text(found, &reader) ?? "")
         }
     }
 
-    /// A time as it came; official clients leave out the offset of one that they know no zone of.
+    /// A time as it came, with `T` and `Z` as capitals; official clients leave out the offset of one that they know no
+    /// zone of.
     private func time(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) -> String? {
-        guard let text = optionalText(member, &reader) else { return nil }
+        guard let text = optionalText(member, &reader)?.uppercased() else { return nil }
         if Timestamp(rfc3339: text) == nil, Timestamp(rfc3339: text + "Z") == nil {
             reader.note(member.pointer, "The time must be written as RFC 3339 says, such as 2026-11-21T08:30:00Z.")
+        } else if !Self.isHubTime(text) {
+            reader.note(
+                member.pointer, "The time's offset is at most 14:00, and the time in UTC is before the year 10000.")
         }
         return text
     }
 
+    /// Whether the hub can hold a time: .NET's `DateTimeOffset` has offsets up to 14 hours and years up to 9999.
+    private static func isHubTime(_ text: String) -> Bool {
+        if let time = Timestamp(rfc3339: text), time.milliseconds > maxTime { return false }
+        let offset = text.suffix(6)
+        guard offset.first == "+" || offset.first == "-" else { return true }
+        return offset.dropFirst() <= "14:00"
+    }
+
+    /// 9999-12-31T23:59:59.999Z in milliseconds since the Unix epoch.
+    private static let maxTime: Int64 = 253_402_300_799_999
+
     private func optionalText(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) -> String? {
-        member.value.kind == .null ? nil : reader.string(member.value, at: member.pointer)
+        member.value.kind == .null ? nil : text(member, &reader)
+    }
+
+    private func text(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) -> String? {
+        guard let text = reader.string(member.value, at: member.pointer) else { return nil }
+        checkText(text, at: member.pointer, &reader)
+        return text
+    }
+
+    /// The hub shows installations as XML too, which cannot hold every character (XML 1.0, section 2.2).
+    private func checkText(_ text: String, at pointer: String, _ reader: inout JSONObjectReader) {
+        let isAllowed = text.unicodeScalars.allSatisfy { scalar in
+            scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+                || [0x09, 0x0A, 0x0D].contains(scalar.value)
+        }
+        if !isAllowed { reader.note(pointer, "The text holds a control character, U+FFFE or U+FFFF.") }
     }
 
     /// A channel's text.

@@ -57,7 +57,6 @@ struct InstallationRequest: Sendable, Equatable {
     /// - Throws: ``Problem``: 400 for what is not JSON, 422 naming every offending member.
     init(_ body: ByteBuffer, id: String) throws {
         self = try body.readJSON { reader in
-            if let issue = Self.issue(ofID: id) { reader.note("/installationId", issue) }
             var installation = InstallationReader(id: id)
             installation.read(&reader)
             return installation.request
@@ -65,21 +64,4 @@ struct InstallationRequest: Sendable, Equatable {
     }
 
     init() {}
-
-    /// What is wrong with an installation's ID, or `nil`: it becomes the inside of the hub's tag
-    /// `$InstallationId:{ID}`.
-    private static func issue(ofID id: String) -> String? {
-        let isTaggable = id.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "_@#.:-=".utf8.contains(byte)
-            }
-        }
-        guard (1...100).contains(id.utf8.count), isTaggable else {
-            return "An installation's ID is 1 to 100 ASCII letters, digits and _ @ # . : - ="
-        }
-        return nil
-    }
 }

@@ -7,12 +7,11 @@ import ServiceRuntime
 /// `/api/installations/{id}`: the registration of a device in the hub's own installation form.
 ///
 /// The server adds the tag of the user and sets `userId`; an ID belongs to the user who made it, unless another
-/// presents the very handle that it has, for a handle is the device (``DeviceTakeover``). The hub is asked first and
-/// the store written then: what the store knows is in the hub.
+/// presents the very handle that it has, because a handle is the device (``DeviceTakeover``). The ID is claimed in the
+/// store before the hub is asked (``DeviceLease``).
 struct InstallationController: Sendable {
     let caller: CallerAuthentication
-    let hub: any InstallationGateway
-    let store: any InstallationStore
+    let changes: DeviceChanges
     let takeover: DeviceTakeover
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
@@ -24,20 +23,27 @@ struct InstallationController: Sendable {
     /// Creates or overwrites an installation.
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization])
-        let body = try await request.jsonBody(upTo: InstallationRequest.longestBody)
         let id = try deviceID(context)
-        let wanted = try InstallationRequest(body, id: id)
-        let installation = Installation(
+        let wanted = try InstallationRequest(await request.jsonBody(upTo: InstallationRequest.longestBody), id: id)
+        let handles = DeviceHandle.spellings(wanted.channel.handle)
+        var installation = Installation(
             id: id, owner: user, platform: wanted.platform.format, handle: wanted.channel.handle,
             document: wanted.document(id: id, user: user), updatedAt: .now)
-        if let known = try await store.installation(id), known.owner != user, !known.hasHandle(of: installation) {
-            throw notFound
-        }
         try await context.askingHub {
-            try await takeover.removeOthers(with: installation.handle, keeping: .installation(id))
-            try await hub.putInstallation(id, document: installation.document)
+            try changes.requireHub()
+            let claim = DeviceLease.Condition.claimed(by: installation, handles: handles)
+            guard let lease = try await changes.lease(.installation, id, if: claim) else { throw notFound }
+            // The first spelling of an ID stays.
+            installation.id = lease.id
+            installation.document = wanted.document(id: lease.id, user: user)
+            let (id, document) = (lease.id, installation.document)
+            try await changes.perform(lease, then: .saveInstallation(installation, handles: handles)) {
+                let kept = DeviceTakeover.Keeping(kind: .installation, id: id)
+                try await takeover.removeOthers(with: wanted.channel.handle, keeping: kept)
+            } ask: {
+                try await changes.installations.putInstallation(id, document: document)
+            }
         }
-        try await store.save(installation)
         return Response(status: .ok)
     }
 
@@ -54,14 +60,18 @@ struct InstallationController: Sendable {
     /// Removes an installation of the caller's from the hub and here.
     @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization])
-        let installation = try await own(context, user)
-        try await context.askingHub { try await hub.deleteInstallation(installation.id) }
-        try await store.removeInstallation(installation.id)
+        let id = try deviceID(context)
+        let isFound = try await context.askingHub {
+            try changes.requireHub()
+            return try await changes.remove(.installation, id, if: .owned(by: user))
+        }
+        guard isFound else { throw notFound }
         return Response(status: .noContent)
     }
 
     private func own(_ context: some RequestContext, _ user: UserName) async throws -> Installation {
-        guard let installation = try await store.installation(deviceID(context)), installation.owner == user else {
+        guard let installation = try await changes.store.installation(deviceID(context)), installation.owner == user
+        else {
             throw notFound
         }
         return installation
@@ -73,11 +83,4 @@ struct InstallationController: Sendable {
     }
 
     private var notFound: Problem { .notFound("There is no such installation.") }
-}
-
-extension Installation {
-    /// Whether both are of one device.
-    fileprivate func hasHandle(of other: Installation) -> Bool {
-        DeviceHandle.spellings(handle).contains { $0.utf8.elementsEqual(other.handle.utf8) }
-    }
 }

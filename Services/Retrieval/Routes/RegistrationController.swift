@@ -10,8 +10,7 @@ import ServiceRuntime
 /// (``DeviceTakeover``).
 struct RegistrationController: Sendable {
     let caller: CallerAuthentication
-    let hub: any RegistrationGateway
-    let store: any RegistrationStore
+    let changes: DeviceChanges
     let takeover: DeviceTakeover
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
@@ -29,10 +28,17 @@ struct RegistrationController: Sendable {
         }
         try parameters.check()
         let id = try await context.askingHub {
-            if let handle { try await takeover.removeOthers(with: handle, keeping: .nothing) }
-            return try await hub.createRegistrationID()
+            try changes.requireHub()
+            if let handle { try await takeover.removeOthers(with: handle, keeping: nil) }
+            let id = try await changes.registrations.createRegistrationID()
+            guard let lease = try await changes.lease(.registration, id, if: .absent) else {
+                throw PushGatewayError(.unavailable, "the hub gave a registration ID that is in use")
+            }
+            let registration = Registration(id: id, owner: user, handle: handle, updatedAt: .now)
+            let handles = handle.map(DeviceHandle.spellings) ?? []
+            try await changes.perform(lease, then: .saveRegistration(registration, handles: handles)) {}
+            return id
         }
-        try await store.save(Registration(id: id, owner: user, updatedAt: .now))
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         let body = ByteBuffer(string: JSONText.quoted(id))
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
@@ -41,34 +47,37 @@ struct RegistrationController: Sendable {
     /// Registers the device with the hub under an ID of the caller's.
     @Sendable func update(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization])
-        var registration = try await own(context, user)
+        guard let id = context.deviceID else { throw notFound }
         let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.longestBody))
-        let (id, tags) = (registration.id, wanted.tags + [user.tag])
+        let (tags, handles) = (wanted.tags + [user.tag], DeviceHandle.spellings(wanted.handle))
         try await context.askingHub {
-            try await takeover.removeOthers(with: wanted.handle, keeping: .registration(id))
-            try await hub.putRegistration(id, platform: wanted.platform, handle: wanted.handle, tags: tags)
+            try changes.requireHub()
+            guard let lease = try await changes.lease(.registration, id, if: .owned(by: user)) else { throw notFound }
+            let registration = Registration(
+                id: lease.id, owner: user, platform: wanted.platform, handle: wanted.handle, tags: tags,
+                updatedAt: .now)
+            try await changes.perform(lease, then: .saveRegistration(registration, handles: handles)) {
+                let kept = DeviceTakeover.Keeping(kind: .registration, id: lease.id)
+                try await takeover.removeOthers(with: wanted.handle, keeping: kept)
+            } ask: {
+                try await changes.registrations.putRegistration(
+                    lease.id, platform: wanted.platform, handle: wanted.handle, tags: tags)
+            }
         }
-        registration.platform = wanted.platform
-        registration.handle = wanted.handle
-        registration.tags = tags
-        registration.updatedAt = .now
-        try await store.save(registration)
         return Response(status: .ok)
     }
 
     /// Removes a registration of the caller's from the hub and here.
     @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization])
-        let registration = try await own(context, user)
-        try await context.askingHub { try await hub.deleteRegistration(registration.id) }
-        try await store.removeRegistration(registration.id)
+        guard let id = context.deviceID else { throw notFound }
+        let isFound = try await context.askingHub {
+            try changes.requireHub()
+            return try await changes.remove(.registration, id, if: .owned(by: user))
+        }
+        guard isFound else { throw notFound }
         return Response(status: .ok)
     }
 
-    private func own(_ context: some RequestContext, _ user: UserName) async throws -> Registration {
-        guard let id = context.deviceID, let registration = try await store.registration(id, owner: user) else {
-            throw Problem.notFound("There is no such registration.")
-        }
-        return registration
-    }
+    private var notFound: Problem { .notFound("There is no such registration.") }
 }

@@ -19,11 +19,37 @@ struct UserCredentialOptions: ParsableArguments {
         of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> Credentials {
         if let passwordFile { return .basic(user: user, password: try SecretFile.read(passwordFile)) }
-        if let tokenFile { return .bearer(try SecretFile.read(tokenFile)) }
-        if let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty { return .bearer(token) }
+        if let tokenFile { return try Self.bearer(SecretFile.read(tokenFile), of: user, from: tokenFile) }
+        if let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty {
+            return try Self.bearer(token, of: user, from: "RETRIEVAL_TOKEN")
+        }
         throw CommandFailure(
             .configuration, "There are no credentials of \(user.printable).",
             hint: "Name a file by --password-file or --token-file, or set RETRIEVAL_TOKEN (securepush token makes one)."
         )
+    }
+
+    /// The service goes by the token alone. So a token of another user than `--user` would act for that other one.
+    ///
+    /// - Throws: ``CommandFailure`` with code `usage` where the token says that it is another user's. A token that
+    ///   cannot be read is the service's to refuse.
+    private static func bearer(_ token: String, of user: String, from source: String) throws -> Credentials {
+        if let subject = subject(of: token), !subject.utf8.elementsEqual(user.utf8) {
+            throw CommandFailure(
+                .usage, "The token of \(source.printable) is \(subject.printable)'s, not \(user.printable)'s.",
+                hint: "Give --user \(subject.printable), or a token of \(user.printable).")
+        }
+        return .bearer(token)
+    }
+
+    /// The claim `sub` of a JWT (RFC 7519, section 4.1.2), unverified.
+    private static func subject(of token: String) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        guard let bytes = Data(base64Encoded: text) else { return nil }
+        let claims = String(decoding: bytes, as: UTF8.self)
+        return JSONText.member("sub", of: claims).flatMap(JSONText.string)
     }
 }

@@ -24,7 +24,7 @@ public final class HubInstallations: InstallationGateway, Service {
     public func run() async throws { try await client.run() }
 
     public func putInstallation(_ id: String, document: [UInt8]) async throws {
-        let reply = try await client.perform(.PUT, path(of: id)) { request in
+        let reply = try await client.perform(.PUT, try path(of: id, where: DeviceID.isValid)) { request in
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: document))
         }
@@ -32,11 +32,15 @@ public final class HubInstallations: InstallationGateway, Service {
     }
 
     public func deleteInstallation(_ id: String) async throws {
-        let reply = try await client.perform(.DELETE, path(of: id))
-        // 204 whether it was there or not; 404 is not documented, and would be as good.
-        if reply.answer.status == 204 || reply.answer.status == 404 { return }
+        let reply = try await client.perform(.DELETE, try path(of: id, where: DeviceID.isRemovable))
+        // 204 whether it was there or not; 404 and 410 are not documented, and would be as good.
+        if [204, 404, 410].contains(reply.answer.status) { return }
         try reply.check()
     }
 
-    private func path(of id: String) -> String { "installations/" + PercentEncoding.encode(id) }
+    /// Nothing that is not an ID gets into a URL that is signed with the hub's key, for any caller.
+    private func path(of id: String, where isAllowed: (String) -> Bool) throws(PushGatewayError) -> String {
+        guard isAllowed(id) else { throw PushGatewayError(.rejected, "the installation's ID is none of the hub's") }
+        return "installations/" + PercentEncoding.encode(id)
+    }
 }

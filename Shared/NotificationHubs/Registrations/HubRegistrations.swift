@@ -29,7 +29,7 @@ public final class HubRegistrations: RegistrationGateway, Service {
     public func createRegistrationID() async throws -> String {
         let reply = try await client.perform(.POST, "registrationids")
         try reply.check()
-        guard let id = reply.answer.messageID else {
+        guard let id = reply.answer.messageID, DeviceID.isValid(id) else {
             throw PushGatewayError(.unavailable, "the hub gave no registration ID")
         }
         return id
@@ -39,7 +39,7 @@ public final class HubRegistrations: RegistrationGateway, Service {
         _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
     ) async throws {
         let entry = try RegistrationDocument.entry(platform: platform, handle: handle, tags: tags)
-        let reply = try await client.perform(.PUT, path(of: id)) { request in
+        let reply = try await client.perform(.PUT, try path(of: id)) { request in
             request.headers.add(name: "Content-Type", value: RegistrationDocument.contentType)
             request.body = .bytes(ByteBuffer(string: entry))
         }
@@ -71,10 +71,17 @@ public final class HubRegistrations: RegistrationGateway, Service {
     }
 
     public func deleteRegistration(_ id: String) async throws {
-        let reply = try await client.perform(.DELETE, path(of: id)) { $0.headers.add(name: "If-Match", value: "*") }
-        if reply.answer.status == 404 { return }
+        let path = try path(of: id)
+        let reply = try await client.perform(.DELETE, path) { $0.headers.add(name: "If-Match", value: "*") }
+        if reply.answer.status == 404 || reply.answer.status == 410 { return }
         try reply.check()
     }
 
-    private func path(of id: String) -> String { "registrations/" + PercentEncoding.encode(id) }
+    /// Nothing that is not an ID gets into a URL that is signed with the hub's key, for any caller.
+    private func path(of id: String) throws(PushGatewayError) -> String {
+        guard DeviceID.isValid(id) else {
+            throw PushGatewayError(.rejected, "the registration's ID is none of the hub's")
+        }
+        return "registrations/" + PercentEncoding.encode(id)
+    }
 }

@@ -25,9 +25,12 @@ public actor MemoryStore {
 
     var rows: [NotificationID: Row] = [:]
     var outbox: [NotificationID: Waiting] = [:]
-    /// By the bytes of the ID: a `String` as key would hold canonically equivalent texts equal.
+    /// By the bytes of the folded ID: a `String` as key would hold canonically equivalent texts equal.
     var registrations: [[UInt8]: Registration] = [:]
     var installations: [[UInt8]: Installation] = [:]
+    var deviceLeases: [DeviceKey: HeldLease] = [:]
+    /// By the device: when the hub is to be asked for all devices with its handle.
+    var newHandles: [DeviceKey: Timestamp] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
 
     public init() {}

@@ -22,4 +22,7 @@ public struct Installation: Sendable, Hashable {
         self.document = document
         self.updatedAt = updatedAt
     }
+
+    /// How many installations one user may have.
+    public static let maxPerUser = 100
 }

@@ -4,7 +4,7 @@ struct PostgresMigration: Sendable {
     let name: String
     let statements: [String]
 
-    static let all = [initial, senderSide, redelivery, senderRecipient]
+    static let all = [initial, senderSide, redelivery, senderRecipient, devices]
 
     // No foreign keys: each would cost the hottest statements a look-up and a row lock in another table, and all three
     // tables are only written together. Statuses change in the narrow table, in place (HOT: room on the page, and no
@@ -135,4 +135,45 @@ struct PostgresMigration: Sendable {
     private static let senderRecipient = PostgresMigration(
         version: 4, name: "0004_sender_recipient",
         statements: ["CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id)"])
+
+    // IDs that differ in case only are one device at the hub, which has the document that was put last. So of such rows
+    // the newest stays. The tables are locked before, so that no process of the version before adds such a row between.
+    // Devices of the versions before have no `new_handle_at`: their handles count as known to the hub and here.
+    //
+    // The functions lock a device's ID first, and a claim the user's name before that. Statements of a function see
+    // what was committed before they began, not before the call began, so after the lock they see the latest state.
+    private static let devices = PostgresMigration(
+        version: 5, name: "0005_devices",
+        statements: [
+            "LOCK TABLE installations, registrations IN SHARE ROW EXCLUSIVE MODE",
+            """
+            DELETE FROM installations AS older USING installations AS newer
+            WHERE lower(newer.id) = lower(older.id)
+                AND (newer.updated_at, newer.id) > (older.updated_at, older.id)
+            """,
+            """
+            DELETE FROM registrations AS older USING registrations AS newer
+            WHERE lower(newer.id) = lower(older.id)
+                AND (newer.updated_at, newer.id) > (older.updated_at, older.id)
+            """,
+            "CREATE UNIQUE INDEX installations_id ON installations (lower(id))",
+            "CREATE UNIQUE INDEX registrations_id ON registrations (lower(id))",
+            "ALTER TABLE installations ADD COLUMN new_handle_at bigint",
+            "ALTER TABLE registrations ADD COLUMN new_handle_at bigint",
+            "CREATE INDEX installations_new_handle ON installations (new_handle_at) WHERE new_handle_at IS NOT NULL",
+            "CREATE INDEX registrations_new_handle ON registrations (new_handle_at) WHERE new_handle_at IS NOT NULL",
+            """
+            CREATE TABLE device_leases (
+                kind smallint NOT NULL,
+                key text COLLATE "C" NOT NULL,
+                id text COLLATE "C" NOT NULL,
+                token bigint NOT NULL,
+                until bigint NOT NULL,
+                claimant text COLLATE "C",
+                PRIMARY KEY (kind, key)
+            ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)
+            """,
+            "CREATE INDEX device_leases_until ON device_leases (until)",
+            "CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL",
+        ] + PostgresDeviceFunctions.all)
 }

@@ -2,17 +2,6 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: InstallationStore {
-    func save(_ installation: Installation) async throws {
-        var parameters = PostgresParameters(capacity: installation.document.count + 512)
-        parameters.append(installation.id)
-        parameters.append(installation.owner.text)
-        parameters.append(installation.platform.rawValue)
-        parameters.append(installation.handle)
-        parameters.append(installation.document)
-        parameters.append(installation.updatedAt.milliseconds)
-        _ = try await query(.save, parameters)
-    }
-
     func installation(_ id: String) async throws -> Installation? {
         var parameters = PostgresParameters()
         parameters.append(id)
@@ -32,12 +21,6 @@ extension PostgresStore: InstallationStore {
         return try await installations(.installationsAfter, parameters)
     }
 
-    func removeInstallation(_ id: String) async throws {
-        var parameters = PostgresParameters()
-        parameters.append(id)
-        _ = try await query(.removeInstallation, parameters)
-    }
-
     private func installations(
         _ statement: PostgresStatement, _ parameters: PostgresParameters
     ) async throws -> [Installation] {
@@ -47,16 +30,10 @@ extension PostgresStore: InstallationStore {
 }
 
 extension PostgresStatement {
-    fileprivate static let save = PostgresStatement(
-        """
-        INSERT INTO installations (id, owner, platform, handle, document, updated_at) VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, platform = excluded.platform,
-            handle = excluded.handle, document = excluded.document, updated_at = excluded.updated_at
-        """)
-
     private static let columns = "id, owner, platform, handle, document, updated_at"
 
-    fileprivate static let installation = PostgresStatement("SELECT \(columns) FROM installations WHERE id = $1")
+    fileprivate static let installation = PostgresStatement(
+        #"SELECT \#(columns) FROM installations WHERE lower(id) = lower($1::text COLLATE "C")"#)
 
     fileprivate static let installationsOfHandle = PostgresStatement(
         "SELECT \(columns) FROM installations WHERE handle = $1")
@@ -64,8 +41,6 @@ extension PostgresStatement {
     /// Every ID comes behind the empty text, for none is empty.
     fileprivate static let installationsAfter = PostgresStatement(
         "SELECT \(columns) FROM installations WHERE id > $1 ORDER BY id LIMIT $2")
-
-    fileprivate static let removeInstallation = PostgresStatement("DELETE FROM installations WHERE id = $1")
 }
 
 extension Installation {

@@ -2,22 +2,18 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: RegistrationStore {
-    func save(_ registration: Registration) async throws {
-        var parameters = PostgresParameters()
-        parameters.append(registration.id)
-        parameters.append(registration.owner.text)
-        parameters.append(registration.platform?.rawValue)
-        parameters.append(registration.handle)
-        parameters.append(registration.updatedAt.milliseconds)
-        parameters.append(TagsCoding.encode(registration.tags))
-        _ = try await query(.save, parameters)
-    }
-
     func registration(_ id: String, owner: UserName) async throws -> Registration? {
         var parameters = PostgresParameters()
         parameters.append(id)
         parameters.append(owner.text)
         let result = try await query(.registration, parameters)
+        return try decoding { try result.first.map(Registration.init) }
+    }
+
+    func registration(_ id: String) async throws -> Registration? {
+        var parameters = PostgresParameters()
+        parameters.append(id)
+        let result = try await query(.registrationOfAnyone, parameters)
         return try decoding { try result.first.map(Registration.init) }
     }
 
@@ -35,26 +31,16 @@ extension PostgresStore: RegistrationStore {
         let result = try await query(.registrationsAfter, parameters)
         return try decoding { try result.map(Registration.init) }
     }
-
-    func removeRegistration(_ id: String) async throws {
-        var parameters = PostgresParameters()
-        parameters.append(id)
-        _ = try await query(.removeRegistration, parameters)
-    }
 }
 
 extension PostgresStatement {
-    fileprivate static let save = PostgresStatement(
-        """
-        INSERT INTO registrations (id, owner, platform, handle, updated_at, tags) VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, platform = excluded.platform,
-            handle = excluded.handle, updated_at = excluded.updated_at, tags = excluded.tags
-        """)
-
     private static let columns = "id, owner, platform, handle, updated_at, tags"
 
-    fileprivate static let registration = PostgresStatement(
-        "SELECT \(columns) FROM registrations WHERE id = $1 AND owner = $2")
+    private static let byID = #"SELECT \#(columns) FROM registrations WHERE lower(id) = lower($1::text COLLATE "C")"#
+
+    fileprivate static let registrationOfAnyone = PostgresStatement(byID)
+
+    fileprivate static let registration = PostgresStatement("\(byID) AND owner = $2")
 
     fileprivate static let registrationsOfHandle = PostgresStatement(
         "SELECT \(columns) FROM registrations WHERE handle = $1")
@@ -62,8 +48,6 @@ extension PostgresStatement {
     /// Every ID comes behind the empty text, for none is empty.
     fileprivate static let registrationsAfter = PostgresStatement(
         "SELECT \(columns) FROM registrations WHERE id > $1 ORDER BY id LIMIT $2")
-
-    fileprivate static let removeRegistration = PostgresStatement("DELETE FROM registrations WHERE id = $1")
 }
 
 extension Registration {

@@ -21,6 +21,7 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("007-redelivery") { db in try db.execute(sql: redelivery) }
         migrator.registerMigration("008-sender-recipient") { db in try db.execute(sql: senderRecipient) }
+        migrator.registerMigration("009-devices") { db in try db.execute(sql: devices) }
         return migrator
     }
 
@@ -150,6 +151,38 @@ enum SQLiteSchema {
     /// For a sender's list of what it sent to one recipient.
     private static let senderRecipient = """
         CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id);
+        """
+
+    /// IDs that differ in case only are one device at the hub, which has the document that was put last. So of such
+    /// rows the newest stays. Devices of the versions before have no `new_handle_at`: their handles count as known to the
+    /// hub and here.
+    private static let devices = """
+        CREATE INDEX installations_folded ON installations (id COLLATE NOCASE);
+        DELETE FROM installations WHERE EXISTS (
+            SELECT 1 FROM installations AS newer WHERE newer.id = installations.id COLLATE NOCASE
+            AND (newer.updated_at, newer.id) > (installations.updated_at, installations.id));
+        DROP INDEX installations_folded;
+        CREATE UNIQUE INDEX installations_id ON installations (id COLLATE NOCASE);
+        CREATE INDEX registrations_folded ON registrations (id COLLATE NOCASE);
+        DELETE FROM registrations WHERE EXISTS (
+            SELECT 1 FROM registrations AS newer WHERE newer.id = registrations.id COLLATE NOCASE
+            AND (newer.updated_at, newer.id) > (registrations.updated_at, registrations.id));
+        DROP INDEX registrations_folded;
+        CREATE UNIQUE INDEX registrations_id ON registrations (id COLLATE NOCASE);
+        ALTER TABLE installations ADD COLUMN new_handle_at INTEGER;
+        ALTER TABLE registrations ADD COLUMN new_handle_at INTEGER;
+        CREATE INDEX installations_new_handle ON installations (new_handle_at) WHERE new_handle_at IS NOT NULL;
+        CREATE INDEX registrations_new_handle ON registrations (new_handle_at) WHERE new_handle_at IS NOT NULL;
+        CREATE TABLE device_leases (
+            kind INTEGER NOT NULL,
+            id TEXT NOT NULL COLLATE NOCASE,
+            token INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            claimant TEXT COLLATE BINARY,
+            PRIMARY KEY (kind, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX device_leases_until ON device_leases (until);
+        CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL;
         """
 
     /// The attempt that was recorded last.

@@ -2,10 +2,6 @@ import GRDB
 import SecurePushCore
 
 extension SQLiteStore: InstallationStore {
-    func save(_ installation: Installation) async throws {
-        _ = try await submit([.saveInstallation(installation)])
-    }
-
     func installation(_ id: String) async throws -> Installation? {
         try checkRunning()
         return try await database.read { db in
@@ -29,14 +25,10 @@ extension SQLiteStore: InstallationStore {
             return try Row.fetchAll(statement, arguments: [id ?? "", max(limit, 0)]).map { try Installation($0) }
         }
     }
-
-    func removeInstallation(_ id: String) async throws {
-        _ = try await submit([.removeInstallation(id)])
-    }
 }
 
 extension Installation {
-    static let byID = "SELECT \(columns) FROM installations WHERE id = ?"
+    static let byID = "SELECT \(columns) FROM installations WHERE id = ? COLLATE NOCASE"
     static let byHandle = "SELECT \(columns) FROM installations WHERE handle = ? ORDER BY id"
     /// Every ID is greater than the empty text, which is none.
     static let afterID = "SELECT \(columns) FROM installations WHERE id > ? ORDER BY id LIMIT ?"

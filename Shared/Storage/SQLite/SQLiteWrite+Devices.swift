@@ -3,29 +3,47 @@ import GRDB
 import SecurePushCore
 
 extension SQLiteWrite {
-    static func save(_ registration: Registration, _ db: Database) throws {
-        try db.cachedStatement(sql: saveRegistration).execute(arguments: [
-            registration.id, registration.owner.text, registration.platform?.rawValue, registration.handle,
-            registration.updatedAt.milliseconds, TagsCoding.encode(registration.tags),
-        ])
+    /// Stores a registration in the place of the one with its ID, whose spelling stays.
+    ///
+    /// - Parameter newHandleAt: when the hub is to be asked for the handle; `nil` where it was.
+    static func save(_ registration: Registration, newHandleAt: Int64?, _ db: Database) throws {
+        let arguments: StatementArguments = [
+            registration.owner.text, registration.platform?.rawValue, registration.handle,
+            registration.updatedAt.milliseconds, TagsCoding.encode(registration.tags), newHandleAt, registration.id,
+        ]
+        try db.cachedStatement(sql: updateRegistration).execute(arguments: arguments)
+        if db.changesCount == 0 { try db.cachedStatement(sql: insertRegistration).execute(arguments: arguments) }
     }
 
-    private static let saveRegistration = """
-        INSERT INTO registrations (\(Registration.columns)) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, platform = excluded.platform,
-            handle = excluded.handle, updated_at = excluded.updated_at, tags = excluded.tags
+    static let updateRegistration = """
+        UPDATE registrations SET owner = ?, platform = ?, handle = ?, updated_at = ?, tags = ?, new_handle_at = ?
+        WHERE id = ? COLLATE NOCASE
         """
 
-    static func save(_ installation: Installation, _ db: Database) throws {
-        try db.cachedStatement(sql: saveInstallation).execute(arguments: [
-            installation.id, installation.owner.text, installation.platform.rawValue, installation.handle,
-            installation.updatedAt.milliseconds, Data(installation.document),
-        ])
+    static let insertRegistration = """
+        INSERT INTO registrations (owner, platform, handle, updated_at, tags, new_handle_at, id)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        """
+
+    /// Stores an installation in the place of the one with its ID, whose spelling stays.
+    ///
+    /// - Parameter newHandleAt: when the hub is to be asked for the handle; `nil` where it was.
+    static func save(_ installation: Installation, newHandleAt: Int64?, _ db: Database) throws {
+        let arguments: StatementArguments = [
+            installation.owner.text, installation.platform.rawValue, installation.handle,
+            installation.updatedAt.milliseconds, Data(installation.document), newHandleAt, installation.id,
+        ]
+        try db.cachedStatement(sql: updateInstallation).execute(arguments: arguments)
+        if db.changesCount == 0 { try db.cachedStatement(sql: insertInstallation).execute(arguments: arguments) }
     }
 
-    private static let saveInstallation = """
-        INSERT INTO installations (\(Installation.columns)) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, platform = excluded.platform,
-            handle = excluded.handle, updated_at = excluded.updated_at, document = excluded.document
+    static let updateInstallation = """
+        UPDATE installations SET owner = ?, platform = ?, handle = ?, updated_at = ?, document = ?, new_handle_at = ?
+        WHERE id = ? COLLATE NOCASE
+        """
+
+    static let insertInstallation = """
+        INSERT INTO installations (owner, platform, handle, updated_at, document, new_handle_at, id)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
         """
 }

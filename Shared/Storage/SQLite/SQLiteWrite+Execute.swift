@@ -21,14 +21,8 @@ extension SQLiteWrite {
             return .leased(try lease.execute(db))
         case .confirm(let id, let until):
             try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
-        case .save(let registration):
-            try SQLiteWrite.save(registration, db)
-        case .removeRegistration(let id):
-            try db.cachedStatement(sql: "DELETE FROM registrations WHERE id = ?").execute(arguments: [id])
-        case .saveInstallation(let installation):
-            try SQLiteWrite.save(installation, db)
-        case .removeInstallation(let id):
-            try db.cachedStatement(sql: "DELETE FROM installations WHERE id = ?").execute(arguments: [id])
+        case .device(let change):
+            return try change.execute(db)
         case .appendOnce(let notifications, let request, let now):
             return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
         case .revoke(let id, let sender, let now):

@@ -11,10 +11,7 @@ enum SQLiteWrite: Sendable {
     case reopen(DeadLetterReopening.Change, now: Timestamp)
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
-    case save(Registration)
-    case removeRegistration(String)
-    case saveInstallation(Installation)
-    case removeInstallation(String)
+    case device(SQLiteDeviceChange)
     case purge(SQLitePurge)
 
     /// What a change answers.
@@ -32,6 +29,10 @@ enum SQLiteWrite: Sendable {
         /// Whether the sender has such a notification.
         case revoked(Bool)
         case purged(SQLitePurge.Outcome)
+        case deviceLease(DeviceLease.Outcome)
+        /// Whether the lease was still held.
+        case deviceLeaseEnded(Bool)
+        case newHandle(String?)
     }
 
     /// As how many changes this counts when groups are made.

@@ -20,17 +20,17 @@ import Testing
     @Test func putsTheDocumentAsItIs() async throws {
         let location = "Content-Location: https://ns/hub/installations/a?api-version=2020-06\r\n"
         try await withInstallations({ _ in [FakeHub.answer("200 OK", location)] }) { installations, hub in
-            try await installations.putInstallation("a:b/é", document: Array(#"{"tags":["ü"]}"#.utf8))
+            try await installations.putInstallation("a.b-C_1", document: Array(#"{"tags":["ü"]}"#.utf8))
             let request = try #require(hub.requests.first)
             #expect(
-                request.headLines.first == "PUT /hub/installations/a%3Ab%2F%C3%A9?api-version=2020-06 HTTP/1.1")
+                request.headLines.first == "PUT /hub/installations/a.b-C_1?api-version=2020-06 HTTP/1.1")
             #expect(request.header("Content-Type") == "application/json")
             #expect(request.header("Authorization")?.hasPrefix("SharedAccessSignature sr=") == true)
             #expect(request.body == #"{"tags":["ü"]}"#)
         }
     }
 
-    @Test(arguments: ["204 No Content", "200 OK", "404 Not Found"])
+    @Test(arguments: ["204 No Content", "200 OK", "404 Not Found", "410 Gone"])
     func deletes(_ status: String) async throws {
         let answer = status.hasPrefix("204") ? FakeHub.Step.write("HTTP/1.1 204 No Content\r\n\r\n") : nil
         try await withInstallations({ _ in [answer ?? FakeHub.answer(status)] }) { installations, hub in
@@ -55,6 +55,28 @@ import Testing
             }
             #expect(error?.code == code)
             #expect(error?.retryAfter == wait)
+        }
+    }
+
+    @Test(
+        arguments: [
+            "", ".", "..", "...", "a/b", "../x", "a%2Fb", "a?b", "a#b", "a b", "\u{0}", "é", "a\u{FFFF}",
+            String(repeating: "a", count: 129),
+        ])
+    func whatIsNoIDReachesNoURL(_ id: String) async throws {
+        try await withInstallations({ _ in [FakeHub.answer("200 OK")] }) { installations, hub in
+            let put = await #expect(throws: PushGatewayError.self) {
+                try await installations.putInstallation(id, document: [])
+            }
+            #expect(put?.code == .rejected)
+            // `#` was allowed once; its encoding is no step and no fragment.
+            if id != "a#b" {
+                let deletion = await #expect(throws: PushGatewayError.self) {
+                    try await installations.deleteInstallation(id)
+                }
+                #expect(deletion?.code == .rejected)
+            }
+            #expect(hub.requests.isEmpty)
         }
     }
 

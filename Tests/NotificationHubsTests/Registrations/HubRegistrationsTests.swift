@@ -32,13 +32,35 @@ import Testing
         let script: FakeHub.Script = { [FakeHub.answer($0.number == 0 ? "200 OK" : "201 Created", body: "<entry/>")] }
         try await withRegistrations(script) { registrations, hub in
             for _ in 0..<2 {
-                try await registrations.putRegistration("1-2/3", platform: .fcmv1, handle: "h&", tags: ["username:a"])
+                try await registrations.putRegistration("1-2-3", platform: .fcmv1, handle: "h&", tags: ["username:a"])
             }
             let request = try #require(hub.requests.first)
-            #expect(request.headLines.first == "PUT /hub/registrations/1-2%2F3?api-version=2020-06 HTTP/1.1")
+            #expect(request.headLines.first == "PUT /hub/registrations/1-2-3?api-version=2020-06 HTTP/1.1")
             #expect(request.header("Content-Type") == "application/atom+xml;type=entry;charset=utf-8")
             #expect(request.header("If-Match") == nil)
             #expect(request.body.contains("<FcmV1RegistrationId>h&amp;</FcmV1RegistrationId>"))
+        }
+    }
+
+    @Test(arguments: ["", ".", "..", "a/b", "1-2/3", "a%2Fb", "a@b", "\u{0}", "é", String(repeating: "1", count: 129)])
+    func whatIsNoIDReachesNoURL(_ id: String) async throws {
+        try await withRegistrations({ _ in [FakeHub.answer("200 OK")] }) { registrations, hub in
+            let put = await #expect(throws: PushGatewayError.self) {
+                try await registrations.putRegistration(id, platform: .apns, handle: "AB", tags: [])
+            }
+            let deletion = await #expect(throws: PushGatewayError.self) {
+                try await registrations.deleteRegistration(id)
+            }
+            #expect(put?.code == .rejected && deletion?.code == .rejected)
+            #expect(hub.requests.isEmpty)
+        }
+    }
+
+    @Test func anIDThatIsNoneIsNotTakenFromTheHub() async throws {
+        let location = "Location: https://ns/hub/registrationids/..?api-version=2020-06\r\n"
+        try await withRegistrations({ _ in [FakeHub.answer("201 Created", location)] }) { registrations, _ in
+            let error = await #expect(throws: PushGatewayError.self) { try await registrations.createRegistrationID() }
+            #expect(error?.code == .unavailable)
         }
     }
 
@@ -73,7 +95,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["200 OK", "404 Not Found"])
+    @Test(arguments: ["200 OK", "404 Not Found", "410 Gone"])
     func deletes(_ status: String) async throws {
         try await withRegistrations({ _ in [FakeHub.answer(status)] }) { registrations, hub in
             try await registrations.deleteRegistration("1-2-3")

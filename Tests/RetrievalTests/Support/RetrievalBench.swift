@@ -16,6 +16,7 @@ struct RetrievalBench: Sendable {
     let client: any TestClientProtocol
     let store: MemoryStore
     let hub: FakeHub
+    let changes: DeviceChanges
     let sealer: PayloadSealer
     let metrics: PrometheusMetrics
     /// `nil` where no signing key is configured.
@@ -33,6 +34,24 @@ struct RetrievalBench: Sendable {
         let sealed = try sealer.seal(Array(payload.utf8), id: notification.id, recipient: user)
         try await store.append([SealedNotification(notification: notification, payload: sealed)])
         return notification.id
+    }
+
+    /// Searches the hub for all handles that wait for it, as the service does after requests.
+    func searchHub() async throws {
+        let search = NewHandleSearch(changes: changes, logger: .silent)
+        for _ in 0..<100 {
+            // Handed out until now: it is due at once.
+            guard try await store.leaseNewHandle(now: .now, until: .now) != nil else { return }
+            _ = await search.searchNext()
+        }
+        Issue.record("The search does not end.")
+    }
+
+    /// Brings the hub to the state of the store, as the service does for changes whose leases have expired.
+    ///
+    /// - Returns: how long the reconciler rests then.
+    @discardableResult func reconcile(at time: Timestamp = .now) async -> Duration {
+        await HubReconciler(changes: changes, logger: .silent).sweep(now: time)
     }
 
     /// A bearer token of a user, as `Authorization` has it.
@@ -100,29 +119,37 @@ func withRetrieval(
     InboxController(caller: caller, inbox: reader ?? store, metrics: metrics).addRoutes(to: router)
     TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
     let failing = deviceError.map { AwayDevices(error: $0) } ?? (away ? AwayDevices() : nil)
-    addDeviceRoutes(
-        to: router, caller: caller, registrations: hub, installations: hub, store: failing ?? store)
+    let changes = DeviceChanges(registrations: hub, installations: hub, store: failing ?? store)
+    addDeviceRoutes(to: router, caller: caller, changes: changes)
     let application = try makeHTTPApplication(
         router: router, configuration: HTTPConfiguration(port: 0), context: context)
     try await application.test(.router) { client in
         try await body(
             RetrievalBench(
-                client: client, store: store, hub: hub, sealer: sealer, metrics: context.metrics, issuer: issuer))
+                client: client, store: store, hub: hub, changes: changes, sealer: sealer, metrics: context.metrics,
+                issuer: issuer))
     }
 }
 
 /// A store of registrations and installations that is away.
-struct AwayDevices: RegistrationStore, InstallationStore {
+struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases {
     var error = StorageError(.unavailable, "away for the test")
 
-    func save(_ registration: Registration) async throws { throw error }
     func registration(_ id: String, owner: UserName) async throws -> Registration? { throw error }
+    func registration(_ id: String) async throws -> Registration? { throw error }
     func registrations(handle: String) async throws -> [Registration] { throw error }
     func registrations(after id: String?, limit: Int) async throws -> [Registration] { throw error }
-    func removeRegistration(_ id: String) async throws { throw error }
-    func save(_ installation: Installation) async throws { throw error }
     func installation(_ id: String) async throws -> Installation? { throw error }
     func installations(handle: String) async throws -> [Installation] { throw error }
     func installations(after id: String?, limit: Int) async throws -> [Installation] { throw error }
-    func removeInstallation(_ id: String) async throws { throw error }
+    func lease(
+        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
+    ) async throws -> DeviceLease.Outcome { throw error }
+    func end(
+        _ lease: DeviceLease, _ change: DeviceLease.Change, now: Timestamp
+    ) async throws -> Bool { throw error }
+    func expire(_ lease: DeviceLease, now: Timestamp) async throws { throw error }
+    func expiredLeases(limit: Int, now: Timestamp) async throws -> [DeviceLease.Expired] { throw error }
+    func leaseNewHandle(now: Timestamp, until: Timestamp) async throws -> String? { throw error }
+    func settleNewHandle(_ handles: [String]) async throws { throw error }
 }

@@ -1,5 +1,6 @@
 import SecurePushCore
 import Storage
+import TestSupport
 import Testing
 
 @Suite("Every store: where users have devices")

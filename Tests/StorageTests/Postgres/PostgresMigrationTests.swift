@@ -29,8 +29,8 @@ struct PostgresMigrationTests {
         try await PostgresTestDatabase.with { url in
             try makeVersionOne(url)
             let report = try await PostgresStore.migrate(uri: url, logger: quiet)
-            let applied = ["0002_sender_side", "0003_redelivery", "0004_sender_recipient"]
-            #expect(report == MigrationReport(applied: applied, version: 4))
+            let applied = ["0002_sender_side", "0003_redelivery", "0004_sender_recipient", "0005_devices"]
+            #expect(report == MigrationReport(applied: applied, version: 5))
             try await withRunningStore(url) { test in
                 let found = try #require(try await test.store.find(id, recipient: .alice))
                 #expect(found.payload == SealedPayload(keyID: "k1", bytes: [1, 2, 3]))
@@ -57,6 +57,43 @@ struct PostgresMigrationTests {
                 #expect(before == PurgeReport())
                 let after = try await test.store.purge(limit: 10, now: noon + .seconds(60))
                 #expect(after == PurgeReport(payloads: 1))
+            }
+        }
+    }
+
+    @Test func ofDevicesWhoseIDsDifferInCaseOnlyTheNewestStaysAsInTheHub() async throws {
+        try await PostgresTestDatabase.with { url in
+            var statements = [
+                "CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamp)"
+            ]
+            for migration in PostgresMigration.all where migration.version <= 3 {
+                statements += migration.statements
+                statements.append("INSERT INTO schema_migrations VALUES (\(migration.version), '\(migration.name)')")
+            }
+            for (id, owner, time) in [
+                ("Dev-1", "alice", 5), ("dev-1", "bob", 6), ("DEV-1", "carol", 4), ("a", "alice", 1),
+                ("x", "alice", 7), ("X", "bob", 7),
+            ] {
+                statements.append(
+                    """
+                    INSERT INTO installations (id, owner, platform, handle, document, updated_at)
+                    VALUES ('\(id)', '\(owner)', 'apple', 'h', '{}', \(time))
+                    """)
+                statements.append(
+                    """
+                    INSERT INTO registrations (id, owner, platform, handle, updated_at)
+                    VALUES ('\(id)', '\(owner)', 'apns', 'h', \(time))
+                    """)
+            }
+            _ = try PostgresTestDatabase.psql(url, statements.joined(separator: ";\n"))
+            try await withRunningStore(url) { test in
+                let installations = try await test.store.installations(after: nil, limit: 9)
+                #expect(installations.map(\.id) == ["a", "dev-1", "x"])
+                #expect(installations.map(\.owner.text) == ["alice", "bob", "alice"])
+                let registrations = try await test.store.registrations(after: nil, limit: 9)
+                #expect(registrations.map(\.id) == ["a", "dev-1", "x"])
+                let new = try await test.store.leaseNewHandle(now: due, until: due)
+                #expect(new == nil)
             }
         }
     }

@@ -91,6 +91,14 @@ struct PostgresPlanTests {
         let platforms = try await store.platforms(of: [.alice, .bob])
         #expect(platforms == [.alice: [.apple, .windows]])
         _ = try await store.installations(handle: "h")
+        let claimed = Installation(id: "I2", owner: .bob, platform: .apple, handle: "g", document: [], updatedAt: noon)
+        let claim = DeviceLease.Condition.claimed(by: claimed, handles: ["g"])
+        guard case .leased(let lease) = try await store.lease(.installation, "I2", if: claim, now: noon) else { return }
+        try await store.expire(lease, now: noon)
+        let expired = try await store.expiredLeases(limit: 5, now: noon)
+        #expect(expired.count == 1)
+        for _ in 0..<3 { _ = try await store.leaseNewHandle(now: .now, until: .now + .seconds(60)) }
+        try await store.settleNewHandle(["g", "h"])
         _ = try await store.installations(after: nil, limit: 5)
         _ = try await store.registrations(after: nil, limit: 5)
         let ids = (0..<3).map { _ in SealedNotification.sample() }
@@ -118,7 +126,9 @@ struct PostgresPlanTests {
                 WHERE idx_scan = 0 AND indexrelname IN ('notifications_sender', 'notifications_recipient',
                     'payloads_to_destroy', 'payloads_to_forget', 'idempotency_keys_expiry', 'registrations_owner',
                     'installations_owner', 'installations_handle', 'outbox_due', 'outbox_published',
-                    'installations_pkey', 'notifications_sender_recipient')
+                    'installations_pkey', 'installations_id', 'registrations_id', 'installations_new_handle',
+                    'registrations_new_handle', 'device_leases_pkey', 'device_leases_until',
+                    'device_leases_claimant', 'notifications_sender_recipient')
                 """
             var left = ""
             // The server counts with a delay.

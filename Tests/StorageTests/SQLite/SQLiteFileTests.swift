@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import Storage

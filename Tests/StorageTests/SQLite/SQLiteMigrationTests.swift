@@ -12,6 +12,7 @@ struct SQLiteMigrationTests {
 
     private let later = [
         "003-registrations", "004-senders", "005-retention", "006-devices", "007-redelivery", "008-sender-recipient",
+        "009-devices",
     ]
 
     private func configuration(
@@ -82,6 +83,37 @@ struct SQLiteMigrationTests {
                 #expect(try await store.purge(limit: 9, now: expiry) == PurgeReport(payloads: 1))
                 let end = expiry + RetentionPolicy.tombstone
                 #expect(try await store.purge(limit: 9, now: end) == PurgeReport(notifications: 1))
+            }
+        }
+    }
+
+    @Test("Of devices whose IDs differ in case only, the newest stays, as in the hub")
+    func devices() async throws {
+        try await withTemporaryFolder { folder in
+            let queue = try DatabaseQueue(path: "\(folder)/x.sqlite")
+            try SQLiteSchema.migrator.migrate(queue, upTo: "007-redelivery")
+            try await queue.write { db in
+                for (id, owner, time) in [
+                    ("Dev-1", "alice", 5), ("dev-1", "bob", 6), ("DEV-1", "carol", 4), ("a", "alice", 1),
+                    ("x", "alice", 7), ("X", "bob", 7),
+                ] {
+                    try db.execute(
+                        sql: "INSERT INTO installations VALUES (?, ?, 'apple', 'h', ?, x'7B7D')",
+                        arguments: [id, owner, time])
+                    try db.execute(
+                        sql: "INSERT INTO registrations VALUES (?, ?, 'apns', 'h', ?, '[]')",
+                        arguments: [id, owner, time])
+                }
+            }
+            try queue.close()
+            try await withRunningStore("sqlite:\(folder)/x.sqlite") { (test: TestStore) async throws in
+                let installations = try await test.store.installations(after: nil, limit: 9)
+                #expect(installations.map(\.id) == ["a", "dev-1", "x"])
+                #expect(installations.map(\.owner.text) == ["alice", "bob", "alice"])
+                let registrations = try await test.store.registrations(after: nil, limit: 9)
+                #expect(registrations.map(\.id) == ["a", "dev-1", "x"])
+                // Their handles are known: the hub is not asked for each of them after an upgrade.
+                #expect(try await test.store.leaseNewHandle(now: due, until: due) == nil)
             }
         }
     }

@@ -13,10 +13,11 @@ struct SQLiteQueryPlanTests {
             InboxPage.unreadEntries, InboxPage.unreadCount, SQLitePurge.expiring, SQLitePurge.destroy,
             SQLitePurge.removable, SQLitePurge.removeKeys, Installation.byID, Installation.byHandle,
             Installation.afterID, Installation.platformsOfOwner, Registration.byID, Registration.byHandle,
+            Registration.byIDAndOwner,
             Registration.afterID, Registration.platformsOfOwner, OutboxBacklog.oldestOfDue,
             OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
             SQLiteWrite.confirm, SQLiteWrite.enterPublished,
-        ] + SQLitePurge.removals
+        ] + SQLitePurge.removals + SQLiteDeviceChange.statements
 
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()

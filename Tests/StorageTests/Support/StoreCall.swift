@@ -1,12 +1,14 @@
 import SecurePushCore
+import TestSupport
 
 /// One call of each method of the ports.
 enum StoreCall: CaseIterable {
     case append, find, markRead, lease, confirm, leasePublished, backlog, claim, record
-    case save, registration, registrations, allRegistrations, removeRegistration, ping
+    case registration, anyonesRegistration, registrations, allRegistrations, ping
     case records, reopen, payloadsOfKey
     case appendOnce, request, senderRecord, page, revoke, inbox, purge
-    case saveInstallation, installation, installations, allInstallations, removeInstallation, platforms
+    case installation, installations, allInstallations, platforms
+    case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
         if try await makeForSenders(store, sample) { return }
@@ -49,23 +51,34 @@ enum StoreCall: CaseIterable {
     private func makeForDevices(_ store: any Store, _ id: NotificationID) async throws -> Bool {
         switch self {
         case .inbox: _ = try await store.inbox(of: .alice, unreadOnly: false, after: nil, limit: 9, now: noon)
-        case .save:
-            try await store.save(Registration(id: "\(id)", owner: .alice, handle: "h", updatedAt: noon))
         case .registration: _ = try await store.registration("\(id)", owner: .alice)
         case .registrations: _ = try await store.registrations(handle: "h")
         case .allRegistrations: _ = try await store.registrations(after: nil, limit: 9)
-        case .removeRegistration: try await store.removeRegistration("\(id)")
-        case .saveInstallation:
-            try await store.save(
-                Installation(
-                    id: "\(id)", owner: .alice, platform: .apple, handle: "h", document: [1], updatedAt: noon))
+        case .anyonesRegistration: _ = try await store.registration("\(id)")
         case .installation: _ = try await store.installation("\(id)")
         case .installations: _ = try await store.installations(handle: "h")
         case .allInstallations: _ = try await store.installations(after: nil, limit: 9)
-        case .removeInstallation: try await store.removeInstallation("\(id)")
+        case .leaseDevice, .endDeviceLease, .expireDeviceLease: try await makeForLeases(store, id)
+        case .expiredLeases: _ = try await store.expiredLeases(limit: 9, now: noon)
+        case .leaseNewHandle: _ = try await store.leaseNewHandle(now: noon, until: noon)
+        case .settleNewHandle: try await store.settleNewHandle(["h"])
         case .platforms: _ = try await store.platforms(of: [.alice])
         default: return false
         }
         return true
+    }
+
+    private func makeForLeases(_ store: any Store, _ id: NotificationID) async throws {
+        let lease = DeviceLease(kind: .installation, id: "\(id)", token: 1)
+        let installation = Installation(
+            id: "\(id)", owner: .alice, platform: .apple, handle: "h", document: [1], updatedAt: noon)
+        switch self {
+        case .leaseDevice:
+            let claim = DeviceLease.Condition.claimed(by: installation, handles: ["h"])
+            _ = try await store.lease(.installation, lease.id, if: claim, now: noon)
+        case .endDeviceLease:
+            _ = try await store.end(lease, .saveInstallation(installation, handles: ["h"]), now: noon)
+        default: try await store.expire(lease, now: noon)
+        }
     }
 }

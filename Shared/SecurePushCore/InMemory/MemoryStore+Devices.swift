@@ -1,12 +1,10 @@
 extension MemoryStore: RegistrationStore {
-    public func save(_ registration: Registration) async throws {
-        registrations[Array(registration.id.utf8)] = registration
-    }
-
     public func registration(_ id: String, owner: UserName) async throws -> Registration? {
-        guard let registration = registrations[Array(id.utf8)], registration.owner == owner else { return nil }
+        guard let registration = registrations[MemoryStore.key(id)], registration.owner == owner else { return nil }
         return registration
     }
+
+    public func registration(_ id: String) async throws -> Registration? { registrations[MemoryStore.key(id)] }
 
     public func registrations(handle: String) async throws -> [Registration] {
         registrations.values
@@ -15,23 +13,15 @@ extension MemoryStore: RegistrationStore {
     }
 
     public func registrations(after id: String?, limit: Int) async throws -> [Registration] {
-        registrations
-            .filter { key, _ in id.map { $0.utf8.lexicographicallyPrecedes(key) } ?? true }
-            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
-            .prefix(max(limit, 0)).map(\.value)
-    }
-
-    public func removeRegistration(_ id: String) async throws {
-        registrations[Array(id.utf8)] = nil
+        registrations.values
+            .filter { found in id.map { $0.utf8.lexicographicallyPrecedes(found.id.utf8) } ?? true }
+            .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+            .prefix(max(limit, 0)).map(\.self)
     }
 }
 
 extension MemoryStore: InstallationStore {
-    public func save(_ installation: Installation) async throws {
-        installations[Array(installation.id.utf8)] = installation
-    }
-
-    public func installation(_ id: String) async throws -> Installation? { installations[Array(id.utf8)] }
+    public func installation(_ id: String) async throws -> Installation? { installations[MemoryStore.key(id)] }
 
     public func installations(handle: String) async throws -> [Installation] {
         installations.values
@@ -40,13 +30,14 @@ extension MemoryStore: InstallationStore {
     }
 
     public func installations(after id: String?, limit: Int) async throws -> [Installation] {
-        installations
-            .filter { key, _ in id.map { $0.utf8.lexicographicallyPrecedes(key) } ?? true }
-            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
-            .prefix(max(limit, 0)).map(\.value)
+        installations.values
+            .filter { found in id.map { $0.utf8.lexicographicallyPrecedes(found.id.utf8) } ?? true }
+            .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+            .prefix(max(limit, 0)).map(\.self)
     }
 
-    public func removeInstallation(_ id: String) async throws { installations[Array(id.utf8)] = nil }
+    /// The key of an ID in the dictionaries of devices.
+    static func key(_ id: String) -> [UInt8] { Array(DeviceID.folded(id).utf8) }
 }
 
 extension MemoryStore: RegisteredPlatforms {

@@ -1,8 +1,14 @@
 import Hummingbird
+import SecurePushCore
 
 extension RequestContext {
-    /// The ID in the path, which the router leaves percent-encoded; `nil` for what is not the encoding of any text.
-    var deviceID: String? { parameters.get("id").flatMap(String.init(percentEncoded:)) }
+    /// The ID in the path, which the router leaves percent-encoded; `nil` for anything that is not an ID.
+    var deviceID: String? {
+        guard let id = parameters.get("id").flatMap(String.init(percentEncoded:)), DeviceID.isValid(id) else {
+            return nil
+        }
+        return id
+    }
 }
 
 extension String {

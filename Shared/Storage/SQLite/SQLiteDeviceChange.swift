@@ -1,0 +1,203 @@
+import Foundation
+import GRDB
+import SecurePushCore
+
+/// A change of devices and their leases. The transaction holds the writer's lock, so nothing comes between a look and
+/// the change that follows from it.
+enum SQLiteDeviceChange: Sendable {
+    case lease(DeviceLease.Kind, String, DeviceLease.Condition, now: Timestamp)
+    case end(DeviceLease, DeviceLease.Change, now: Timestamp)
+    case expire(DeviceLease, now: Timestamp)
+    case leaseNewHandle(now: Timestamp, until: Timestamp)
+    case settleNewHandle([String])
+
+    func execute(_ db: Database) throws -> SQLiteWrite.Output {
+        switch self {
+        case .lease(let kind, let id, let condition, let now):
+            return .deviceLease(try Self.lease(kind, id, condition, now: now, db))
+        case .end(let lease, let change, let now):
+            return .deviceLeaseEnded(try Self.end(lease, change, now: now, db))
+        case .expire(let lease, let now):
+            try db.cachedStatement(sql: Self.expireLease).execute(arguments: [
+                now.milliseconds, lease.kind.rawValue, lease.id, lease.token,
+            ])
+        case .leaseNewHandle(let now, let until):
+            return .newHandle(try Self.leaseNewHandle(now: now, until: until, db))
+        case .settleNewHandle(let handles):
+            for handle in handles {
+                for sql in [Self.settleInstallations, Self.settleRegistrations] {
+                    try db.cachedStatement(sql: sql).execute(arguments: [handle])
+                }
+            }
+        }
+        return .done
+    }
+
+    private static func lease(
+        _ kind: DeviceLease.Kind, _ id: String, _ condition: DeviceLease.Condition, now: Timestamp, _ db: Database
+    ) throws -> DeviceLease.Outcome {
+        let known = try KnownDevice.fetch(kind, id, db)
+        guard isMet(condition, by: known) else { return .refused }
+        let held = try Int64.fetchOne(
+            db.cachedStatement(sql: leaseEnd), arguments: [kind.rawValue, id])
+        if let held, held > now.milliseconds { return .busy }
+        var lease = DeviceLease(
+            kind: kind, id: known?.id ?? id, token: .random(in: .min ... .max), isInDoubt: held != nil)
+        var claimant: String?
+        if case .claimed(let installation, let handles) = condition {
+            claimant = installation.owner.text
+            if known?.owner != installation.owner {
+                let count = try count(of: installation.owner, besides: id, handles: handles, db)
+                if count >= Installation.maxPerUser { return .tooMany }
+            }
+            if known == nil {
+                let newHandleAt = try newHandleAt(kind, id, handles, now: now, db)
+                try SQLiteWrite.save(installation, newHandleAt: newHandleAt, db)
+                lease.isNew = true
+            }
+        }
+        try db.cachedStatement(sql: takeLease).execute(arguments: [
+            kind.rawValue, lease.id, lease.token, (now + DeviceLease.duration).milliseconds, claimant,
+        ])
+        return .leased(lease)
+    }
+
+    private static func end(
+        _ lease: DeviceLease, _ change: DeviceLease.Change, now: Timestamp, _ db: Database
+    ) throws -> Bool {
+        try db.cachedStatement(sql: endLease).execute(arguments: [lease.kind.rawValue, lease.id, lease.token])
+        guard db.changesCount > 0 else { return false }
+        switch change {
+        case .keep: break
+        case .remove:
+            let sql = lease.kind == .installation ? removeInstallation : removeRegistration
+            try db.cachedStatement(sql: sql).execute(arguments: [lease.id])
+        case .saveInstallation(let installation, let handles):
+            let newHandleAt = try newHandleAt(.installation, installation.id, handles, now: now, db)
+            try SQLiteWrite.save(installation, newHandleAt: newHandleAt, db)
+        case .saveRegistration(let registration, let handles):
+            let newHandleAt = try newHandleAt(.registration, registration.id, handles, now: now, db)
+            try SQLiteWrite.save(registration, newHandleAt: newHandleAt, db)
+        }
+        return true
+    }
+
+    private static func isMet(_ condition: DeviceLease.Condition, by known: KnownDevice?) -> Bool {
+        switch condition {
+        case .owned(let user): known?.owner == user
+        case .claimed(let installation, let handles):
+            known.map { $0.owner == installation.owner || $0.hasOne(of: handles) } ?? true
+        case .holding(let handles): known?.hasOne(of: handles) ?? false
+        case .absent: known == nil
+        case .any: true
+        }
+    }
+
+    /// The user's installations, and those that the user is claiming at this moment.
+    private static func count(
+        of owner: UserName, besides id: String, handles: [String], _ db: Database
+    ) throws -> Int {
+        let found = try String.fetchAll(db.cachedStatement(sql: handlesOfOwner), arguments: [owner.text])
+        let own = found.filter { handle in !handles.contains { $0.utf8.elementsEqual(handle.utf8) } }
+        let claims = try Int.fetchOne(
+            db.cachedStatement(sql: claimsOfOwner), arguments: [owner.text, id, owner.text])
+        return own.count + (claims ?? 0)
+    }
+
+    /// When the hub is to be asked for a handle: not at all where it was, when a device had it that is still here.
+    private static func newHandleAt(
+        _ kind: DeviceLease.Kind, _ id: String, _ handles: [String], now: Timestamp, _ db: Database
+    ) throws -> Int64? {
+        if handles.isEmpty { return nil }
+        var due = now.milliseconds
+        for handle in handles {
+            for row in try Row.fetchAll(db.cachedStatement(sql: holders), arguments: [handle, handle]) {
+                guard let waiting: Int64 = row[2] else { return nil }
+                let holder: String = row[1]
+                if row[0] == kind.rawValue, holder.equalsIgnoringASCIICase(id) { due = waiting }
+            }
+        }
+        return due
+    }
+
+    private static func leaseNewHandle(now: Timestamp, until: Timestamp, _ db: Database) throws -> String? {
+        for (find, postpone) in [
+            (newInstallationHandle, postponeInstallation), (newRegistrationHandle, postponeRegistration),
+        ] {
+            let found = try Row.fetchOne(db.cachedStatement(sql: find), arguments: [now.milliseconds])
+            guard let found else { continue }
+            let id: String = found[0]
+            try db.cachedStatement(sql: postpone).execute(arguments: [until.milliseconds, id])
+            return found[1]
+        }
+        return nil
+    }
+}
+
+/// What is asked of a device before it is changed.
+private struct KnownDevice {
+    var id: String
+    var owner: UserName
+    var handle: String?
+
+    static func fetch(_ kind: DeviceLease.Kind, _ id: String, _ db: Database) throws -> KnownDevice? {
+        let sql =
+            kind == .installation ? SQLiteDeviceChange.knownInstallation : SQLiteDeviceChange.knownRegistration
+        guard let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [id]) else { return nil }
+        return KnownDevice(id: row[0], owner: try row.userName(1, column: "owner"), handle: row[2])
+    }
+
+    func hasOne(of handles: [String]) -> Bool {
+        guard let handle else { return false }
+        return handles.contains { $0.utf8.elementsEqual(handle.utf8) }
+    }
+}
+
+extension SQLiteDeviceChange {
+    static let knownInstallation = "SELECT id, owner, handle FROM installations WHERE id = ? COLLATE NOCASE"
+    static let knownRegistration = "SELECT id, owner, handle FROM registrations WHERE id = ? COLLATE NOCASE"
+    static let removeInstallation = "DELETE FROM installations WHERE id = ? COLLATE NOCASE"
+    static let removeRegistration = "DELETE FROM registrations WHERE id = ? COLLATE NOCASE"
+    static let leaseEnd = "SELECT until FROM device_leases WHERE kind = ? AND id = ?"
+    static let expired = "SELECT kind, id FROM device_leases WHERE until <= ? ORDER BY until LIMIT ?"
+    static let endLease = "DELETE FROM device_leases WHERE kind = ? AND id = ? AND token = ?"
+    static let expireLease = "UPDATE device_leases SET until = ? WHERE kind = ? AND id = ? AND token = ?"
+    static let takeLease = """
+        INSERT INTO device_leases (kind, id, token, until, claimant) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (kind, id) DO UPDATE SET id = excluded.id, token = excluded.token, until = excluded.until,
+            claimant = excluded.claimant
+        """
+
+    /// Read in full: a user has at most ``Installation/maxPerUser``, or what earlier versions allowed.
+    static let handlesOfOwner = "SELECT handle FROM installations WHERE owner = ?"
+    static let claimsOfOwner = """
+        SELECT count(*) FROM device_leases WHERE claimant = ? AND kind = 0 AND id <> ? AND NOT EXISTS (
+            SELECT 1 FROM installations WHERE installations.id = device_leases.id COLLATE NOCASE AND owner = ?)
+        """
+
+    static let holders = """
+        SELECT 0, id, new_handle_at FROM installations WHERE handle = ?
+        UNION ALL SELECT 1, id, new_handle_at FROM registrations WHERE handle = ?
+        """
+
+    static let newInstallationHandle = newHandle("installations")
+    static let newRegistrationHandle = newHandle("registrations")
+    static let postponeInstallation = "UPDATE installations SET new_handle_at = ? WHERE id = ?"
+    static let postponeRegistration = "UPDATE registrations SET new_handle_at = ? WHERE id = ?"
+    static let settleInstallations =
+        "UPDATE installations SET new_handle_at = NULL WHERE handle = ? AND new_handle_at IS NOT NULL"
+    static let settleRegistrations =
+        "UPDATE registrations SET new_handle_at = NULL WHERE handle = ? AND new_handle_at IS NOT NULL"
+
+    private static func newHandle(_ table: String) -> String {
+        "SELECT id, handle FROM \(table) WHERE new_handle_at <= ? ORDER BY new_handle_at LIMIT 1"
+    }
+
+    static let statements = [
+        knownInstallation, knownRegistration, removeInstallation, removeRegistration, leaseEnd, expired, endLease,
+        expireLease, takeLease, handlesOfOwner, claimsOfOwner, holders, newInstallationHandle, newRegistrationHandle,
+        postponeInstallation, postponeRegistration, settleInstallations, settleRegistrations,
+        SQLiteWrite.updateInstallation, SQLiteWrite.insertInstallation, SQLiteWrite.updateRegistration,
+        SQLiteWrite.insertRegistration,
+    ]
+}
