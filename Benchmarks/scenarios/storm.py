@@ -48,7 +48,7 @@ found = deliveries()
 refused = metric("securepush_dispatch_attempts_total", result="throttled") - before
 attempts = used_up(found)
 dead = sum(1 for _, all in found for delivery in all if delivery["State"] == "dead")
-parked = metric("securepush_parked_total")
+parked = metric("securepush_dead_lettered_total")
 stack.request(EMULATOR, "DELETE", "/emulator/faults")
 end = time.monotonic()
 print(f"{count} notifications in {seconds} s of 429 with Retry-After: 5")

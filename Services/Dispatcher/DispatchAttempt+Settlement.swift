@@ -1,5 +1,46 @@
 import SecurePushCore
 
+/// Why a message goes to the dead-letter queue, in the few words of the label `reason`.
+enum DeadLetterCause: Sendable, Hashable {
+    /// The attempts are used up.
+    case attempts
+    /// The hub refused the request for good; without a status the request could not be written.
+    case refused(status: Int?)
+    /// The body of the message is no notification's ID; the consumer moves it.
+    case body
+    /// The row in the store cannot be read.
+    case record
+    /// It was given up before, and the broker has delivered the message again: its letter may not have been confirmed.
+    case redelivered
+
+    /// The statuses that are told apart: a label must not have as many values as a peer can send.
+    private static let toldApart: Set<Int> = [400, 405, 410, 411, 413, 415]
+
+    /// The label `reason` of `securepush_dead_lettered_total`.
+    var label: String {
+        switch self {
+        case .attempts: "attempts"
+        case .refused(let status?): Self.toldApart.contains(status) ? "http_\(status)" : "http_other"
+        case .refused(nil): "invalid"
+        case .body: "unreadable"
+        case .record: "record"
+        case .redelivered: "redelivered"
+        }
+    }
+
+    /// Every label there can be.
+    static let labels =
+        toldApart.map { "http_\($0)" } + ["attempts", "http_other", "invalid", "unreadable", "record", "redelivered"]
+}
+
+/// A dead letter that is to be published.
+struct DeadLetterDraft: Sendable, Hashable {
+    var message: DispatchMessage
+    /// For operators; never anything of a payload.
+    var reason: String
+    var cause: DeadLetterCause
+}
+
 /// What follows from an attempt: what to store, and what to publish before the delivery is acknowledged.
 struct Settlement: Sendable {
     var delivery: DispatchDelivery
@@ -7,8 +48,8 @@ struct Settlement: Sendable {
     var outcome: DispatchOutcome?
     /// What failed and has attempts left, with the index of its delay.
     var retry: (message: DispatchMessage, delay: Int)?
-    /// What ran out of attempts, with the reason.
-    var dead: (message: DispatchMessage, reason: String)?
+    /// What was given up.
+    var dead: DeadLetterDraft?
 
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
@@ -26,7 +67,7 @@ extension DispatchAttempt {
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         var deliveries = plan.noted(policy, besides: platforms, now: now)
         var owed = OwedPlatforms()
-        var exhausted: [Platform] = []
+        var dead = givenUpBefore
         for (platform, answer) in answers {
             let position = deliveries.firstIndex { $0.platform == platform }
             var updated = policy.delivery(
@@ -36,8 +77,8 @@ extension DispatchAttempt {
             if let position { deliveries[position] = updated } else { deliveries.append(updated) }
             if !updated.state.isSettled {
                 owed.add(updated, answer, policy.retryDelays)
-            } else if updated.state == .dead, !answer.isFinal {
-                exhausted.append(platform)
+            } else if updated.state == .dead {
+                dead.append((updated, answer.cause))
             }
         }
         var settlement = Settlement(
@@ -45,7 +86,8 @@ extension DispatchAttempt {
             outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
         if let delay = owed.delay(policy.retryDelays) {
             // A hold is no retry, and keeps the number; on its first way a notification has none yet.
-            let attempt = owed.failures > 0 ? (message.attempt ?? 0) + 1 : message.attempt ?? 1
+            let earlier = min(max(message.attempt ?? 0, 0), Self.maxAttemptHeader)
+            let attempt = owed.failures > 0 ? min(earlier + 1, Self.maxAttemptHeader) : max(earlier, 1)
             settlement.retry = (follow(up: owed.platforms, attempt: attempt), delay)
             settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
         } else if message.platforms != nil {
@@ -53,13 +95,32 @@ extension DispatchAttempt {
             plan.deliveries = deliveries
             settlement.outcome?.nextTry = policy.nextTryOfOthers(plan, now: now)
         }
-        if !exhausted.isEmpty {
-            let reason = deliveries.first { exhausted.contains($0.platform) }?.error ?? "unknown"
-            settlement.dead = (
-                follow(up: exhausted, attempt: message.attempt), "out of attempts: \(reason)"
-            )
-        }
+        settlement.dead = letter(dead)
         return settlement
+    }
+
+    /// The header `attempt` is 1 to 1,000; a consumer does not read a message with any other.
+    private static let maxAttemptHeader = 1000
+
+    /// What an earlier attempt gave up. Where the broker delivers a message again, the letter of then may not have been
+    /// confirmed; a second one does no harm.
+    private var givenUpBefore: [(delivery: Delivery, cause: DeadLetterCause)] {
+        guard delivery.isRedelivered else { return [] }
+        return plan.deliveries.filter { $0.state == .dead }.map { ($0, .redelivered) }
+    }
+
+    /// One letter for all platforms that are given up, with the reason of each.
+    private func letter(_ dead: [(delivery: Delivery, cause: DeadLetterCause)]) -> DeadLetterDraft? {
+        guard let first = dead.first else { return nil }
+        var reasons: [String] = []
+        for (delivery, cause) in dead {
+            let error = delivery.error ?? "unknown"
+            let reason = cause == .attempts ? "out of attempts: \(error)" : error
+            if !reasons.contains(reason) { reasons.append(reason) }
+        }
+        return DeadLetterDraft(
+            message: follow(up: dead.map(\.delivery.platform), attempt: message.attempt),
+            reason: reasons.joined(separator: "; "), cause: first.cause)
     }
 
     private func follow(up platforms: [Platform], attempt: Int?) -> DispatchMessage {

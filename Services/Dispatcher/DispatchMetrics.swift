@@ -8,21 +8,24 @@ struct DispatchMetrics: Sendable {
     let repeated = Counter(label: "securepush_dispatch_repeated_total")
     let redelivered = Counter(label: "securepush_redeliveries_total")
     let skipped = Counter(label: "securepush_dispatch_skipped_total")
-    let poison = Counter(label: "securepush_parked_total", dimensions: [("reason", "unreadable")])
-    let exhausted = Counter(label: "securepush_parked_total", dimensions: [("reason", "attempts")])
     let retries = Counter(label: "securepush_dispatch_retries_total")
     let claimFailures = Counter(label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "claim")])
     let recordFailures = Counter(
         label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "record")])
     let ambiguous = Counter(label: "securepush_ambiguous_total", dimensions: [("reason", "claimed")])
     private let unregistered: [Platform: Counter]
+    private let deadLettered: [String: Counter]
 
     init(platforms: [Platform]) {
-        unregistered = Dictionary(
-            uniqueKeysWithValues: platforms.map { platform in
-                let dimensions = [("platform", platform.rawValue)]
-                return (platform, Counter(label: "securepush_dispatch_unregistered_total", dimensions: dimensions))
-            })
+        let counters = platforms.map { platform in
+            let dimensions = [("platform", platform.rawValue)]
+            return (platform, Counter(label: "securepush_dispatch_unregistered_total", dimensions: dimensions))
+        }
+        unregistered = Dictionary(counters) { first, _ in first }
+        let letters = DeadLetterCause.labels.map { label in
+            (label, Counter(label: "securepush_dead_lettered_total", dimensions: [("reason", label)]))
+        }
+        deadLettered = Dictionary(letters) { first, _ in first }
     }
 
     /// Counts sends that were saved, for the recipient has no device on the platform.
@@ -30,12 +33,8 @@ struct DispatchMetrics: Sendable {
         for platform in platforms { unregistered[platform]?.increment() }
     }
 
-    /// Counts messages published on behalf of failed attempts.
-    func count(_ route: DispatchRoute, _ messages: Int) {
-        switch route {
-        case .retry: retries.increment(by: messages)
-        case .dead: exhausted.increment(by: messages)
-        case .dispatch: break
-        }
+    /// Counts messages moved to the dead-letter queue.
+    func countDeadLetters(_ cause: DeadLetterCause, _ messages: Int = 1) {
+        deadLettered[cause.label]?.increment(by: messages)
     }
 }

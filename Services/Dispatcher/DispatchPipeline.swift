@@ -13,6 +13,7 @@ import ServiceLifecycle
 struct DispatchPipeline: Service {
     let consumer: any DispatchConsumer
     let ledger: any DispatchLedger
+    let gateway: any PushGateway
     let policy: DispatchPolicy
     /// Asked before sending where platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
     let registered: (any RegisteredPlatforms)?
@@ -33,6 +34,11 @@ struct DispatchPipeline: Service {
     private static let pausedLimit = 64
     /// The waits after a claim that failed; in all less than a drain may take.
     private static let claimWaits: [Duration] = [.milliseconds(200), .milliseconds(500), .seconds(1), .seconds(2)]
+    /// The wait after a claim that another try would not mend: what is given back is handed out again at once.
+    private static let refusedWait = Duration.seconds(1)
+    /// How long requests to the hub may take to end once the dispatcher stops: past it there must be time to store
+    /// what the other platforms of their notifications took, before all services are cancelled.
+    private static let maxRequestDrain = Duration.seconds(5)
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchLedger,
@@ -41,6 +47,7 @@ struct DispatchPipeline: Service {
     ) {
         self.consumer = consumer
         self.ledger = ledger
+        self.gateway = gateway
         self.policy = policy
         self.registered = registered
         self.logger = logger
@@ -63,15 +70,29 @@ struct DispatchPipeline: Service {
             group.addTask { await settler.run() }
             group.addTask { await lanes.watch() }
             while let deliveries = await consumer.next(limit: await room()) {
+                if settler.isDraining {
+                    consumer.giveBack(deliveries)
+                    continue
+                }
                 await dispatch(deliveries)
                 await lanes.rest()
             }
-            lanes.close()
+            drain()
             await settler.finish()
             // The settling ends when all is settled; until then the lanes are watched.
             await group.next()
             group.cancelAll()
         }
+    }
+
+    /// The dispatcher begins to stop: nothing new is sent, and what is at the hub ends within ``maxRequestDrain``.
+    ///
+    /// To be called as soon as the consumer is told to stop, since the intake may be waiting for room that only answers
+    /// of the hub can make. ``run()`` returns once the consumer is drained and all is settled.
+    func drain() {
+        settler.drain()
+        lanes.close()
+        gateway.stop(within: Self.maxRequestDrain)
     }
 
     /// Waits until there is room, and says for how many.
@@ -90,12 +111,13 @@ struct DispatchPipeline: Service {
         let (readable, unreadable) = deliveries.partitioned { $0.message != nil }
         // The consumer moves them to the dead-letter queue.
         settler.settle(unreadable.map { Settlement(delivery: $0) })
-        metrics.poison.increment(by: unreadable.count)
+        metrics.countDeadLetters(.body, unreadable.count)
         let (admitted, repeated) = readable.partitioned(settler.admit)
         metrics.repeated.increment(by: repeated.count)
         guard !admitted.isEmpty else { return }
-        if let plans = await claim(admitted.compactMap { $0.message?.id }) {
-            start(admitted, plans: await skippingUnregistered(plans))
+        if var claims = await claim(admitted.compactMap { $0.message?.id }) {
+            claims.plans = await skippingUnregistered(claims.plans)
+            start(admitted, claims)
         } else {
             consumer.giveBack(settler.release(admitted))
         }
@@ -103,12 +125,20 @@ struct DispatchPipeline: Service {
 
     /// Claims, and while the store is away tries again for a few seconds: what is given back is handed out again at
     /// once, and every time counts towards the queue's delivery limit.
-    private func claim(_ ids: [NotificationID]) async -> [NotificationID: DispatchPlan]? {
-        for wait in Self.claimWaits {
+    ///
+    /// A refusal of the store is not tried again: each try counts up the attempts of all, which their records show as
+    /// pushes that may have been sent.
+    private func claim(_ ids: [NotificationID]) async -> DispatchClaims? {
+        for wait in Self.claimWaits where !Task.isCancelled {
             do {
-                let plans = try await ledger.claim(ids, now: .now)
+                let claims = try await ledger.claim(ids, now: .now)
                 claimProblem.succeeded(to: logger)
-                return plans
+                return claims
+            } catch let error as StorageError where !error.isRetriable {
+                logger.error("the store refused a claim", metadata: ["error": "\(error)", "count": "\(ids.count)"])
+                metrics.claimFailures.increment()
+                try? await Task.sleep(for: Self.refusedWait)
+                return nil
             } catch {
                 claimProblem.failed("\(error)", to: logger, metadata: ["count": "\(ids.count)"])
                 metrics.claimFailures.increment()
@@ -140,12 +170,18 @@ struct DispatchPipeline: Service {
         }
     }
 
-    private func start(_ deliveries: [DispatchDelivery], plans: [NotificationID: DispatchPlan]) {
+    private func start(_ deliveries: [DispatchDelivery], _ claims: DispatchClaims) {
         let now = Timestamp.now
         var done: [Settlement] = []
         for delivery in deliveries {
             guard let message = delivery.message else { continue }
-            guard let plan = plans[message.id]?.skippingUnserved(policy, now: now) else {
+            if let error = claims.unreadable[message.id] {
+                let letter = DeadLetterDraft(
+                    message: message, reason: "the record cannot be read: \(error.message)", cause: .record)
+                done.append(Settlement(delivery: delivery, dead: letter))
+                continue
+            }
+            guard let plan = claims[message.id]?.skippingUnserved(policy, now: now) else {
                 metrics.unknown.increment()
                 done.append(Settlement(delivery: delivery))
                 continue
@@ -158,7 +194,12 @@ struct DispatchPipeline: Service {
             }
             let platforms = policy.owedPlatforms(plan, asked: message.platforms)
             if platforms.isEmpty {
-                done.append(Settlement(delivery: delivery, outcome: plan.closing(policy, now: now)))
+                // With no platform this settles at once, and names again what was given up before.
+                let attempt = DispatchAttempt(delivery: delivery, message: message, plan: plan, platforms: [])
+                done.append(
+                    Settlement(
+                        delivery: delivery, outcome: plan.closing(policy, now: now),
+                        dead: attempt.settlement(policy, now: now).dead))
                 continue
             }
             metrics.ambiguous.increment(by: plan.unrecordedClaims * platforms.count)

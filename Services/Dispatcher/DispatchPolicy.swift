@@ -60,10 +60,14 @@ struct DispatchPolicy: Sendable {
             delivery.attempts -= 1
             delivery.state = .retrying
             delivery.error = "The hub throttles."
-        case .unauthorized(let reason):
-            // Nor when it is our credentials that are wrong.
+        case .unauthorized(let reason), .hubNotFound(let reason):
+            // Nor when it is our credentials, or the name of the hub, that are wrong.
             delivery.attempts -= 1
             delivery.state = .retrying
+            delivery.error = reason
+        case .notSent(let reason):
+            // It was not tried, so it is as it was.
+            delivery.attempts -= 1
             delivery.error = reason
         case .unavailable(let reason, _):
             delivery.state = delivery.attempts < maximumAttempts ? .retrying : .dead
@@ -72,7 +76,7 @@ struct DispatchPolicy: Sendable {
             delivery.state = delivery.attempts < maximumAttempts ? .retrying : .dead
             delivery.unanswered += 1
             delivery.error = reason
-        case .rejected(let reason):
+        case .rejected(let reason, _):
             delivery.state = .dead
             delivery.error = reason
         }
@@ -85,7 +89,7 @@ extension SendOutcome {
     var retryAfter: Duration? {
         switch self {
         case .throttled(let retryAfter), .unavailable(_, let retryAfter): retryAfter
-        case .unanswered, .sent, .rejected, .unauthorized: nil
+        case .unanswered, .sent, .rejected, .unauthorized, .hubNotFound, .notSent: nil
         }
     }
 }
@@ -107,11 +111,8 @@ extension LaneAnswer {
         }
     }
 
-    /// Whether the notification is given up by the hub's own final answer rather than for want of attempts.
-    var isFinal: Bool {
-        switch self {
-        case .answered(.sent, _), .answered(.rejected, _): true
-        case .answered, .held: false
-        }
+    /// Why a delivery that is dead after this answer was given up.
+    var cause: DeadLetterCause {
+        if case .answered(.rejected(_, let status), _) = self { .refused(status: status) } else { .attempts }
     }
 }

@@ -19,6 +19,7 @@ final class DispatchSettler: Sendable {
     /// Bounded by the prefetch: a delivery is in it at most once.
     private let mailbox = Mailbox<Settlement>()
     private let underWay = Mutex(UnderWay())
+    private let deadLetterLog = DeadLetterLog()
 
     private struct UnderWay {
         /// From before the claim until after the settlement, with further deliveries of the same notification.
@@ -27,6 +28,8 @@ final class DispatchSettler: Sendable {
         var attempts = 0
         /// Waits until so many notifications at most are under way.
         var room: (limit: Int, waiter: CheckedContinuation<Void, Never>)?
+        /// When the dispatcher began to stop.
+        var drainBegan: ContinuousClock.Instant?
         var isFinishing = false
     }
 
@@ -79,15 +82,36 @@ final class DispatchSettler: Sendable {
         }
     }
 
-    /// Waits until at most so many notifications are under way; asked by one task at a time.
+    /// Waits until at most so many notifications are in flight, the dispatcher stops, or the task is cancelled; asked
+    /// by one task at a time.
     func hasFallen(to limit: Int) async {
-        await withCheckedContinuation { continuation in
-            underWay.withLock { state in
-                if state.repeats.count <= limit { return continuation.resume() }
-                state.room = (limit, continuation)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                underWay.withLock { state in
+                    // Read under the lock: a cancellation that comes later finds the waiter.
+                    if state.repeats.count <= limit || state.drainBegan != nil || Task.isCancelled {
+                        return continuation.resume()
+                    }
+                    state.room = (limit, continuation)
+                }
             }
+        } onCancel: {
+            underWay.withLock { $0.room.take() }?.waiter.resume()
         }
     }
+
+    /// The dispatcher begins to stop: nobody waits for room any more, and the store and the broker are waited for no
+    /// longer than the rest of the drain allows.
+    func drain() {
+        let room = underWay.withLock { state in
+            state.drainBegan = state.drainBegan ?? .now
+            return state.room.take()
+        }
+        room?.waiter.resume()
+    }
+
+    /// Whether the dispatcher stops.
+    var isDraining: Bool { underWay.withLock { $0.drainBegan != nil } }
 
     /// Notifications that are claimed, or being claimed, and not settled.
     var notificationsUnderWay: Int { underWay.withLock { $0.repeats.count } }
@@ -125,29 +149,61 @@ final class DispatchSettler: Sendable {
                 continue
             }
             let settlements = fenced.isEmpty ? settlements : settlements.map { $0.without(fenced) }
-            guard settlements.contains(where: \.publishes) else {
-                consumer.acknowledge(release(settlements.map(\.delivery)))
-                metrics.settled.increment(by: settlements.count)
-                continue
-            }
-            // Before the retry is published: should it come back before the delivery is acknowledged (a process that
-            // was stopped in between), it must not share the fate of the one that it follows.
-            let deliveries = settlements.map { release([$0.delivery]) }
-            let unconfirmed = await followUp(settlements)
-            let (unpublished, settled) = deliveries.indices.map { $0 }.partitioned(unconfirmed.contains)
-            consumer.acknowledge(settled.flatMap { deliveries[$0] })
-            if !unpublished.isEmpty { consumer.giveBack(unpublished.flatMap { deliveries[$0] }) }
-            metrics.settled.increment(by: settled.count)
+            let (publishing, done) = settlements.partitioned(\.publishes)
+            // These wait for no confirm of the others.
+            if !done.isEmpty { consumer.acknowledge(release(done.map(\.delivery))) }
+            metrics.settled.increment(by: done.count)
+            if !publishing.isEmpty { await publishAndAcknowledge(publishing) }
+        }
+    }
+
+    private func publishAndAcknowledge(_ settlements: [Settlement]) async {
+        // Before the retry is published: should it come back before the delivery is acknowledged (a process that was
+        // stopped in between), it must not share the fate of the one that it follows.
+        let deliveries = settlements.map { release([$0.delivery]) }
+        // Given back, the broker delivers them again, to a dispatcher that has the time to wait for its confirms.
+        guard mayPublish else { return consumer.giveBack(deliveries.flatMap { $0 }) }
+        let unconfirmed = await followUp(settlements)
+        let (unpublished, settled) = deliveries.indices.map { $0 }.partitioned(unconfirmed.contains)
+        await abandon(settled.compactMap { settlements[$0].dead })
+        consumer.acknowledge(settled.flatMap { deliveries[$0] })
+        if !unpublished.isEmpty { consumer.giveBack(unpublished.flatMap { deliveries[$0] }) }
+        metrics.settled.increment(by: settled.count)
+    }
+
+    /// Takes rows that cannot be read out of the outbox, now that a dead letter stands for each.
+    private func abandon(_ letters: [DeadLetterDraft]) async {
+        let ids = letters.filter { $0.cause == .record }.map(\.message.id)
+        guard !ids.isEmpty else { return }
+        do {
+            try await ledger.abandon(ids)
+        } catch {
+            // The outbox publishes them again then, and each gets one more dead letter.
+            logger.warning("unreadable notifications stay in the outbox", metadata: ["error": "\(error)"])
         }
     }
 
     /// How long outcomes wait for a store that is away: longer than a database takes to start again after a crash, for
     /// what is given back is sent twice; and well within ``OutboxPolicy/attemptLimit``.
     private static let recordPatience = Duration.seconds(25)
-    /// The same while the dispatcher stops.
-    private static let lastPatience = Duration.seconds(4)
+    /// The end of that wait after the beginning of a drain: requests to the hub end within 5 s of it, and at 8 s all
+    /// services are cancelled.
+    private static let recordEnd = Duration.seconds(7)
+    /// After the beginning of a drain: a broker that does not answer keeps a publish for 5 s.
+    private static let publishEnd = Duration.seconds(2)
 
-    private var isFinishing: Bool { underWay.withLock { $0.isFinishing } }
+    private var mayPublish: Bool {
+        underWay.withLock { $0.drainBegan.map { $0.duration(to: .now) < Self.publishEnd } ?? true }
+    }
+
+    /// Whether outcomes that could not be stored are to be tried once more.
+    private func mayRecord(since start: ContinuousClock.Instant) -> Bool {
+        if Task.isCancelled { return false }
+        if let drainBegan = underWay.withLock({ $0.drainBegan }) {
+            return drainBegan.duration(to: .now) < Self.recordEnd
+        }
+        return start.duration(to: .now) < Self.recordPatience
+    }
 
     /// Stores outcomes; while the store is away it tries again, for a duplicate push costs more than a wait.
     ///
@@ -156,7 +212,7 @@ final class DispatchSettler: Sendable {
         guard !outcomes.isEmpty else { return [] }
         let start = ContinuousClock.now
         var wait = Duration.milliseconds(50)
-        while start.duration(to: .now) < (isFinishing ? Self.lastPatience : Self.recordPatience) {
+        repeat {
             do {
                 let superseded = try await ledger.record(outcomes)
                 recordProblem.succeeded(to: logger)
@@ -167,47 +223,50 @@ final class DispatchSettler: Sendable {
                 try? await Task.sleep(for: wait)
                 wait = min(wait * 2, .seconds(1))
             }
-        }
+        } while mayRecord(since: start)
         return nil
     }
 
-    /// Publishes retries and dead letters.
+    /// Publishes retries and dead letters, all in one go.
     ///
     /// - Returns: the indices of what the broker did not confirm; its deliveries must not be acknowledged.
     private func followUp(_ settlements: [Settlement]) async -> Set<Int> {
+        let followUps = followUps(settlements)
+        let results = await publisher.publish(followUps.map { ($0.message, $0.route) })
         var unconfirmed: Set<Int> = []
-        for (route, group) in followUps(settlements) {
-            let results = await publisher.publish(group.map(\.message), to: route)
-            unconfirmed.formUnion(failures(results, group.map(\.index)))
-            metrics.count(route, group.count)
+        var failure: MessagingError?
+        for (followUp, result) in zip(followUps, results) {
+            guard case .failure(let error) = result else { continue }
+            unconfirmed.insert(followUp.index)
+            failure = error
+        }
+        if let failure {
+            followUpProblem.failed("\(failure)", to: logger, metadata: ["count": "\(unconfirmed.count)"])
+        } else if !followUps.isEmpty {
+            followUpProblem.succeeded(to: logger)
+        }
+        for (index, settlement) in settlements.enumerated() where !unconfirmed.contains(index) {
+            if settlement.retry != nil { metrics.retries.increment() }
+            guard let letter = settlement.dead else { continue }
+            metrics.countDeadLetters(letter.cause)
+            deadLetterLog.note(letter, logger)
         }
         return unconfirmed
     }
 
-    /// The messages to publish, by where they go, with the indices of their settlements.
+    /// The messages to publish, with the indices of their settlements.
     private func followUps(
         _ settlements: [Settlement]
-    ) -> [DispatchRoute: [(index: Int, message: DispatchMessage)]] {
-        var routes: [DispatchRoute: [(index: Int, message: DispatchMessage)]] = [:]
+    ) -> [(index: Int, message: DispatchMessage, route: DispatchRoute)] {
+        var followUps: [(index: Int, message: DispatchMessage, route: DispatchRoute)] = []
         for (index, settlement) in settlements.enumerated() {
             if let retry = settlement.retry {
-                routes[.retry(delay: retry.delay), default: []].append((index, retry.message))
+                followUps.append((index, retry.message, .retry(delay: retry.delay)))
             }
             if let dead = settlement.dead {
-                routes[.dead(reason: dead.reason), default: []].append((index, dead.message))
+                followUps.append((index, dead.message, .dead(reason: dead.reason)))
             }
         }
-        return routes
-    }
-
-    private func failures(_ results: [Result<Void, MessagingError>], _ indices: [Int]) -> [Int] {
-        zip(indices, results).compactMap { index, result in
-            guard case .failure(let error) = result else {
-                followUpProblem.succeeded(to: logger)
-                return nil
-            }
-            followUpProblem.failed("\(error)", to: logger)
-            return index
-        }
+        return followUps
     }
 }

@@ -21,6 +21,9 @@ func buildDispatcher(
     let consumer = RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
     let sender = HubSender(
         configuration: configuration.hub, concurrency: configuration.concurrency, logger: context.logger)
+    if configuration.hub.connectionStringFile != nil {
+        context.onReload("hub connection string") { sender.reload() }
+    }
     let pipeline = DispatchPipeline(
         consumer: consumer, publisher: publisher, ledger: opened.store, gateway: sender, policy: configuration.policy,
         registered: configuration.registeredOnly ? opened.store : nil, lanes: configuration.lanes,
@@ -32,8 +35,9 @@ func buildDispatcher(
             ReadinessCheck(name: "amqp") { consumer.problem ?? publisher.problem },
         ], context: context)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
-    // Stopped in reverse: the consumer first, which waits until the pipeline has settled what it was given; only then
-    // the pipeline, and after it what it needs.
+    // Stopped in reverse: the consumer first, which waits until the pipeline has settled what it was given, and tells
+    // the pipeline at once that it stops; only then the pipeline, and after it what it needs.
+    let draining = TellingShutdown(consumer) { pipeline.drain() }
     return BuiltDispatcher(
-        services: [opened.service, publisher, sender, UntilShutdown(pipeline), consumer, http], store: opened.store)
+        services: [opened.service, publisher, sender, UntilShutdown(pipeline), draining, http], store: opened.store)
 }

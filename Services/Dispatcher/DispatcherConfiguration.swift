@@ -59,6 +59,8 @@ struct DispatcherConfiguration: Sendable {
 extension DispatcherConfiguration {
     /// A lane for each platform, which share what is set for all.
     var lanes: LaneSettings {
-        LaneSettings(platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch, hub: hub.hubName)
+        LaneSettings(
+            platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch, hub: hub.hubName,
+            endpoint: hub.endpoint.url)
     }
 }

@@ -12,3 +12,22 @@ struct UntilShutdown<Base: Service>: Service {
         try await gracefulShutdown()
     }
 }
+
+/// A service that also tells another part when its turn to stop has come, before it has stopped.
+struct TellingShutdown<Base: Service>: Service {
+    private let base: Base
+    private let tell: @Sendable () -> Void
+
+    init(_ base: Base, tell: @escaping @Sendable () -> Void) {
+        self.base = base
+        self.tell = tell
+    }
+
+    func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await base.run()
+        } onGracefulShutdown: {
+            tell()
+        }
+    }
+}

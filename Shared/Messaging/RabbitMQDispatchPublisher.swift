@@ -32,9 +32,10 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     public var problem: String? { publisher.problem ?? leaders.problem }
 
     public func publish(
-        _ messages: [DispatchMessage], to route: DispatchRoute
+        _ messages: [(message: DispatchMessage, route: DispatchRoute)]
     ) async -> [Result<Void, MessagingError>] {
-        let results = await publisher.publish(messages.map { AMQPMessage($0, route: route, topology: topology) })
+        let results = await publisher.publish(
+            messages.map { AMQPMessage($0.message, route: $0.route, topology: topology) })
         return results.map { $0.mapError { MessagingError($0) } }
     }
 }

@@ -116,7 +116,7 @@ extension ConfigurationKeys {
     /// The key `HUB_PLATFORMS`.
     public static let hubPlatforms = ConfigurationKey(
         "HUB_PLATFORMS", .list(of: .platform, hint: "LIST"), default: "apple,fcmv1,windows",
-        meaning: "Platforms fanned out to; also gcm (legacy) and what else the hub takes")
+        meaning: "Platforms fanned out to, each named once: apple, fcmv1, windows, adm, browser, gcm (legacy)")
 }
 
 extension ConfigurationKeys {

@@ -1,7 +1,7 @@
 public import SecurePushCore
 
 extension ConfigurationReader {
-    /// Reads `HUB_PLATFORMS`: platforms for which there is a native form, at least one.
+    /// Reads `HUB_PLATFORMS`: platforms for which there is a native form, at least one, each named once.
     ///
     /// - Returns: `nil` if it cannot be used; the reader holds the issue.
     public mutating func readPlatforms() -> [Platform]? {
@@ -11,6 +11,12 @@ extension ConfigurationReader {
             let known = Platform.known.map(\.rawValue).joined(separator: ", ")
             let names = unknown.map(\.rawValue).joined(separator: ", ")
             note(ConfigurationKeys.hubPlatforms.name, "names \(names): a native form exists for \(known)")
+            return nil
+        }
+        let repeated = Platform.known.filter { known in platforms.count { $0 == known } > 1 }
+        guard repeated.isEmpty else {
+            let names = repeated.map(\.rawValue).joined(separator: ", ")
+            note(ConfigurationKeys.hubPlatforms.name, "names \(names) more than once: name each platform once")
             return nil
         }
         return platforms

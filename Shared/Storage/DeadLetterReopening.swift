@@ -11,6 +11,9 @@ enum DeadLetterReopening {
         var deliveries: String?
     }
 
+    /// What was read, by ID; a row that cannot be read keeps no other from being reopened.
+    typealias Rows = [NotificationID: Result<Row, StorageError>]
+
     /// One write: the next attempt, with these deliveries, if the record is still the one that was read.
     struct Change: Sendable {
         var id: NotificationID
@@ -24,15 +27,18 @@ enum DeadLetterReopening {
 
     /// - Parameter write: returns the IDs whose records were written.
     static func run(
-        _ letters: [NotificationID: [Platform]], now: Timestamp, read: ([NotificationID]) async throws -> [Row],
+        _ letters: [NotificationID: [Platform]], now: Timestamp, read: ([NotificationID]) async throws -> Rows,
         write: ([Change]) async throws -> Set<NotificationID>
     ) async throws -> [NotificationID: Reopening] {
         var results: [NotificationID: Reopening] = [:]
         var missing = Array(letters.keys)
         for _ in 0..<maximumRounds where !missing.isEmpty {
             var changes: [Change] = []
-            for row in try await read(missing) {
-                let id = row.record.id
+            for (id, row) in try await read(missing) {
+                guard case .success(let row) = row else {
+                    results[id] = .unreadable
+                    continue
+                }
                 let (result, deliveries) = row.record.reopening(letters[id] ?? [], now: now)
                 results[id] = result
                 guard case .owed = result else { continue }

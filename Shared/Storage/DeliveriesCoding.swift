@@ -4,9 +4,10 @@ import SecurePushCore
 /// The text in which the stores keep a notification's deliveries: a JSON array of small objects, such as
 /// `[{"p":"apple","s":"sent","n":1,"t":1790000000000}]`.
 ///
-/// `p` platform, `s` state, `n` attempts, `u` those of them without an answer, `m` the hub's message ID, `o` its
-/// outcome, `e` the last error, `t` the time of the last change in milliseconds; what is `nil` is left out. Written by
-/// hand because every dispatched notification pays for it; read by `JSONDecoder` because only redelivered ones do.
+/// `p` platform, `s` state, `n` attempts, `u` those of them without an answer, `m` the hub's message ID, `e` the last
+/// error, `t` the time of the last change in milliseconds; what is `nil` is left out, and members that are unknown are
+/// passed over. Written by hand because every dispatched notification pays for it; read by `JSONDecoder` because only
+/// redelivered ones do.
 enum DeliveriesCoding {
     private struct Object: Decodable {
         let p: String
@@ -14,7 +15,6 @@ enum DeliveriesCoding {
         let n: Int
         let u: Int?
         let m: String?
-        let o: String?
         let e: String?
         let t: Int64
     }
@@ -42,14 +42,21 @@ enum DeliveriesCoding {
             guard let state = DeliveryState(rawValue: object.s) else {
                 throw StorageError(.failed, "A notification's deliveries hold an unknown state.")
             }
+            let unanswered = object.u ?? 0
+            guard countRange.contains(object.n), countRange.contains(unanswered) else {
+                throw StorageError(.failed, "A notification's deliveries hold a number of attempts out of range.")
+            }
             deliveries.append(
                 Delivery(
-                    platform: Platform(rawValue: object.p), state: state, attempts: object.n,
-                    unanswered: object.u ?? 0, hubMessageID: object.m, outcome: object.o, error: object.e,
-                    updatedAt: Timestamp(milliseconds: object.t)))
+                    platform: Platform(rawValue: object.p), state: state, attempts: object.n, unanswered: unanswered,
+                    hubMessageID: object.m, error: object.e,
+                    updatedAt: try Timestamp(stored: object.t, column: "deliveries")))
         }
         return deliveries
     }
+
+    /// What attempts are counted in: more than any dispatcher makes, and far from where adding to it overflows.
+    private static let countRange = 0...Int(Int32.max)
 
     private static func append(_ delivery: Delivery, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: #""p":"#.utf8)
@@ -62,7 +69,7 @@ enum DeliveriesCoding {
             bytes.append(contentsOf: #","u":"#.utf8)
             appendNumber(delivery.unanswered, to: &bytes)
         }
-        for (key, value) in [("m", delivery.hubMessageID), ("o", delivery.outcome), ("e", delivery.error)] {
+        for (key, value) in [("m", delivery.hubMessageID), ("e", delivery.error)] {
             guard let value else { continue }
             bytes.append(contentsOf: #",""#.utf8)
             bytes.append(contentsOf: key.utf8)
@@ -75,5 +82,20 @@ enum DeliveriesCoding {
 
     private static func appendNumber(_ number: some BinaryInteger, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: String(number).utf8)
+    }
+}
+
+extension Timestamp {
+    /// The years 1970 to 9999, which RFC 3339 can write and arithmetic with configured durations cannot overflow.
+    private static let storedRange: ClosedRange<Int64> = 0...253_402_300_799_999
+
+    /// Reads a time that a store keeps.
+    ///
+    /// - Throws: ``StorageError`` with code `failed` for a number that this program did not write.
+    init(stored milliseconds: Int64, column: String) throws(StorageError) {
+        guard Self.storedRange.contains(milliseconds) else {
+            throw StorageError(.failed, "The column \(column) holds a time that cannot be read.")
+        }
+        self.init(milliseconds: milliseconds)
     }
 }

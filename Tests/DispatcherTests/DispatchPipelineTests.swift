@@ -97,13 +97,93 @@ import Testing
         #expect(try await deliveries(id)[.apple]?.state == .dead)
     }
 
-    @Test func aRefusalIsStoredAndNotRetried() async throws {
-        let gateway = FakeGateway([.windows: [.rejected(reason: "400")]])
+    @Test func aRefusalIsStoredAndGoesToTheDeadLetters() async throws {
+        let reason = "HTTP 413: Too big"
+        let gateway = FakeGateway([.windows: [.rejected(reason: reason, status: 413)]])
         let id = try await stored()
-        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
-        #expect(broker.record.published.isEmpty)
+        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
+        let published = broker.record.published
+        #expect(published.map(\.route) == [.dead(reason: reason)])
+        // The letter names the platform, so that it can be sent again.
+        #expect(published.map(\.message) == [DispatchMessage(id: id, platforms: [.windows], traceparent: "t")])
         #expect(broker.record.acknowledged == [1])
-        #expect(try await deliveries(id)[.windows]?.error == "400")
+        #expect(try await deliveries(id)[.windows]?.error == reason)
+        #expect(try await store.reopen([id: [.windows]], now: .now) == [id: .owed([.windows])])
+    }
+
+    @Test func ofSeveralThatAreGivenUpOneLetterTellsAll() async throws {
+        let policy = DispatchPolicy(platforms: [.apple, .fcmv1, .windows], maximumAttempts: 1)
+        let gateway = FakeGateway([
+            .apple: [.rejected(reason: "HTTP 400", status: 400)],
+            .windows: [.unavailable(reason: "HTTP 503", retryAfter: nil)],
+        ])
+        let id = try await stored()
+        broker.deliver(DispatchMessage(id: id))
+        broker.drain()
+        try await DispatchPipeline(
+            consumer: broker, publisher: broker, ledger: store, gateway: gateway, policy: policy,
+            logger: Logger(label: "test")
+        ).run()
+        #expect(broker.record.published.map(\.route) == [.dead(reason: "HTTP 400; out of attempts: HTTP 503")])
+        #expect(broker.record.published.map(\.message.platforms) == [[.apple, .windows]])
+    }
+
+    /// The outcome is on record, the letter may not be in the queue: the broker went away in between.
+    @Test func aLetterThatWasNotConfirmedIsPublishedAgain() async throws {
+        let id = try await stored { $0.platforms = [.apple] }
+        let refusing = FakeGateway([.apple: [.rejected(reason: "HTTP 400", status: 400)]])
+        broker.refusePublishes()
+        try await withPipeline(refusing) { broker.deliver(DispatchMessage(id: id)) }
+        #expect(broker.record.givenBack == [1])
+        let (later, gateway) = (FakeBroker(), FakeGateway())
+        later.deliver(DispatchMessage(id: id), isRedelivered: true)
+        later.drain()
+        try await DispatchPipeline(
+            consumer: later, publisher: later, ledger: store, gateway: gateway, policy: policy,
+            logger: Logger(label: "test")
+        ).run()
+        #expect(gateway.sent.isEmpty)
+        #expect(later.record.published.map(\.route) == [.dead(reason: "HTTP 400")])
+        #expect(later.record.published.map(\.message.platforms) == [[.apple]])
+        #expect(later.record.acknowledged == [1])
+    }
+
+    /// A row that a newer version wrote, or a hand.
+    @Test func aRowThatCannotBeReadIsDeadLetteredAndHoldsUpNoOther() async throws {
+        let gateway = FakeGateway()
+        var ids: [NotificationID] = []
+        for _ in 0..<5 { ids.append(try await stored()) }
+        await store.damage(ids[2])
+        for id in ids { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
+        try await withPipeline(gateway) {}
+        #expect(gateway.sent.count == 12)
+        #expect(broker.record.acknowledged.sorted() == [1, 2, 3, 4, 5])
+        let letter = try #require(broker.record.published.first)
+        #expect(broker.record.published.count == 1)
+        #expect(letter.message == DispatchMessage(id: ids[2], traceparent: "t"))
+        #expect(letter.route == .dead(reason: "the record cannot be read: The record was damaged."))
+        for id in ids where id != ids[2] {
+            let plan = try #require(try await store.claim([id], now: .now)[id])
+            // One claim by the pipeline, and this one; none of them without an outcome.
+            #expect(plan.attempt == 2 && plan.unrecordedClaims == 0)
+            #expect(plan.deliveries.allSatisfy { $0.state == .sent && $0.unanswered == 0 })
+        }
+        // The outbox does not publish it again.
+        let later = Timestamp.now + .seconds(3600)
+        #expect(try await store.lease(limit: 10, now: later, until: later).isEmpty)
+    }
+
+    /// Each further try would count up the attempts of all.
+    @Test func whatTheStoreRefusesIsClaimedOnce() async throws {
+        let gateway = FakeGateway()
+        let id = try await stored()
+        let failures = FlakyLedger.Failures(claims: 100, claimCode: .failed)
+        try await withPipeline(gateway, ledger: FlakyLedger(base: store, failures: failures)) {
+            broker.deliver(DispatchMessage(id: id))
+        }
+        #expect(failures.claimsLeft == 99)
+        #expect(gateway.sent.isEmpty)
+        #expect(broker.record.givenBack == [1])
     }
 
     @Test func retryAfterChoosesTheDelay() async throws {

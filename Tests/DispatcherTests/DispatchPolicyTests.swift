@@ -73,6 +73,25 @@ import Testing
         #expect(delivery?.error == "HTTP 401")
     }
 
+    @Test func aHubThatDoesNotExistUsesUpNone() {
+        var delivery: Delivery?
+        for _ in 1...10 {
+            delivery = policy.delivery(
+                of: .apple, after: .hubNotFound(reason: "HTTP 404"), previous: delivery, now: now)
+        }
+        #expect(delivery?.state == .retrying && delivery?.attempts == 0 && delivery?.error == "HTTP 404")
+    }
+
+    @Test func whatWasNotSentIsAsItWas() {
+        let before = Delivery(platform: .apple, state: .retrying, attempts: 2, unanswered: 1, updatedAt: .now)
+        let outcome = SendOutcome.notSent(reason: "no connection to the hub")
+        let first = policy.delivery(of: .apple, after: outcome, previous: nil, now: now)
+        #expect(first.state == .pending && first.attempts == 0 && first.unanswered == 0)
+        let later = policy.delivery(of: .apple, after: outcome, previous: before, now: now)
+        #expect(later.state == .retrying && later.attempts == 2 && later.unanswered == 1)
+        #expect(later.error == "no connection to the hub")
+    }
+
     @Test func aRefusalIsFinal() {
         let delivery = policy.delivery(of: .apple, after: .rejected(reason: "413"), previous: nil, now: now)
         #expect(delivery.state == .dead)

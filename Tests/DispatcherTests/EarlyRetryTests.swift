@@ -14,9 +14,11 @@ import Testing
 
         let isConnected = true
 
-        func publish(_ messages: [DispatchMessage], to route: DispatchRoute) async -> [Result<Void, MessagingError>] {
+        func publish(
+            _ messages: [(message: DispatchMessage, route: DispatchRoute)]
+        ) async -> [Result<Void, MessagingError>] {
             let sent = gateway.sent.count
-            for message in messages { broker.deliver(message) }
+            for (message, _) in messages { broker.deliver(message) }
             _ = try? await eventually(within: .seconds(5)) { gateway.sent.count > sent }
             return messages.map { _ in .success(()) }
         }

@@ -23,13 +23,16 @@ final class FakeBroker: DispatchConsumer, DispatchPublisher {
     func refusePublishes() { state.withLock { $0.refusesPublishes = true } }
 
     /// Delivers a message, or one that cannot be read.
-    func deliver(_ message: DispatchMessage?) {
+    ///
+    /// - Parameter isRedelivered: whether the broker has delivered it before.
+    func deliver(_ message: DispatchMessage?, isRedelivered: Bool = false) {
         let tag = state.withLock { state in
             defer { state.nextTag += 1 }
             if message == nil { state.unreadable.insert(state.nextTag) }
             return state.nextTag
         }
-        box.put(CollectionOfOne(DispatchDelivery(tag: tag, epoch: 1, message: message)))
+        let delivery = DispatchDelivery(tag: tag, epoch: 1, message: message, isRedelivered: isRedelivered)
+        box.put(CollectionOfOne(delivery))
     }
 
     /// As after a graceful shutdown: nothing more is delivered.
@@ -48,12 +51,14 @@ final class FakeBroker: DispatchConsumer, DispatchPublisher {
         state.withLock { $0.givenBack += deliveries.map(\.tag) }
     }
 
-    func publish(_ messages: [DispatchMessage], to route: DispatchRoute) async -> [Result<Void, MessagingError>] {
+    func publish(
+        _ messages: [(message: DispatchMessage, route: DispatchRoute)]
+    ) async -> [Result<Void, MessagingError>] {
         state.withLock { state in
             if state.refusesPublishes {
                 return messages.map { _ in .failure(MessagingError(.nacked, "refused by the test")) }
             }
-            state.published += messages.map { ($0, route) }
+            state.published += messages
             return messages.map { _ in .success(()) }
         }
     }
@@ -66,6 +71,7 @@ final class FakeGateway: PushGateway {
         var sent: [HubNotification] = []
         var isHolding = false
         var held: [@Sendable () -> Void] = []
+        var stops: [Duration] = []
     }
 
     private let state = Mutex(State())
@@ -90,6 +96,10 @@ final class FakeGateway: PushGateway {
     }
 
     var sent: [HubNotification] { state.withLock { $0.sent } }
+    /// How long each stop was to take.
+    var stops: [Duration] { state.withLock { $0.stops } }
+
+    func stop(within duration: Duration) { state.withLock { $0.stops.append(duration) } }
 
     func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
         let answer = state.withLock { state -> SendOutcome in
@@ -117,7 +127,15 @@ struct FlakyLedger: DispatchLedger {
     final class Failures: Sendable {
         private let left: Mutex<(claims: Int, records: Int)>
 
-        init(claims: Int = 0, records: Int = 0) { left = Mutex((claims, records)) }
+        let claimCode: StorageError.Code
+
+        init(claims: Int = 0, claimCode: StorageError.Code = .unavailable, records: Int = 0) {
+            left = Mutex((claims, records))
+            self.claimCode = claimCode
+        }
+
+        /// How many more claims are to fail.
+        var claimsLeft: Int { left.withLock { max(0, $0.claims) } }
 
         func takeClaim() -> Bool {
             left.withLock {
@@ -131,10 +149,12 @@ struct FlakyLedger: DispatchLedger {
         }
     }
 
-    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> [NotificationID: DispatchPlan] {
-        if failures.takeClaim() { throw StorageError(.unavailable, "away for the test") }
+    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        if failures.takeClaim() { throw StorageError(failures.claimCode, "away for the test") }
         return try await base.claim(ids, now: now)
     }
+
+    func abandon(_ ids: [NotificationID]) async throws { try await base.abandon(ids) }
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
         if failures.takeRecord() { throw StorageError(.unavailable, "away for the test") }

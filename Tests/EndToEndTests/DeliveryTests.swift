@@ -76,6 +76,42 @@ struct DeliveryTests {
         }
     }
 
+    /// One wrong letter in `HUB_NAME`: the hub answers every send with 404, until the letter is corrected.
+    @Test func aWrongHubNameUsesNoAttempt() async throws {
+        try await withStack { stack in
+            let ingest = try await stack.start("ingest")
+            let dispatcher = try await stack.start("dispatcher")
+            try await expectReady(ingest, dispatcher)
+            stack.hub.answer(404)
+            let ids = try await post(25, to: ingest, stack)
+            let isHeld = try await eventually {
+                let metrics = try await dispatcher.request(.GET, "/metrics").body
+                return metrics.components(separatedBy: "securepush_lane_state{").dropFirst()
+                    .count { $0.prefix { $0 != "\n" }.hasSuffix(" 2") } == 3
+            }
+            #expect(isHeld)
+            #expect(dispatcher.process.standardError.contains("There is no hub of this name at this endpoint"))
+            for id in ids {
+                let answer = try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: stack.apiKey)
+                #expect(answer.body.contains(#""Status":"queued""#) && !answer.body.contains(#""Attempts":1"#))
+            }
+            stack.hub.answer(201)
+            let isThere = try await eventually(within: .seconds(60)) {
+                try await areDispatched(ids, ingest, stack)
+            }
+            #expect(isThere)
+            for service in [ingest, dispatcher] { try await service.drain() }
+        }
+    }
+
+    private func areDispatched(_ ids: [NotificationID], _ ingest: RunningService, _ stack: Stack) async throws -> Bool {
+        for id in ids {
+            let answer = try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: stack.apiKey)
+            guard answer.body.contains(#""Status":"dispatched""#) else { return false }
+        }
+        return true
+    }
+
     @Test func nothingSecretIsLeftOnTheWay() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")

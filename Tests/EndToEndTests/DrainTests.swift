@@ -25,6 +25,61 @@ struct DrainTests {
         }
     }
 
+    /// The hub accepts connections and requests of one platform and never answers them.
+    @Test func aSilentHubDoesNotKeepADispatcherFromEnding() async throws {
+        try await withStack { stack in
+            let ingest = try await stack.start("ingest")
+            let first = try await stack.start("dispatcher")
+            try await expectReady(ingest, first)
+            stack.hub.keepSilent(["windows"])
+            let ids = try await post(25, to: ingest, stack)
+            #expect(try await eventually { stack.hub.sends.count == 50 && stack.hub.silentSends.count == 25 })
+            try await first.drain()
+            // What the other platforms took is on record, though one did not answer.
+            for id in ids { try await expectSent(["apple", "fcmv1"], of: id, ingest, stack) }
+            stack.hub.keepSilent([])
+            let second = try await stack.start("dispatcher")
+            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(ids) })
+            for service in [ingest, second] { try await service.drain() }
+            // The only second pushes are on the platform that never answered.
+            #expect(stack.hub.sends.count == 75)
+        }
+    }
+
+    /// The same while the broker is down, so that nothing can be given back to it either.
+    @Test func aSilentHubAndNoBrokerDoNotKeepADispatcherFromEnding() async throws {
+        try await withStack { stack in
+            let ingest = try await stack.start("ingest")
+            let first = try await stack.start("dispatcher")
+            try await expectReady(ingest, first)
+            stack.hub.keepSilent(["windows"])
+            let ids = try await post(25, to: ingest, stack)
+            #expect(try await eventually { stack.hub.sends.count == 50 && stack.hub.silentSends.count == 25 })
+            try await stack.broker.kill()
+            try await first.drain()
+            for id in ids { try await expectSent(["apple", "fcmv1"], of: id, ingest, stack) }
+            try await ingest.drain()
+            try await stack.broker.start()
+            _ = try await stack.broker.heal()
+        }
+    }
+
+    /// Expects what a sender is told of a notification: these platforms took it, and `windows` is owed.
+    private func expectSent(
+        _ platforms: Set<String>, of id: NotificationID, _ ingest: RunningService, _ stack: Stack
+    ) async throws {
+        struct Status: Decodable {
+            struct Delivery: Decodable {
+                var Platform: String
+                var State: String
+            }
+            var Deliveries: [Delivery]
+        }
+        let answer = try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: stack.apiKey)
+        let status = try JSONDecoder().decode(Status.self, from: Data(answer.body.utf8))
+        #expect(Set(status.Deliveries.filter { $0.State == "sent" }.map(\.Platform)) == platforms, "\(answer.body)")
+    }
+
     @Test func anIngestThatEndsLosesNothingThatItAccepted() async throws {
         try await withStack { stack in
             let first = try await stack.start("ingest")
@@ -68,7 +123,6 @@ struct DrainTests {
             try await ingest.drain()
         }
     }
-
 }
 
 /// Reads until the service takes no more; an answer that has begun must be whole.

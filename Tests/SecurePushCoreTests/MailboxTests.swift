@@ -41,6 +41,22 @@ import Testing
         #expect(await taken == nil)
     }
 
+    @Test func cancellationEndsAWait() async {
+        let box = Mailbox<Int>()
+        let taking = Task { await box.take() }
+        await Task.yield()
+        taking.cancel()
+        #expect(await taking.value == nil)
+        // What has come can be taken all the same, once.
+        box.put([1])
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return (await box.take(), await box.take())
+        }
+        let (first, second) = await late.value
+        #expect(first == [1] && second == nil)
+    }
+
     @Test func manyPutAndNothingIsLost() async {
         let box = Mailbox<Int>()
         let sum = await withTaskGroup(of: Void.self) { group in

@@ -36,6 +36,17 @@ struct ConfigurationReaderTests {
             ])
     }
 
+    @Test(arguments: ["apple,apple", "apple , fcmv1,\tapple", "windows,apple,windows,apple"])
+    func aPlatformIsNamedOnce(_ text: String) {
+        var reader = ConfigurationReader(environment: ["HUB_PLATFORMS": text])
+        #expect(reader.readPlatforms() == nil)
+        let names = text.hasPrefix("windows") ? "apple, windows" : "apple"
+        #expect(
+            reader.issues.map(\.description) == [
+                "HUB_PLATFORMS: names \(names) more than once: name each platform once"
+            ])
+    }
+
     @Test func secretsAreNotRepeated() {
         let parser = ConfigurationParser<String>(hint: "X") { _ throws(ConfigurationRefusal) in
             throw ConfigurationRefusal("is no URL")

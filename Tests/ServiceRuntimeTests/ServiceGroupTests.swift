@@ -62,8 +62,32 @@ struct ServiceGroupTests {
         #expect(Set(all) == ["start store", "start http", "stop store"])
     }
 
-    @Test func drainIsBounded() {
-        #expect(ServiceBootstrap.maximumDrain + ServiceBootstrap.maximumCancellation < .seconds(10))
+    /// Hears nothing of a graceful shutdown, only of its cancellation.
+    private struct Deaf: Service {
+        func run() async throws { try await Task.sleep(for: .seconds(3600)) }
+    }
+
+    /// A service that does not drain is cancelled, in time for the group to end within the 10 s of the contract.
+    @Test func aServiceThatDoesNotDrainIsCancelled() async throws {
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        let services: [any Service] = [Part(name: "store", events: events), Deaf()]
+        let group = ServiceBootstrap.group(of: services, context: .test())
+        let hasEndedInTime = await withTaskGroup(of: Bool.self) { tasks in
+            tasks.addTask {
+                // Ending by cancellation may throw; what counts is that it ends.
+                try? await group.run()
+                return true
+            }
+            #expect(await stream.first { _ in true } == "start store")
+            await group.triggerGracefulShutdown()
+            tasks.addTask {
+                try? await Task.sleep(for: .seconds(10))
+                return false
+            }
+            defer { tasks.cancelAll() }
+            return await tasks.next() ?? false
+        }
+        #expect(hasEndedInTime)
     }
 
     @Test func secondSignalQuits() async throws {

@@ -12,9 +12,11 @@ final class Lane: Sendable {
     private let gateway: any PushGateway
     private let clock: LaneClock
     private let book: Mutex<LaneBook>
-    private let shown = Mutex(LaneCondition.open)
+    private let shown = Mutex(Shown())
     private let metrics: LaneMetrics
     private let logger: Logger
+    /// The settings that a log line names when there is no such hub.
+    private let hub: (name: String, endpoint: String)
     /// Told of every answer, exactly once a send.
     private let deliver: @Sendable (LaneSend, LaneAnswer) -> Void
 
@@ -27,6 +29,7 @@ final class Lane: Sendable {
         self.logger = logger
         self.deliver = deliver
         clock = settings.clock
+        hub = (settings.hub, settings.endpoint)
         let book = LaneBook(settings: settings, now: settings.clock.now())
         metrics = LaneMetrics(platform: platform, hub: settings.hub)
         metrics.show(.open, limit: book.limit.limit)
@@ -120,16 +123,30 @@ extension Lane {
         for (send, hold) in book.withLock({ $0.close(now: now) }) { answerHeld(send, hold) }
     }
 
-    /// Shows the lane's condition, with a line in the log where it is another than before.
+    /// What operators were told last.
+    private struct Shown {
+        var condition = LaneCondition.open
+        /// When the last line about a fault was logged.
+        var faultLogged: LaneClock.Instant?
+    }
+
+    /// How often a fault that lasts is logged again.
+    private static let faultLogInterval = Duration.seconds(60)
+
+    /// Shows the lane's condition, with a line in the log where it is another than before, and once a minute while an
+    /// operator has to correct the settings.
     private func show() {
+        let now = clock.now()
         // The order of lines is the order of changes, so the book is read under the lock of what was shown.
         shown.withLock { shown in
             let (condition, limit, cause) = book.withLock {
                 (LaneCondition($0), $0.limit.limit, $0.circuit.state.pause?.cause)
             }
             metrics.show(condition, limit: limit)
-            guard condition != shown else { return }
-            shown = condition
+            let isDue = shown.faultLogged.map { $0.duration(to: now) >= Self.faultLogInterval } ?? true
+            guard condition != shown.condition || (condition == .fault && isDue) else { return }
+            shown.condition = condition
+            if condition == .fault { shown.faultLogged = now }
             log(condition, cause)
         }
     }
@@ -141,6 +158,13 @@ extension Lane {
         switch condition {
         case .open: logger.info("A lane is open again", metadata: ["platform": "\(platform)"])
         case .paused: logger.warning("A lane is paused", metadata: metadata)
+        case .fault where cause == .noHub:
+            var metadata = metadata
+            metadata["HUB_NAME"] = "\(hub.name)"
+            metadata["endpoint"] = "\(hub.endpoint)"
+            logger.error(
+                "There is no hub of this name at this endpoint: correct HUB_NAME or the connection string, and restart",
+                metadata: metadata)
         case .fault:
             logger.error(
                 "The hub refuses the credentials: correct HUB_CONNECTION_STRING_FILE, or the setting and restart",

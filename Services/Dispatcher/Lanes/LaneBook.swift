@@ -38,6 +38,8 @@ struct LaneBook: Sendable {
     var occupancy: Int { underWay + queue.count }
 
     mutating func submit(_ send: LaneSend, now: Instant) -> Decision {
+        // The gateway stops as well: what is claimed this late is left to another dispatcher.
+        if isClosing { return .held(hold(now: now)) }
         switch circuit.admit(now: now) {
         case .probe:
             underWay += 1
@@ -50,7 +52,7 @@ struct LaneBook: Sendable {
             return .send(isProbe: false)
         }
         limit.noteFull()
-        guard !isBehind, !isClosing, queue.count < mostWaiting else { return .held(hold(now: now)) }
+        guard !isBehind, queue.count < mostWaiting else { return .held(hold(now: now)) }
         queue.append(send, now: now)
         return .queued
     }
@@ -68,7 +70,7 @@ struct LaneBook: Sendable {
         circuit.note(outcome, isProbe: isProbe, now: now)
         let flushed = circuit.state == .closed || queue.count == 0 ? [] : flush(now: now)
         switch outcome {
-        case .throttled, .unauthorized: return (hold(now: now), flushed)
+        case .throttled, .unauthorized, .hubNotFound, .notSent: return (hold(now: now), flushed)
         case .sent, .rejected, .unavailable, .unanswered: return (nil, flushed)
         }
     }
@@ -122,6 +124,7 @@ struct LaneBook: Sendable {
         let pause = circuit.state.pause
         let own = isClosing ? "the dispatcher stops" : isBehind ? "the hub is slow" : "the lane is full"
         return LaneHold(
-            reason: pause?.cause.reason ?? own, pause: circuit.state.remaining(now: now), crowd: heldCount)
+            reason: isClosing ? own : pause?.cause.reason ?? own, pause: circuit.state.remaining(now: now),
+            crowd: heldCount)
     }
 }

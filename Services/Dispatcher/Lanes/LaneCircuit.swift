@@ -10,10 +10,16 @@ struct LaneCircuit: Sendable {
 
     enum Cause: Sendable, Equatable {
         case throttled, failing, silent
+        /// No request reaches the hub: there is no connection.
+        case unreachable
         /// The hub refused a token: an old one until the one made after it was refused as well.
         case refused
         /// The credentials are wrong.
         case credentials
+        /// A 404 to a send, until the one after it was answered so as well.
+        case notFound
+        /// There is no hub of that name at the endpoint.
+        case noHub
     }
 
     struct Pause: Sendable, Equatable {
@@ -43,7 +49,8 @@ struct LaneCircuit: Sendable {
     static let firstInterval = Duration.seconds(1)
     /// Bounds how long after the end of a storm the lane learns of it.
     static let longestInterval = Duration.seconds(15)
-    /// A corrected connection string is taken within ten seconds, and a wrong one not presented to the hub more often.
+    /// A corrected connection string is taken within ten seconds, and a wrong one, or a wrong name of the hub, not
+    /// presented to the hub more often.
     static let credentialsInterval = Duration.seconds(5)
     /// `Retry-After: 0` must not become a busy loop.
     static let shortestPause = Duration.milliseconds(250)
@@ -83,9 +90,9 @@ struct LaneCircuit: Sendable {
             return
         }
         failures += 1
-        if cause == .refused {
-            // The token may just be old: the next request carries a new one and finds out at once.
-            open(Pause(cause: .refused, until: now, interval: Self.credentialsInterval))
+        if cause.confirmed != nil {
+            // The token may just be old, or one 404 a mistake of a gateway: the next request finds out at once.
+            open(Pause(cause: cause, until: now, interval: Self.credentialsInterval))
         } else if outcome.retryAfter != nil || failures >= Self.mostFailures {
             let wait = outcome.retryAfter ?? Self.firstInterval
             let until = now + max(wait, Self.shortestPause)
@@ -98,12 +105,12 @@ struct LaneCircuit: Sendable {
         case nil:
             failures = 0
             state = .closed
-        case .refused?:
-            let isKnown = pause.cause == .refused || pause.cause == .credentials
+        case let cause? where cause.confirmed != nil:
+            // Not at once a second time, even where a 401 follows on a 404.
+            let isKnown = pause.cause.isOfSettings
             let wait = isKnown ? Self.credentialsInterval : .zero
-            open(
-                Pause(
-                    cause: isKnown ? .credentials : .refused, until: now + wait, interval: Self.credentialsInterval))
+            let confirmed = isKnown ? cause.confirmed ?? cause : cause
+            open(Pause(cause: confirmed, until: now + wait, interval: Self.credentialsInterval))
         case let cause?:
             let longer = min(max(pause.interval, Self.firstInterval) * 2, Self.longestInterval)
             let wait = max(outcome.retryAfter ?? longer, Self.shortestPause)
@@ -141,8 +148,27 @@ extension LaneCircuit.Cause {
         case .sent, .rejected: return nil
         case .throttled: self = .throttled
         case .unavailable: self = .failing
+        case .notSent: self = .unreachable
         case .unanswered: self = .silent
         case .unauthorized: self = .refused
+        case .hubNotFound: self = .notFound
+        }
+    }
+
+    /// What the second such answer in a row means; `nil` for what only counts as one failure.
+    var confirmed: Self? {
+        switch self {
+        case .refused: .credentials
+        case .notFound: .noHub
+        case .throttled, .failing, .silent, .unreachable, .credentials, .noHub: nil
+        }
+    }
+
+    /// Whether an operator has to correct the settings.
+    var isOfSettings: Bool {
+        switch self {
+        case .refused, .credentials, .notFound, .noHub: true
+        case .throttled, .failing, .silent, .unreachable: false
         }
     }
 
@@ -152,8 +178,11 @@ extension LaneCircuit.Cause {
         case .throttled: "the hub throttles"
         case .failing: "the hub fails"
         case .silent: "the hub does not answer"
+        case .unreachable: "the hub cannot be reached"
         case .refused: "the hub refused a token, a new one is tried"
         case .credentials: "the hub refuses the credentials"
+        case .notFound: "the hub answered 404, it is tried again"
+        case .noHub: "there is no hub of that name at the endpoint"
         }
     }
 }

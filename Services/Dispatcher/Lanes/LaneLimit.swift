@@ -41,13 +41,15 @@ struct LaneLimit: Sendable {
 
     /// Takes in how a request ended, and after how many nanoseconds.
     mutating func note(_ outcome: SendOutcome, latency: Int64, now: Instant) {
+        // The hub has not seen it, so it says nothing about how much the hub takes.
+        if case .notSent = outcome { return }
         answers += 1
         switch outcome {
         case .unanswered: unanswered += 1
         case .throttled:
             totalLatency += latency
             shrink(by: 0.5)
-        case .sent, .rejected, .unavailable, .unauthorized: totalLatency += latency
+        case .sent, .rejected, .unavailable, .unauthorized, .hubNotFound, .notSent: totalLatency += latency
         }
         let time = start.duration(to: now)
         if time >= Self.longRound || (time >= Self.round && answers >= Self.fewestAnswers) { endRound(now: now) }

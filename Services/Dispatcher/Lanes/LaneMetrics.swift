@@ -25,13 +25,13 @@ enum LaneCondition: Int, Sendable {
     case open = 0
     /// Throttled, failing, silent or slow.
     case paused = 1
-    /// The hub refuses the credentials.
+    /// The hub refuses the credentials, or there is no hub of that name.
     case fault = 2
 
     init(_ book: LaneBook) {
         switch book.circuit.state.pause?.cause {
-        case .credentials?: self = .fault
-        case .throttled?, .failing?, .silent?, .refused?: self = .paused
+        case .credentials?, .noHub?: self = .fault
+        case .throttled?, .failing?, .silent?, .unreachable?, .refused?, .notFound?: self = .paused
         case nil: self = book.isBehind ? .paused : .open
         }
     }

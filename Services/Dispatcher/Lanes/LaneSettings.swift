@@ -11,8 +11,10 @@ struct LaneSettings: Sendable {
     /// Notifications claimed and not settled, which bounds what can wait in a lane: twice as many as requests, so that
     /// each lane finds the next one waiting, or the prefetch where that is less.
     var mostUnderWay: Int { max(1, min(prefetch, concurrency * 2)) }
-    /// The hub's name, for metrics.
+    /// The hub's name (`HUB_NAME`), for metrics and logs.
     var hub = "hub"
+    /// The URL of the hub's namespace, for logs.
+    var endpoint = ""
     var clock = LaneClock.system
 
     /// The most requests of one lane: an equal part of the whole, so that no lane can take the connections of another;

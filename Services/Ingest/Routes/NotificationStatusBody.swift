@@ -45,7 +45,6 @@ extension JSONWriter {
         member("Attempts")
         number(delivery.attempts)
         if let id = delivery.hubMessageID { member("HubMessageId", id) }
-        if let outcome = delivery.outcome { member("Outcome", outcome) }
         if let error = delivery.error { member("Error", error) }
         member("UpdatedAt", delivery.updatedAt.description)
         close("}")

@@ -59,6 +59,7 @@ struct DeadLetterReplay: Sendable {
             case .settled: try await giveUp(letter, .settled, &result)
             case .expired: try await giveUp(letter, .expired, &result)
             case .revoked: try await giveUp(letter, .revoked, &result)
+            case .unreadable: try await tell(ReplayItem(letter, .recordUnreadable), &result)
             case nil: try await giveUp(letter, .unknown, &result)
             }
         }

@@ -14,6 +14,8 @@ struct ReplayItem: Encodable, Sendable, Equatable {
         case settled
         /// The body is no notification's ID.
         case unreadable
+        /// The notification's record in the store cannot be read.
+        case recordUnreadable = "record-unreadable"
         /// There is no letter of this notification.
         case notFound = "not-found"
     }
@@ -43,6 +45,8 @@ struct ReplayItem: Encodable, Sendable, Equatable {
         case .replayed: return "replayed \(name) to \(Platforms?.joined(separator: ",").oneLine ?? "all platforms")"
         case .failed: return "failed   \(name): the broker did not confirm it"
         case .unreadable: return "left     \(name): it can only be purged"
+        case .recordUnreadable:
+            return "left     \(name): its record cannot be read; a newer version may have written it"
         case .notFound: return "missing  \(name): there is no dead letter of it"
         case .unknown, .expired, .revoked, .settled:
             let why = Result == .settled ? "nothing is owed" : Result.rawValue

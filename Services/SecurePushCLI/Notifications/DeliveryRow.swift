@@ -6,7 +6,6 @@ struct DeliveryRow: Codable, Sendable, Equatable {
     var State: String
     var Attempts: Int
     var HubMessageId: String?
-    var Outcome: String?
     var Error: String?
     var UpdatedAt: String
 
@@ -15,7 +14,6 @@ struct DeliveryRow: Codable, Sendable, Equatable {
         State = delivery.state.rawValue
         Attempts = delivery.attempts
         HubMessageId = delivery.hubMessageID
-        Outcome = delivery.outcome
         Error = delivery.error
         UpdatedAt = delivery.updatedAt.description
     }
@@ -26,10 +24,9 @@ struct DeliveryRow: Codable, Sendable, Equatable {
         var table = TextTable(isOfWords: true)
         table.add(["PLATFORM", "STATE", "ATTEMPTS", "UPDATED", "HUB MESSAGE", "REASON"])
         for row in rows {
-            let reason = [row.Outcome, row.Error].compactMap { $0?.oneLine }.joined(separator: ": ")
             table.add([
                 row.Platform.oneLine, row.State.oneLine, "\(row.Attempts)", row.UpdatedAt.oneLine,
-                row.HubMessageId?.oneLine ?? "-", reason.isEmpty ? "-" : reason,
+                row.HubMessageId?.oneLine ?? "-", row.Error?.oneLine ?? "-",
             ])
         }
         return table.lines

@@ -101,7 +101,7 @@ struct TopFigure: Sendable {
         TopFigure("dispatcher", "DispatchedPerSecond", "securepush_dispatch_settled_total", .rate),
         TopFigure("dispatcher", "AttemptsPerSecond", "securepush_dispatch_attempts_total", .rate),
         TopFigure("dispatcher", "RetriesPerSecond", "securepush_dispatch_retries_total", .rate),
-        TopFigure("dispatcher", "Parked", "securepush_parked_total", .amount),
+        TopFigure("dispatcher", "Parked", "securepush_dead_lettered_total", .amount),
         TopFigure("dispatcher", "HubP99Milliseconds", "securepush_hub_request_duration_seconds", .p99),
         TopFigure("retrieval", "RetrievalsPerSecond", "securepush_retrievals_total", .rate),
     ]

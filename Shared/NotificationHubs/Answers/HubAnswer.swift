@@ -35,13 +35,15 @@ extension HubAnswer {
         }
     }
 
-    /// Classified by what the dispatcher does next.
+    /// The answer to a send, classified by what the dispatcher does next. A 404 to a send says that the hub itself is
+    /// not there: a tag without a device is no error (`hub-rest-api`, section 8).
     func outcome(now: Timestamp) -> SendOutcome {
         switch verdict {
         case .accepted: .sent(hubMessageID: messageID)
         case .throttled: .throttled(retryAfter: wait(now: now))
         case .unauthorized: .unauthorized(reason: reason)
-        case .rejected: .rejected(reason: reason)
+        case .rejected where status == 404: .hubNotFound(reason: reason)
+        case .rejected: .rejected(reason: reason, status: status)
         case .unavailable: .unavailable(reason: reason, retryAfter: wait(now: now))
         }
     }

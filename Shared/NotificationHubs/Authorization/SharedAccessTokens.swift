@@ -79,6 +79,9 @@ final class SharedAccessTokens: Sendable {
         if isCurrent { _ = credentials.refreshed() }
     }
 
+    /// Reads the file of the connection string again, now: the next request is signed with what is in it.
+    func reload() { _ = credentials.refreshed() }
+
     private static func offset(_ difference: Duration) -> Duration {
         let size = difference < .zero ? .zero - difference : difference
         return size >= leastOffset && size <= mostOffset ? difference : .zero

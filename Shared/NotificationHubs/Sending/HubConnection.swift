@@ -35,7 +35,7 @@ final class HubConnection: ChannelInboundHandler {
     func start(_ send: HubSend) {
         current = send
         guard let context else {
-            return end(.unavailable(reason: "the connection to the hub is closed", retryAfter: nil), .connection)
+            return end(.notSent(reason: "the connection to the hub is closed"), .connection)
         }
         // Written from this handler towards the network; a failed write shows as a closed channel.
         context.writeAndFlush(wrapOutboundOut(output), promise: nil)
@@ -44,7 +44,7 @@ final class HubConnection: ChannelInboundHandler {
     /// Gives up what is under way and closes.
     func fail(_ reason: String, _ end: HubRequestEnd = .connection) {
         failure = failure ?? reason
-        self.end(awaitsHandshake ? .unavailable(reason: reason, retryAfter: nil) : .unanswered(reason: reason), end)
+        self.end(awaitsHandshake ? .notSent(reason: reason) : .unanswered(reason: reason), end)
         context?.close(promise: nil)
     }
 

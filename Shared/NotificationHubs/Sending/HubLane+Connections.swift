@@ -42,9 +42,10 @@ extension HubLane {
         logger.debug("A connection to the hub broke", metadata: ["error": "\(error)"])
     }
 
+    /// Ends requests of which nothing was written.
     private func fail(_ sends: [HubSend], _ reason: String, _ end: HubRequestEnd) {
         let now = NIODeadline.now()
-        for send in sends { tell(send, .unavailable(reason: reason, retryAfter: nil), end, now: now) }
+        for send in sends { tell(send, .notSent(reason: reason), end, now: now) }
     }
 }
 
@@ -70,8 +71,13 @@ extension HubLane {
         advance()
     }
 
+    /// Ends the requests in flight, once the time to drain is over.
+    func endIfDrained() {
+        if NIODeadline.now() >= drainDeadline { endNow() }
+    }
+
     private func endNow() {
-        let reason = "the sender is shutting down"
+        let reason = Self.stopping
         fail(pool.takeWaiting(), reason, .shutdown)
         for connection in Array(connections.values) { connection.fail(reason, .shutdown) }
         finishDraining()

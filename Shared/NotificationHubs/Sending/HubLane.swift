@@ -46,9 +46,11 @@ final class HubLane: @unchecked Sendable {
         switch mailbox.put(send) {
         case .queued: break
         case .wakeUp: eventLoop.execute { self.collect() }
-        case .closed: completion(.unavailable(reason: "the sender is shutting down", retryAfter: nil))
+        case .closed: completion(.notSent(reason: Self.stopping))
         }
     }
+
+    static let stopping = "the sender is shutting down"
 
     private func collect() {
         mailbox.take(into: &inbox)
@@ -104,15 +106,28 @@ final class HubLane: @unchecked Sendable {
         send.completion(outcome)
     }
 
-    /// Begins to end: takes nothing more, and is done when all requests have their answers or `drainTimeout` is over.
+    /// Begins to end: takes nothing more, and ends the requests in flight when the time is over. Callable from any
+    /// thread, and more than once.
+    func stop(within time: TimeAmount) {
+        mailbox.close()
+        let deadline = NIODeadline.now() + time
+        eventLoop.execute {
+            guard deadline < self.drainDeadline else { return }
+            self.drainDeadline = deadline
+            // The tick's grain is too coarse for what others wait for.
+            self.eventLoop.scheduleTask(deadline: deadline) { self.endIfDrained() }
+            self.collect()
+        }
+    }
+
+    /// Stops, and is done when all requests have their answers and all connections are closed.
     func drain() -> EventLoopFuture<Void> {
         let promise = eventLoop.makePromise(of: Void.self)
-        mailbox.close()
+        stop(within: options.drainTimeout)
         eventLoop.execute {
             if let drained = self.drained { return drained.futureResult.cascade(to: promise) }
             self.drained = promise
-            self.drainDeadline = min(self.drainDeadline, .now() + self.options.drainTimeout)
-            self.collect()
+            self.finishDrainingIfQuiet()
         }
         return promise.futureResult
     }

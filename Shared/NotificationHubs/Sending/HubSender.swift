@@ -13,9 +13,11 @@ import Synchronization
 /// Nothing is ever sent twice here: a request on a kept-alive connection that the hub had closed is
 /// ``SendOutcome/unanswered(reason:)``, and the dispatcher decides.
 ///
-/// Sends work from the start; ``run()`` waits for shutdown and then lets those under way end, up to five seconds.
+/// Sends work from the start. ``stop(within:)``, or else the shutdown that ``run()`` waits for, lets those in flight
+/// end, the latter up to five seconds.
 public final class HubSender: PushGateway, Service {
     private let lanes: [HubLane]
+    private let tokens: SharedAccessTokens
     private let turn = Atomic<Int>(0)
 
     /// - Parameters:
@@ -31,6 +33,7 @@ public final class HubSender: PushGateway, Service {
         let concurrency = max(1, concurrency)
         let count = min(options.eventLoops, concurrency)
         let tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
+        self.tokens = tokens
         let connector = HubConnector(endpoint: configuration.endpoint, options: options)
         lanes = (0..<count).map { index in
             HubLane(
@@ -44,13 +47,25 @@ public final class HubSender: PushGateway, Service {
         lane.submit(notification, completion: completion)
     }
 
+    /// Reads the file of the connection string again (`HUB_CONNECTION_STRING_FILE`), for SIGHUP; it is also looked at
+    /// once a second. One that cannot be used is logged, and the one before stays in force.
+    public func reload() { tokens.reload() }
+
+    public func stop(within duration: Duration) {
+        let time = TimeAmount.milliseconds(min(max(.zero, duration), Self.maxStop).milliseconds)
+        for lane in lanes { lane.stop(within: time) }
+    }
+
+    /// Longer than any stop, and short enough for arithmetic with deadlines.
+    private static let maxStop = Duration.seconds(86_400)
+
     private var lane: HubLane {
         if lanes.count == 1 { return lanes[0] }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
         return lanes[Int(UInt(bitPattern: turn) % UInt(lanes.count))]
     }
 
-    /// Idles until shutdown, then ends: no new sends, those under way are waited for, connections are closed.
+    /// Idles until shutdown, then ends: no new sends, those in flight are waited for, connections are closed.
     public func run() async throws {
         // Throws when the task is cancelled, which here is shutdown as well.
         try? await gracefulShutdown()

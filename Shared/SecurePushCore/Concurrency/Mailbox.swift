@@ -29,21 +29,31 @@ public final class Mailbox<Element: Sendable>: Sendable {
 
     /// Takes all there is, at most `limit`, and waits while there is nothing.
     ///
-    /// - Returns: `nil` once the box is closed and empty.
+    /// - Returns: `nil` once the box is closed and empty, or once the task is cancelled and the box is empty.
     /// - Precondition: there is one taker at a time.
     public func take(limit: Int = .max) async -> [Element]? {
         while true {
             if let elements = takeNow(limit: limit) { return elements }
-            if state.withLock({ $0.isClosed }) { return takeNow(limit: limit) }
+            if Task.isCancelled || state.withLock({ $0.isClosed }) { return takeNow(limit: limit) }
+            await untilSomethingHasCome()
+        }
+    }
+
+    /// Waits for an element, for the end, or for the task's cancellation.
+    private func untilSomethingHasCome() async {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let resumesAtOnce = state.withLock { state in
                     precondition(state.taker == nil, "A mailbox has one taker.")
-                    if state.isClosed || !state.elements.isEmpty { return true }
+                    // Read under the lock: a cancellation that comes later finds the taker.
+                    if state.isClosed || !state.elements.isEmpty || Task.isCancelled { return true }
                     state.taker = continuation
                     return false
                 }
                 if resumesAtOnce { continuation.resume() }
             }
+        } onCancel: {
+            state.withLock { $0.taker.take() }?.resume()
         }
     }
 

@@ -1,7 +1,7 @@
 extension MemoryStore: DeadLetterLedger {
     public func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
         var records: [NotificationID: NotificationRecord] = [:]
-        for id in ids { records[id] = rows[id].map(NotificationRecord.init) }
+        for id in ids where !damaged.contains(id) { records[id] = rows[id].map(NotificationRecord.init) }
         return records
     }
 
@@ -11,6 +11,10 @@ extension MemoryStore: DeadLetterLedger {
         var results: [NotificationID: Reopening] = [:]
         for (id, givenUp) in letters {
             guard var row = rows[id] else { continue }
+            guard !damaged.contains(id) else {
+                results[id] = .unreadable
+                continue
+            }
             let (result, deliveries) = NotificationRecord(row).reopening(givenUp, now: now)
             results[id] = result
             guard case .owed = result else { continue }

@@ -1,15 +1,23 @@
 extension MemoryStore: DispatchLedger {
-    public func claim(_ ids: [NotificationID], now: Timestamp) async throws -> [NotificationID: DispatchPlan] {
-        var plans: [NotificationID: DispatchPlan] = [:]
+    public func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        var claims = DispatchClaims()
         for id in Set(ids) {
             guard var row = rows[id] else { continue }
+            guard !damaged.contains(id) else {
+                claims.unreadable[id] = Self.unreadable
+                continue
+            }
             row.attempt += 1
             row.claimedAt = now
             if row.status == .accepted { row.status = .queued }
             rows[id] = row
-            plans[id] = DispatchPlan(row)
+            claims.plans[id] = DispatchPlan(row)
         }
-        return plans
+        return claims
+    }
+
+    public func abandon(_ ids: [NotificationID]) async throws {
+        for id in ids { outbox[id] = nil }
     }
 
     @discardableResult

@@ -32,11 +32,19 @@ public actor MemoryStore {
     /// By the device: when the hub is to be asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
+    /// Notifications whose rows cannot be read; see ``damage(_:)``.
+    var damaged: Set<NotificationID> = []
 
     public init() {}
 
     /// How far dispatching of a notification has come; `nil` for an unknown ID.
     public func status(of id: NotificationID) -> DispatchStatus? { rows[id]?.status }
+
+    /// From now on a notification's row cannot be read, as after a change by hand in a database: for tests.
+    public func damage(_ id: NotificationID) { damaged.insert(id) }
+
+    /// Why a damaged row cannot be read.
+    static let unreadable = StorageError(.failed, "The record was damaged.")
 }
 
 extension MemoryStore: Store {

@@ -26,22 +26,19 @@ public struct Delivery: Sendable, Hashable {
     public var unanswered: Int
     /// The hub's own ID of the message, where its tier gives one.
     public var hubMessageID: String?
-    /// The hub's word for what became of it, where it gave one.
-    public var outcome: String?
     /// Why the last try failed; never anything of the payload.
     public var error: String?
     public var updatedAt: Timestamp
 
     public init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
-        outcome: String? = nil, error: String? = nil, updatedAt: Timestamp
+        error: String? = nil, updatedAt: Timestamp
     ) {
         self.platform = platform
         self.state = state
         self.attempts = attempts
         self.unanswered = unanswered
         self.hubMessageID = hubMessageID
-        self.outcome = outcome
         self.error = error
         self.updatedAt = updatedAt
     }
@@ -53,7 +50,7 @@ public enum DispatchStatus: Int, Sendable, CaseIterable {
     case accepted = 0
     /// With the broker or a dispatcher: some platform is still owed.
     case queued = 1
-    /// Every platform took it (or was skipped).
+    /// Every platform took it or was skipped; it may be that all were skipped.
     case dispatched = 2
     /// Some platforms took it, others are dead.
     case partial = 3

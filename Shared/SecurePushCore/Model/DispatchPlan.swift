@@ -51,6 +51,22 @@ extension DispatchPlan {
     public var pushExpiresAt: Timestamp? { boundsPush ? expiresAt : nil }
 }
 
+/// The answer to one claim of several notifications.
+public struct DispatchClaims: Sendable {
+    /// What was claimed; an ID that the store does not know is absent.
+    public var plans: [NotificationID: DispatchPlan]
+    /// The rows that cannot be read, and why; never anything of a payload.
+    public var unreadable: [NotificationID: StorageError]
+
+    public init(plans: [NotificationID: DispatchPlan] = [:], unreadable: [NotificationID: StorageError] = [:]) {
+        self.plans = plans
+        self.unreadable = unreadable
+    }
+
+    /// The plan of a notification; `nil` where there is none.
+    public subscript(id: NotificationID) -> DispatchPlan? { plans[id] }
+}
+
 /// What became of one claimed attempt: the whole record of deliveries, earlier ones included.
 public struct DispatchOutcome: Sendable, Hashable {
     public var id: NotificationID

@@ -33,14 +33,20 @@ public enum SendOutcome: Sendable, Hashable {
     case sent(hubMessageID: String?)
     /// 429, or 403 with `Retry-After`: too fast; nothing is wrong with the notification.
     case throttled(retryAfter: Duration?)
-    /// 408, 5xx, or no connection: the hub does not say that it took it; try again.
+    /// 408 or 5xx: the hub does not say that it took it; try again.
     case unavailable(reason: String, retryAfter: Duration?)
+    /// Nothing of the request left this process: there was no connection, none was free in time, or the sender stops.
+    /// The hub has certainly not taken it; nothing is wrong with the notification.
+    case notSent(reason: String)
     /// The request was written and no answer came: may or may not have been queued; try again, with that on record.
     case unanswered(reason: String)
-    /// 400, 404, 413 and the like: the same request would fail again.
-    case rejected(reason: String)
+    /// 400, 413 and the like: the same request would fail again. Without a status the request was never written,
+    /// because it could not be a valid one.
+    case rejected(reason: String, status: Int? = nil)
     /// 401, or 403 without `Retry-After`: the hub does not take our credentials.
     case unauthorized(reason: String)
+    /// 404: there is no hub of that name at the endpoint; nothing is wrong with the notification.
+    case hubNotFound(reason: String)
 }
 
 extension SendOutcome {
@@ -50,9 +56,11 @@ extension SendOutcome {
         case .sent: "sent"
         case .throttled: "throttled"
         case .unavailable: "unavailable"
+        case .notSent: "not_sent"
         case .unanswered: "unanswered"
         case .rejected: "rejected"
         case .unauthorized: "unauthorized"
+        case .hubNotFound: "hub_not_found"
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A platform as the hub names its formats: `apple`, `fcmv1`, `windows`, the legacy `gcm`, and what else the hub takes.
+/// A platform as the hub names its formats: `apple`, `fcmv1`, `windows`, `adm`, `browser`, and the legacy `gcm`.
 public struct Platform: Hashable, Sendable, RawRepresentable {
     public let rawValue: String
 

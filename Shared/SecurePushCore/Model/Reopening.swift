@@ -2,17 +2,19 @@
 public enum Reopening: Sendable, Hashable {
     /// It is owed to these platforms again; empty where the record does not tell which, and a dispatcher finds out.
     case owed([Platform])
-    /// Nothing is owed: every platform took it, or was given up by the hub's own final answer.
+    /// Nothing is owed: no platform that the dead letter names was given up.
     case settled
     case expired
     case revoked
+    /// The record holds what this program cannot read.
+    case unreadable
 }
 
 extension NotificationRecord {
     /// Decides what becomes of a notification that is to be sent after all, and its deliveries then.
     ///
-    /// Those that were given up, and those of them that are still owed, are pending again with no attempts; what was
-    /// sent or skipped stays, and what the hub refused for good does too, for it is in no dead letter.
+    /// The platforms that the letter names and that were given up, or are still owed, are pending again with no
+    /// attempts; what was sent or skipped stays.
     ///
     /// - Parameter givenUp: the platforms that the dead letter names; empty for a letter that names none, which the
     ///   broker itself gave up: then all that is owed begins again.

@@ -41,8 +41,8 @@ public enum MetricCatalog {
         .init(
             "securepush_dispatch_attempts_total", .counter, labels: ["platform", "hub", "result", "reason"],
             of: ["dispatcher"],
-            "Requests to the hub, by result (sent, throttled, unavailable, unanswered, rejected, unauthorized), reason."
-        ),
+            "Sends handed to the hub client, by reason and result (sent, throttled, unavailable, unanswered, rejected, "
+                + "unauthorized, hub_not_found, not_sent)."),
         .init(
             "securepush_hub_request_duration_seconds", .duration, labels: ["platform", "hub", "code"],
             of: ["dispatcher"],
@@ -52,7 +52,7 @@ public enum MetricCatalog {
             "Requests that the hub may have taken unsaid, by reason (timeout, connection, shutdown, claimed)."),
         .init(
             "securepush_lane_state", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
-            "0: the lane is open for traffic; 1: paused or slow; 2: the hub refuses the credentials."),
+            "0: the lane is open for traffic; 1: paused or slow; 2: the hub refuses the credentials or does not exist."),
         .init(
             "securepush_lane_limit", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
             "Requests that the lane may have under way at once."),
@@ -81,8 +81,9 @@ public enum MetricCatalog {
             "securepush_redeliveries_total", .counter, of: ["dispatcher"],
             "Deliveries that the broker had handed out before."),
         .init(
-            "securepush_parked_total", .counter, labels: ["reason"], of: ["dispatcher"],
-            "Messages moved to the dead-letter queue, by reason (attempts, unreadable)."),
+            "securepush_dead_lettered_total", .counter, labels: ["reason"], of: ["dispatcher"],
+            "Messages moved to the dead-letter queue, by reason (attempts, http_400, http_413, http_other and others "
+                + "that the hub refused, invalid, unreadable, record, redelivered)."),
         .init(
             "securepush_dispatch_store_failures_total", .counter, labels: ["operation"], of: ["dispatcher"],
             "Statements of the store that failed, by operation (claim, record); they are tried again."),

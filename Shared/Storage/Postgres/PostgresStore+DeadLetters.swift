@@ -3,8 +3,8 @@ import SecurePushCore
 
 extension PostgresStore: DeadLetterLedger {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
-        let rows = try await dispatchRows(ids)
-        return Dictionary(rows.map { ($0.record.id, $0.record) }) { first, _ in first }
+        let records = try await dispatchRows(ids).compactMap { try? $0.value.get().record }
+        return Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
     }
 
     func reopen(
@@ -27,17 +27,25 @@ extension PostgresStore: DeadLetterLedger {
         }
     }
 
-    private func dispatchRows(_ ids: [NotificationID]) async throws -> [DeadLetterReopening.Row] {
-        if ids.isEmpty { return [] }
+    private func dispatchRows(_ ids: [NotificationID]) async throws -> DeadLetterReopening.Rows {
+        if ids.isEmpty { return [:] }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
         parameters.append(ids) { PostgresUUID($0) }
         let result = try await query(.dispatchRows, parameters)
         return try decoding {
-            try result.map { row in
-                DeadLetterReopening.Row(
-                    record: try NotificationRecord(row), attempt: Int(try row.decode(10, as: Int32.self)),
-                    deliveries: try row.decodeIfPresent(6, as: String.self))
+            var rows: DeadLetterReopening.Rows = [:]
+            for row in result {
+                let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
+                do {
+                    rows[id] = .success(
+                        DeadLetterReopening.Row(
+                            record: try NotificationRecord(row), attempt: Int(try row.decode(10, as: Int32.self)),
+                            deliveries: try row.decodeIfPresent(6, as: String.self)))
+                } catch {
+                    rows[id] = .failure(StorageError.unreadableRow(error))
+                }
             }
+            return rows
         }
     }
 }
@@ -62,7 +70,8 @@ extension PostgresStatement {
     fileprivate static let reopen = PostgresStatement(
         """
         WITH reopened AS (
-            UPDATE notifications AS n SET deliveries = change.new, status = 1, attempt = n.attempt + 1,
+            UPDATE notifications AS n SET deliveries = change.new, status = 1,
+                attempt = least(n.attempt, 2147483646) + 1,
                 recorded_attempt = \(recordedAttempt("n.attempt")) + 1
             FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[]) AS change (id, attempt, old, new)
             WHERE n.id = change.id AND n.attempt = change.attempt AND n.deliveries IS NOT DISTINCT FROM change.old

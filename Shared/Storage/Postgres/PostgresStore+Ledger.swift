@@ -2,21 +2,33 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: DispatchLedger {
-    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> [NotificationID: DispatchPlan] {
-        if ids.isEmpty { return [:] }
+    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        if ids.isEmpty { return DispatchClaims() }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
         parameters.append(ids.sorted()) { PostgresUUID($0) }
         parameters.append(now.milliseconds)
         let result = try await query(.claim, parameters)
         return try decoding {
-            var plans: [NotificationID: DispatchPlan] = [:]
-            plans.reserveCapacity(result.count)
+            var claims = DispatchClaims()
+            claims.plans.reserveCapacity(result.count)
             for row in result {
-                let plan = try DispatchPlan(row)
-                plans[plan.id] = plan
+                let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
+                // The claim of all is committed: a row that cannot be read must not keep the others from being sent.
+                do {
+                    claims.plans[id] = try DispatchPlan(id, row)
+                } catch {
+                    claims.unreadable[id] = StorageError.unreadableRow(error)
+                }
             }
-            return plans
+            return claims
         }
+    }
+
+    func abandon(_ ids: [NotificationID]) async throws {
+        if ids.isEmpty { return }
+        var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
+        parameters.append(ids.sorted()) { PostgresUUID($0) }
+        _ = try await query(.abandon, parameters)
     }
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
@@ -39,15 +51,21 @@ extension PostgresStatement {
     /// An attempt is on record before the hub is called. A status that was reached is not taken back by a redelivery.
     /// Claims without an outcome are those since the attempt that was recorded last; a row of the version before does
     /// not say which that was, and is taken to have recorded all of them if it has an outcome at all.
+    ///
+    /// The numbers are kept from overflowing: an error of one row would fail the claim of all.
     fileprivate static let claim = PostgresStatement(
         """
         UPDATE notifications AS n
-        SET attempt = n.attempt + 1, claimed_at = $2, status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
+        SET attempt = least(n.attempt, 2147483646) + 1, claimed_at = $2,
+            status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
         FROM unnest($1::uuid[]) AS claimed (id) WHERE n.id = claimed.id
         RETURNING n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
             n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
-            n.bounds_push = 1, n.attempt - 1 - \(recordedAttempt("n.attempt - 1"))
+            n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1"))
         """)
+
+    fileprivate static let abandon = PostgresStatement(
+        "DELETE FROM outbox WHERE notification_id = ANY ($1::uuid[])")
 
     /// The attempt that was recorded last of a row `n`.
     ///
@@ -81,20 +99,20 @@ extension PostgresStatement {
 
 extension DispatchPlan {
     /// A row of ``PostgresStatement/claim``.
-    fileprivate init(_ row: PostgresRow) throws {
+    fileprivate init(_ id: NotificationID, _ row: PostgresRow) throws {
         guard let presentation = Presentation(code: try row.decode(2)) else { throw unreadable("presentation") }
         let title = try row.decodeIfPresent(3, as: String.self)
         let body = try row.decodeIfPresent(4, as: String.self)
         self.init(
-            id: NotificationID(try row.decode(0, as: PostgresUUID.self)), recipient: try row.userName(1),
-            presentation: presentation,
+            id: id, recipient: try row.userName(1), presentation: presentation,
             alert: title == nil && body == nil ? nil : AlertText(title: title, body: body),
             platforms: try row.decodeIfPresent(5, as: String.self).map(Platform.platforms(list:)),
-            expiresAt: try row.timestamp(6), boundsPush: try row.decode(13), collapseKey: try row.decodeIfPresent(7),
+            expiresAt: try Timestamp(stored: try row.decode(6), column: "expires_at"), boundsPush: try row.decode(13),
+            collapseKey: try row.decodeIfPresent(7),
             priority: try row.decodeIfPresent(8, as: Int16.self).flatMap(Priority.init(code:)),
             traceparent: try row.decodeIfPresent(9), isRevoked: try row.decode(10),
             attempt: Int(try row.decode(11, as: Int32.self)),
-            unrecordedClaims: Int(max(0, try row.decode(14, as: Int32.self))),
+            unrecordedClaims: Int(min(max(0, try row.decode(14, as: Int64.self)), Int64(Int32.max))),
             deliveries: try row.decodeIfPresent(12, as: String.self).map(DeliveriesCoding.decode) ?? [])
     }
 }

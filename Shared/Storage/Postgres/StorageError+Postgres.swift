@@ -8,6 +8,15 @@ extension StorageError {
         return StorageError(error)
     }
 
+    /// Why one row of an answer cannot be read.
+    static func unreadableRow(_ error: any Error) -> StorageError {
+        switch error {
+        case let error as StorageError: error
+        case let error as PostgresError: StorageError(.failed, error.message)
+        default: unreadable("of a notification")
+        }
+    }
+
     init(_ error: PostgresError) {
         let code: Code =
             switch error.code {

@@ -13,9 +13,31 @@ extension Row {
         StorageError(.failed, "The database holds a value in \(column) that this version cannot read.")
     }
 
+    /// A column that may not be null.
+    ///
+    /// SQLite keeps any kind of value in any column, and GRDB's subscript traps on one of another kind than is asked
+    /// for: what is read of a row that a hand may have changed is checked.
+    func value<Value: DatabaseValueConvertible>(_ index: Int, column: String) throws -> Value {
+        guard let value: Value = try valueIfPresent(index, column: column) else { throw Row.unreadable(column) }
+        return value
+    }
+
+    /// The same of a column that may be null.
+    func valueIfPresent<Value: DatabaseValueConvertible>(_ index: Int, column: String) throws -> Value? {
+        let stored: DatabaseValue = self[index]
+        if stored.isNull { return nil }
+        guard let value = Value.fromDatabaseValue(stored) else { throw Row.unreadable(column) }
+        return value
+    }
+
     func notificationID(_ index: Int) throws -> NotificationID {
-        guard let bytes: Data = self[index], let id = NotificationID(bytes: bytes) else { throw Row.unreadable("id") }
+        guard let id = NotificationID(bytes: try value(index, column: "id") as Data) else { throw Row.unreadable("id") }
         return id
+    }
+
+    func storedTimeIfPresent(_ index: Int, column: String) throws -> Timestamp? {
+        let milliseconds: Int64? = try valueIfPresent(index, column: column)
+        return try milliseconds.map { try Timestamp(stored: $0, column: column) }
     }
 
     func timestamp(_ index: Int) -> Timestamp? {
@@ -30,7 +52,7 @@ extension Row {
     }
 
     func userName(_ index: Int, column: String) throws -> UserName {
-        guard let text: String = self[index], let name = UserName(text) else { throw Row.unreadable(column) }
+        guard let name = UserName(try value(index, column: column)) else { throw Row.unreadable(column) }
         return name
     }
 }
@@ -67,21 +89,23 @@ extension NotificationRecord {
 
     /// Reads ``columns`` but sender and deliveries: these are decoded only where they are wanted.
     init(_ row: Row) throws {
-        guard let createdAt = row.timestamp(2), let expiresAt = row.timestamp(3) else {
-            throw Row.unreadable("created_at")
+        let createdAt = try Timestamp(stored: try row.value(2, column: "created_at"), column: "created_at")
+        let expiresAt = try Timestamp(stored: try row.value(3, column: "expires_at"), column: "expires_at")
+        guard let status = DispatchStatus(rawValue: try row.value(5, column: "status")) else {
+            throw Row.unreadable("status")
         }
-        guard let status = DispatchStatus(rawValue: row[5]) else { throw Row.unreadable("status") }
-        let platforms: String? = row[10]
+        let platforms: String? = try row.valueIfPresent(10, column: "platforms")
         self.init(
             id: try row.notificationID(0), recipient: try row.userName(1, column: "recipient"), createdAt: createdAt,
-            expiresAt: expiresAt, notBefore: row.timestamp(4),
+            expiresAt: expiresAt, notBefore: try row.storedTimeIfPresent(4, column: "not_before"),
             platforms: platforms.map(Platform.platforms(list:)), dispatchStatus: status,
-            readAt: row.timestamp(6), revokedAt: row.timestamp(7))
+            readAt: try row.storedTimeIfPresent(6, column: "read_at"),
+            revokedAt: try row.storedTimeIfPresent(7, column: "revoked_at"))
     }
 
     /// The record with its deliveries, from the row that it was read from.
     func withDeliveries(_ row: Row) throws -> NotificationRecord {
-        guard let text: String = row[8] else { return self }
+        guard let text: String = try row.valueIfPresent(8, column: "deliveries") else { return self }
         var record = self
         record.deliveries = try DeliveriesCoding.decode(text)
         return record

@@ -3,8 +3,8 @@ import SecurePushCore
 
 extension SQLiteStore: DeadLetterLedger {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
-        let rows = try await dispatchRows(ids)
-        return Dictionary(rows.map { ($0.record.id, $0.record) }) { first, _ in first }
+        let records = try await dispatchRows(ids).compactMap { try? $0.value.get().record }
+        return Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
     }
 
     func reopen(
@@ -18,15 +18,21 @@ extension SQLiteStore: DeadLetterLedger {
         }
     }
 
-    private func dispatchRows(_ ids: [NotificationID]) async throws -> [DeadLetterReopening.Row] {
+    private func dispatchRows(_ ids: [NotificationID]) async throws -> DeadLetterReopening.Rows {
         try checkRunning()
         return try await database.read { db in
             let statement = try db.cachedStatement(sql: DeadLetterReopening.Row.select)
-            return try Set(ids).compactMap { id in
-                guard let row = try Row.fetchOne(statement, arguments: [id.data]) else { return nil }
-                return DeadLetterReopening.Row(
-                    record: try NotificationRecord(row).withDeliveries(row), attempt: row[11], deliveries: row[8])
+            var rows: DeadLetterReopening.Rows = [:]
+            for id in Set(ids) {
+                guard let row = try Row.fetchOne(statement, arguments: [id.data]) else { continue }
+                rows[id] = Result {
+                    DeadLetterReopening.Row(
+                        record: try NotificationRecord(row).withDeliveries(row),
+                        attempt: try row.value(11, column: "attempt"),
+                        deliveries: try row.valueIfPresent(8, column: "deliveries"))
+                }.mapError { StorageError($0) }
             }
+            return rows
         }
     }
 }
@@ -41,7 +47,8 @@ extension DeadLetterReopening.Change {
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE notifications SET deliveries = ?, status = \(DispatchStatus.queued.rawValue),
-                    attempt = attempt + 1, recorded_attempt = \(SQLiteSchema.recordedAttempt("attempt")) + 1
+                    attempt = min(attempt, \(Int32.max - 1)) + 1,
+                    recorded_attempt = \(SQLiteSchema.recordedAttempt("attempt")) + 1
                 WHERE id = ? AND attempt = ? AND deliveries IS ?
                 """)
         try statement.execute(arguments: [new, id.data, attempt, old])

@@ -2,13 +2,22 @@ import GRDB
 import SecurePushCore
 
 extension SQLiteStore: DispatchLedger {
-    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> [NotificationID: DispatchPlan] {
-        var plans: [NotificationID: DispatchPlan] = [:]
-        for case .claimed(let claim?) in try await submit(Set(ids).map { .claim($0, now: now) }) {
-            let plan = try claim.dispatchPlan()
-            plans[plan.id] = plan
+    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        let ids = Array(Set(ids))
+        var claims = DispatchClaims()
+        for (id, output) in zip(ids, try await submit(ids.map { .claim($0, now: now) })) {
+            guard case .claimed(let claim?) = output else { continue }
+            do {
+                claims.plans[id] = try claim.get().dispatchPlan()
+            } catch {
+                claims.unreadable[id] = StorageError(error)
+            }
         }
-        return plans
+        return claims
+    }
+
+    func abandon(_ ids: [NotificationID]) async throws {
+        _ = try await submit(ids.map { .abandon($0) })
     }
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {

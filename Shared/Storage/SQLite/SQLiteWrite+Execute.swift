@@ -15,6 +15,8 @@ extension SQLiteWrite {
             return .claimed(try SQLiteClaim.make(id, now: now, db))
         case .record(let outcome):
             return .recorded(try SQLiteWrite.record(outcome, db))
+        case .abandon(let id):
+            try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
         case .reopen(let change, let now):
             return .reopened(try change.execute(now: now, db))
         case .lease(let lease):

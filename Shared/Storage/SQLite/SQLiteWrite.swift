@@ -8,6 +8,7 @@ enum SQLiteWrite: Sendable {
     case revoke(NotificationID, sender: String, Timestamp)
     case claim(NotificationID, now: Timestamp)
     case record(DispatchOutcome)
+    case abandon(NotificationID)
     case reopen(DeadLetterReopening.Change, now: Timestamp)
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
@@ -17,8 +18,8 @@ enum SQLiteWrite: Sendable {
     /// What a change answers.
     enum Output: Sendable {
         case done
-        /// `nil` for an unknown ID.
-        case claimed(SQLiteClaim?)
+        /// `nil` for an unknown ID; a failure for a row that cannot be read, which undoes nothing of the transaction.
+        case claimed(Result<SQLiteClaim, StorageError>?)
         /// Whether its attempt was still the newest.
         case recorded(Bool)
         case leased(PublishedLease)

@@ -77,13 +77,39 @@ import Testing
 
     @Test(arguments: [
         (SendOutcome.throttled(retryAfter: .seconds(20)), 2), (.throttled(retryAfter: .seconds(600)), 4),
-        (.throttled(retryAfter: nil), 1), (.unauthorized(reason: "HTTP 401"), 1),
+        (.throttled(retryAfter: nil), 1), (.unauthorized(reason: "HTTP 401"), 1), (.hubNotFound(reason: "HTTP 404"), 1),
     ])
     func whatTheHubSentAwayUsesUpNoAttempt(_ outcome: SendOutcome, _ delay: Int) throws {
         let settlement = try settlement([(.apple, .answered(outcome, hold: hold))])
         #expect(settlement.outcome?.deliveries.first?.attempts == 0)
         #expect(settlement.outcome?.deliveries.first?.state == .retrying)
         #expect(settlement.retry?.delay == delay)
+    }
+
+    /// A thousand sends that wait for one connection: what was not sent uses up no attempt.
+    @Test func whatWasNotSentUsesUpNoAttempt() throws {
+        let settlement = try settlement([(.apple, .answered(.notSent(reason: "no connection to the hub"), hold: hold))])
+        #expect(settlement.outcome?.deliveries.first?.attempts == 0)
+        #expect(settlement.outcome?.deliveries.first?.state == .pending)
+        #expect(settlement.retry?.delay == 1)
+        #expect(settlement.dead == nil)
+    }
+
+    /// The header is 1 to 1,000, whatever came.
+    @Test(arguments: [(1, 2), (999, 1000), (1000, 1000), (Int.max, 1000), (0, 1), (Int.min, 1)])
+    func theRetryNumberStaysInItsRange(_ attempt: Int, _ next: Int) throws {
+        let failed = SendOutcome.unavailable(reason: "503", retryAfter: nil)
+        let settlement = try settlement([(.apple, .answered(failed, hold: nil))], message: ([.apple], attempt))
+        #expect(settlement.retry?.message.attempt == next)
+    }
+
+    @Test func theLargestNumbersOfAttemptsOverflowNothing() throws {
+        let most = Int(Int32.max)
+        let before = Delivery(platform: .apple, state: .retrying, attempts: most, unanswered: most, updatedAt: .now)
+        let settlement = try settlement(
+            [(.apple, .answered(.unanswered(reason: "x"), hold: nil))], deliveries: [before], unrecorded: most)
+        #expect(settlement.outcome?.deliveries.first?.unanswered == 2 * most + 1)
+        #expect(settlement.outcome?.deliveries.first?.state == .dead)
     }
 
     @Test func aMessageForSomePlatformsDoesNotCloseTheOthers() throws {

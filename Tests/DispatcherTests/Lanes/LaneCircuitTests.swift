@@ -29,6 +29,8 @@ import Testing
     static let fails = SendOutcome.unavailable(reason: "503", retryAfter: nil)
     static let silent = SendOutcome.unanswered(reason: "no answer in time")
     static let refused = SendOutcome.unauthorized(reason: "401")
+    static let notFound = SendOutcome.hubNotFound(reason: "404")
+    static let notSent = SendOutcome.notSent(reason: "no connection to the hub")
     static func throttled(_ seconds: Int) -> SendOutcome { .throttled(retryAfter: .seconds(seconds)) }
 
     static let courses: [[Step]] = [
@@ -87,6 +89,24 @@ import Testing
             .answer(refused, at: 0), .admits(.probe, at: 0), .probeAnswer(refused, at: 1), .cause(.credentials),
             .admits(.held, at: 5.9), .admits(.probe, at: 6), .probeAnswer(refused, at: 6), .cause(.credentials),
             .admits(.probe, at: 11), .probeAnswer(sent, at: 11), .admits(.traffic, at: 11),
+        ],
+        // One 404 may be a gateway's mistake; the second says that the hub is not there: a probe every five seconds.
+        [
+            .answer(notFound, at: 0), .cause(.notFound), .admits(.probe, at: 0), .probeAnswer(notFound, at: 1),
+            .cause(.noHub), .admits(.held, at: 5.9), .admits(.probe, at: 6), .probeAnswer(notFound, at: 6),
+            .cause(.noHub), .admits(.probe, at: 11), .probeAnswer(sent, at: 11), .admits(.traffic, at: 11),
+        ],
+        [.answer(notFound, at: 0), .admits(.probe, at: 0), .probeAnswer(sent, at: 0), .cause(nil)],
+        // A 404 and a 401 in turn are not answered by one probe after the other.
+        [
+            .answer(notFound, at: 0), .admits(.probe, at: 0), .probeAnswer(refused, at: 0), .cause(.credentials),
+            .admits(.held, at: 4.9), .admits(.probe, at: 5), .probeAnswer(notFound, at: 5), .cause(.noHub),
+            .admits(.held, at: 9.9), .admits(.probe, at: 10),
+        ],
+        // Without a connection: as with any failure, ten in a row.
+        [
+            .answers(9, notSent, at: 0), .admits(.traffic, at: 0), .answer(notSent, at: 0), .cause(.unreachable),
+            .admits(.held, at: 0.9), .admits(.probe, at: 1), .probeAnswer(sent, at: 1), .cause(nil),
         ],
         // A probe for another cause that is refused is the first refusal.
         [

@@ -47,6 +47,8 @@ import Testing
         (.unanswered(reason: ""), 2, 98, .milliseconds(10), 160),
         (.unavailable(reason: "", retryAfter: nil), 50, 50, .milliseconds(10), 160),
         (.rejected(reason: ""), 100, 0, .milliseconds(10), 160),
+        // What the hub has not seen says nothing about how much it takes.
+        (.notSent(reason: ""), 100, 0, .seconds(5), 160),
         // Far above the usual time; and above it, but not far.
         (sent, 100, 0, .milliseconds(800), 128),
         (sent, 100, 0, .milliseconds(249), 160),

@@ -65,7 +65,9 @@ import Testing
         let pipeline = DispatchPipeline(
             consumer: broker, publisher: broker, ledger: bench.store, gateway: gateway,
             policy: DispatchPolicy(platforms: Self.platforms, maximumAttempts: 3, retryDelays: delays),
-            lanes: LaneSettings(platforms: Self.platforms, clock: clock.laneClock), logger: logger)
+            lanes: LaneSettings(
+                platforms: Self.platforms, hub: "hubb", endpoint: "https://ns.example.com", clock: clock.laneClock),
+            logger: logger)
         try await pipeline.run()
         return (ids, broker)
     }
@@ -130,8 +132,38 @@ import Testing
             // Two that find out, and a probe every five seconds.
             #expect(seen.refused <= 14)
         }
-        #expect(log.lines.filter { $0.level == .error }.count == Self.platforms.count)
+        // One at the change, and one more for a lane that is still held after a minute.
+        let errors = log.lines.count { $0.level == .error }
+        #expect(errors >= Self.platforms.count && errors <= 2 * Self.platforms.count)
         #expect(log.lines.filter { $0.level == .info }.count == Self.platforms.count)
+    }
+
+    /// One wrong letter in `HUB_NAME`: every send is answered with 404.
+    @Test func aWrongHubNameHoldsTheLanesAndSaysWhich() async throws {
+        let storm = Duration.seconds(60)
+        let log = LogBook()
+        let (ids, broker) = try await run(
+            100, .hubNotFound(reason: "HTTP 404"), on: Set(Self.platforms), for: storm, logger: log.logger)
+        #expect(broker.record.dead.isEmpty)
+        try await expectSentAtOneAttempt(ids)
+        for (_, seen) in seen.withLock({ $0 }) { #expect(seen.refused <= 14) }
+        let errors = log.lines.filter { $0.level == .error }
+        #expect(errors.count >= Self.platforms.count && errors.count <= 2 * Self.platforms.count)
+        for line in errors {
+            #expect(line.metadata["HUB_NAME"] == "hubb" && line.metadata["endpoint"] == "https://ns.example.com")
+            #expect(line.message.contains("HUB_NAME"))
+        }
+        #expect(log.lines.filter { $0.level == .info }.count == Self.platforms.count)
+    }
+
+    /// A hub that cannot be reached for ten minutes, with `DISPATCH_MAX_ATTEMPTS` of 3.
+    @Test func tenMinutesWithoutAConnectionUseUpNoAttempt() async throws {
+        let (ids, broker) = try await run(
+            200, .notSent(reason: "no connection to the hub"), on: Set(Self.platforms), for: .seconds(600))
+        #expect(broker.record.dead.isEmpty)
+        try await expectSentAtOneAttempt(ids)
+        // Ten sends open a circuit; then there is a probe at most every fifteen seconds, and some before that.
+        for (_, seen) in seen.withLock({ $0 }) { #expect(seen.refused <= 60) }
     }
 
     @Test func aTokenThatIsMadeAnewIsNoFault() async throws {

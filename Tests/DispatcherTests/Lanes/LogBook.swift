@@ -6,6 +6,7 @@ final class LogBook: Sendable {
     struct Line: Sendable {
         var level: Logger.Level
         var message: String
+        var metadata: Logger.Metadata
     }
 
     private let box = Mutex<[Line]>([])
@@ -25,6 +26,8 @@ final class LogBook: Sendable {
             set { metadata[key] = newValue }
         }
 
-        func log(event: LogEvent) { book.add(Line(level: event.level, message: "\(event.message)")) }
+        func log(event: LogEvent) {
+            book.add(Line(level: event.level, message: "\(event.message)", metadata: event.metadata ?? [:]))
+        }
     }
 }

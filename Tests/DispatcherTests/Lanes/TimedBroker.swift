@@ -109,14 +109,18 @@ final class TimedBroker: DispatchConsumer, DispatchPublisher {
         }
     }
 
-    func publish(_ messages: [DispatchMessage], to route: DispatchRoute) async -> [Result<Void, MessagingError>] {
+    func publish(
+        _ messages: [(message: DispatchMessage, route: DispatchRoute)]
+    ) async -> [Result<Void, MessagingError>] {
         state.withLock { state in
-            switch route {
-            case .dispatch: state.ready += messages
-            case .retry(let delay):
-                state.published += messages.count
-                state.delayed += messages.map { (now + delays.delays[delay], $0) }
-            case .dead(let reason): state.dead += messages.map { _ in reason }
+            for (message, route) in messages {
+                switch route {
+                case .dispatch: state.ready.append(message)
+                case .retry(let delay):
+                    state.published += 1
+                    state.delayed.append((now + delays.delays[delay], message))
+                case .dead(let reason): state.dead.append(reason)
+                }
             }
         }
         return messages.map { _ in .success(()) }
@@ -144,6 +148,8 @@ struct FunctionGateway: PushGateway {
             for completion in waiting { completion(outcome) }
         }
     }
+
+    func stop(within duration: Duration) {}
 
     func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
         if let outcome = answer(notification) { completion(outcome) } else { silent.add(completion) }

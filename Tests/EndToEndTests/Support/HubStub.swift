@@ -26,12 +26,25 @@ final class HubStub: Sendable {
     }
 
     private let state = Mutex<[Send]>([])
+    private let unanswered = Mutex<[Send]>([])
+    private let silentFormats = Mutex<Set<String>>([])
+    private let status = Mutex(HTTPResponse.Status.created)
     private let listeningPort = Mutex(0)
 
     /// 0 until it listens.
     var port: Int { listeningPort.withLock { $0 } }
 
+    /// The sends that were answered.
     var sends: [Send] { state.withLock { $0 } }
+
+    /// The sends that were read and got no answer.
+    var silentSends: [Send] { unanswered.withLock { $0 } }
+
+    /// From now on sends of these formats are read and never answered; those that wait already are not answered either.
+    func keepSilent(_ formats: Set<String>) { silentFormats.withLock { $0 = formats } }
+
+    /// From now on every send is answered with this status.
+    func answer(_ status: Int) { self.status.withLock { $0 = HTTPResponse.Status(code: status) } }
 
     /// As it is copied from a hub's portal page.
     var connectionString: String {
@@ -53,10 +66,16 @@ final class HubStub: Sendable {
 
     fileprivate func listens(_ port: Int) { listeningPort.withLock { $0 = port } }
 
-    fileprivate func take(_ headers: HTTPFields, _ body: ByteBuffer) {
+    /// - Returns: the status to answer with, or `nil` where nothing is to be answered.
+    fileprivate func take(_ headers: HTTPFields, _ body: ByteBuffer) -> HTTPResponse.Status? {
         let pairs = headers.map { ($0.name.canonicalName, $0.value) }
         let send = Send(headers: Dictionary(pairs) { first, _ in first }, body: String(buffer: body))
+        if silentFormats.withLock({ $0.contains(send.format) }) {
+            unanswered.withLock { $0.append(send) }
+            return nil
+        }
         state.withLock { $0.append(send) }
+        return status.withLock { $0 }
     }
 }
 
@@ -69,8 +88,11 @@ func withHubStub(latency: Duration, _ body: (HubStub) async throws -> Void) asyn
     router.post("/hub/messages") { request, _ in
         let bytes = try await request.body.collect(upTo: 1 << 20)
         if latency > .zero { try await Task.sleep(for: latency) }
-        stub.take(request.headers, bytes)
-        return Response(status: .created)
+        guard let status = stub.take(request.headers, bytes) else {
+            // Until the test ends: the connection stays open and carries nothing.
+            while true { try await Task.sleep(for: .seconds(60)) }
+        }
+        return Response(status: status)
     }
     let application = Application(
         router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),

@@ -122,9 +122,7 @@ struct IngestExchanges: Sendable {
         let attempt = try await bench.store.claim([id], now: .now)[id]?.attempt ?? 0
         let deliveries = [
             Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m-1", updatedAt: .now),
-            Delivery(
-                platform: .fcmv1, state: .dead, attempts: 2, outcome: "InvalidCredentials", error: "refused",
-                updatedAt: .now),
+            Delivery(platform: .fcmv1, state: .dead, attempts: 2, error: "refused", updatedAt: .now),
         ]
         try await bench.store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
         try await bench.store.markRead(id, at: .now)

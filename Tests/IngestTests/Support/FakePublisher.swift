@@ -45,7 +45,9 @@ final class FakePublisher: DispatchPublisher {
         for waiter in waiting { waiter.resume() }
     }
 
-    func publish(_ messages: [DispatchMessage], to route: DispatchRoute) async -> [Result<Void, MessagingError>] {
+    func publish(
+        _ messages: [(message: DispatchMessage, route: DispatchRoute)]
+    ) async -> [Result<Void, MessagingError>] {
         await withCheckedContinuation { continuation in
             let waits = state.withLock { state in
                 if state.isHolding { state.waiting.append(continuation) }
@@ -54,7 +56,7 @@ final class FakePublisher: DispatchPublisher {
             if !waits { continuation.resume() }
         }
         return state.withLock { state in
-            messages.map { message in
+            messages.map { message, route in
                 if state.refused.contains(message.id) { return .failure(MessagingError(.nacked, "refused")) }
                 state.published.append((message.id, route, .now))
                 return .success(())

@@ -64,7 +64,7 @@ extension NotificationWriter {
 extension Store {
     /// Does what a dispatcher does once the hub has taken notifications.
     func dispatch(_ ids: [NotificationID]) async throws {
-        let plans = try await claim(ids, now: .now)
+        let plans = try await claim(ids, now: .now).plans
         try await record(
             plans.values.map { plan in
                 let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: .now)

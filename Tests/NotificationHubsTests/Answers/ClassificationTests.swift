@@ -29,9 +29,16 @@ import Testing
         #expect(outcome == .throttled(retryAfter: wait))
     }
 
-    @Test(arguments: [400, 404, 405, 410, 411, 413, 415, 300, 301, 302, 304, 307, 308])
+    @Test(arguments: [400, 405, 410, 411, 413, 415, 300, 301, 302, 304, 307, 308])
     func rejected(_ status: Int) {
-        #expect(HubAnswer(status: status).outcome(now: Self.now) == .rejected(reason: "HTTP \(status)"))
+        #expect(HubAnswer(status: status).outcome(now: Self.now) == .rejected(reason: "HTTP \(status)", status: status))
+    }
+
+    /// There is no hub at the address: nothing is wrong with the notification. To anything but a send it is an answer.
+    @Test func hubNotFound() {
+        let answer = HubAnswer(status: 404)
+        #expect(answer.outcome(now: Self.now) == .hubNotFound(reason: "HTTP 404"))
+        #expect(answer.error(now: Self.now)?.code == .rejected)
     }
 
     @Test(arguments: [408, 500, 502, 503, 504, 599, 204, 409, 412, 418, 999])

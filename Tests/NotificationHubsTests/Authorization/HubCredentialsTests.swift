@@ -46,6 +46,24 @@ import Testing
         }
     }
 
+    /// What SIGHUP does: the very next request is signed with the new key, before the look that each second brings.
+    @Test func reloadingReadsTheFileAtOnce() async throws {
+        try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
+            try write(rule: "Old", port: hub.port)
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let sender = HubSender(
+                configuration: try configuration(), concurrency: 1, logger: Logger(label: "test"))
+            try await withService(sender) { _ in
+                #expect(await sender.send(.sample).isSent)
+                try write(rule: "New", port: hub.port)
+                sender.reload()
+                #expect(await sender.send(.sample).isSent)
+                let rules = hub.requests.map { $0.header("Authorization")?.split(separator: "&skn=").last }
+                #expect(rules == ["Old", "New"])
+            }
+        }
+    }
+
     @Test func aRotatedKeyIsTakenBeforeTheOldOneIsRefused() throws {
         let now = Mutex(ContinuousClock.now)
         try write(rule: "Old", port: 9)

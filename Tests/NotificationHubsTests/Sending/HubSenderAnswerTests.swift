@@ -25,10 +25,10 @@ import Testing
             isExpected: { $0 == .throttled(retryAfter: .seconds(3)) }, connections: 1),
         Case(
             name: "400 with detail", steps: [FakeHub.answer("400 Bad Request", body: detail)],
-            isExpected: { $0 == .rejected(reason: "HTTP 400: Too big") }, connections: 1),
+            isExpected: { $0 == .rejected(reason: "HTTP 400: Too big", status: 400) }, connections: 1),
         Case(
             name: "redirect", steps: [FakeHub.answer("307 Elsewhere", "Location: http://127.0.0.1:1/\r\n")],
-            isExpected: { $0 == .rejected(reason: "HTTP 307") }, connections: 1),
+            isExpected: { $0 == .rejected(reason: "HTTP 307", status: 307) }, connections: 1),
         Case(
             name: "chunked",
             steps: [.write("HTTP/1.1 201 C\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n")],

@@ -28,7 +28,7 @@ import Testing
                 async let second = sender.send(slow)
                 let outcomes = await [first, second]
                 let time = start.duration(to: .now)
-                #expect(outcomes.contains { $0.isUnanswered } && outcomes.contains { $0.isUnavailable }, "\(outcomes)")
+                #expect(outcomes.contains { $0.isUnanswered } && outcomes.contains { $0.isNotSent }, "\(outcomes)")
                 #expect(time >= .milliseconds(200))
                 // A loaded machine may need more than the deadline for this one too.
                 try await expectEventually { await sender.send(.sample).isSent }
@@ -45,13 +45,13 @@ import Testing
         }
     }
 
-    @Test func aHubThatIsNotThereIsUnavailableAtOnceAndComesBack() async throws {
+    @Test func toAHubThatIsNotThereNothingIsSent() async throws {
         let port = try await withFakeHub({ _ in [] }) { $0.port }
         let sender = HubSender(
             configuration: try localHub(port: port), concurrency: 4, logger: Logger(label: "test"))
         try await withService(sender) { _ in
             for _ in 0..<3 {
-                #expect(await sender.send(.sample) == .unavailable(reason: "no connection to the hub", retryAfter: nil))
+                #expect(await sender.send(.sample) == .notSent(reason: "no connection to the hub"))
             }
         }
     }
@@ -61,7 +61,7 @@ import Testing
             let sender = HubSender(
                 configuration: try localHub(port: hub.port, scheme: "https"), concurrency: 1,
                 logger: Logger(label: "test"), options: Self.quick)
-            try await withService(sender) { _ in #expect(await sender.send(.sample).isUnavailable) }
+            try await withService(sender) { _ in #expect(await sender.send(.sample).isNotSent) }
             #expect(hub.requests.isEmpty)
         }
     }
@@ -113,8 +113,8 @@ import Testing
     @Test func failsWhatDoesNotEndInTime() async throws {
         try await withFakeHub({ _ in [] }) { hub in
             var options = HubSenderOptions()
-            // Long: it is the shutdown that ends them. The drain is looked at each twentieth of it.
-            options.deadline = .seconds(40)
+            // Long: it is the shutdown that ends them.
+            options.deadline = .seconds(600)
             options.drainTimeout = .milliseconds(100)
             let outcomes = Mutex<[SendOutcome]>([])
             try await withHubSender(hub, concurrency: 1, options: options) { sender, _ in
@@ -122,7 +122,7 @@ import Testing
                 try await expectEventually { hub.requests.count == 1 }
             }
             let reason = "the sender is shutting down"
-            let failed = SendOutcome.unavailable(reason: reason, retryAfter: nil)
+            let failed = SendOutcome.notSent(reason: reason)
             let ends = outcomes.withLock { $0 }
             // One had been written; the two others had not.
             #expect(ends.count == 3)
@@ -135,6 +135,28 @@ import Testing
     @Test func anUnusedSenderStopsAtOnce() async throws {
         let sender = HubSender(configuration: try localHub(port: 1), concurrency: 4, logger: Logger(label: "test"))
         try await withService(sender) { _ in }
-        #expect(await sender.send(.sample).isUnavailable)
+        #expect(await sender.send(.sample).isNotSent)
+    }
+
+    /// The dispatcher's way: it needs the answers before the sender's own turn to stop comes.
+    @Test func stoppingEndsWhatTheHubDoesNotAnswer() async throws {
+        try await withFakeHub({ _ in [] }) { hub in
+            var options = HubSenderOptions()
+            // Neither the request's own deadline nor the tick is what ends it.
+            options.deadline = .seconds(600)
+            try await withHubSender(hub, concurrency: 1, options: options) { sender, _ in
+                async let first = sender.send(.sample)
+                try await expectEventually { hub.requests.count == 1 }
+                async let second = sender.send(.sample)
+                sender.stop(within: .milliseconds(100))
+                let reason = "the sender is shutting down"
+                #expect(await first == .unanswered(reason: reason))
+                #expect(await second == .notSent(reason: reason))
+                #expect(await sender.send(.sample) == .notSent(reason: reason))
+                // A later and longer time changes nothing, nor does one that no clock can add up.
+                sender.stop(within: .seconds(Int64.max))
+            }
+            try await expectEventually { hub.openConnections == 0 }
+        }
     }
 }

@@ -61,10 +61,12 @@ extension HubNotification {
 extension SendOutcome {
     var isSent: Bool { if case .sent = self { true } else { false } }
     var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+    var isNotSent: Bool { if case .notSent = self { true } else { false } }
     var isUnanswered: Bool { if case .unanswered = self { true } else { false } }
     var reason: String? {
         switch self {
-        case .unavailable(let reason, _), .unanswered(let reason), .rejected(let reason), .unauthorized(let reason):
+        case .unavailable(let reason, _), .unanswered(let reason), .rejected(let reason, _),
+            .unauthorized(let reason), .notSent(let reason), .hubNotFound(let reason):
             reason
         default: nil
         }

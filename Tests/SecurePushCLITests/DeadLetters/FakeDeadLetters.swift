@@ -43,8 +43,10 @@ actor FakeDispatchPublisher: DispatchPublisher {
 
     nonisolated var isConnected: Bool { true }
 
-    func publish(_ messages: [DispatchMessage], to route: DispatchRoute) -> [Result<Void, MessagingError>] {
-        messages.map { message in
+    func publish(
+        _ messages: [(message: DispatchMessage, route: DispatchRoute)]
+    ) -> [Result<Void, MessagingError>] {
+        messages.map { message, route in
             guard route == .dispatch, !refuses(published.count) else {
                 return .failure(MessagingError(.nacked, "refused"))
             }

@@ -18,8 +18,8 @@ import Testing
             \(attempts){platform="apple",result="sent"} 30
             \(attempts){platform="windows",result="throttled"} 4
             securepush_dispatch_settled_total 21
-            securepush_parked_total{reason="attempts"} 2
-            securepush_parked_total{reason="unreadable"} 1
+            securepush_dead_lettered_total{reason="attempts"} 2
+            securepush_dead_lettered_total{reason="unreadable"} 1
             process_resident_memory_bytes 1048576
             """)
         #expect(

@@ -60,7 +60,7 @@ struct AppendTests {
             try await store.append([])
             try await store.confirm([], until: due)
             try await store.record([])
-            #expect(try await store.claim([], now: noon).isEmpty)
+            #expect(try await store.claim([], now: noon).plans.isEmpty)
         }
     }
 
@@ -70,7 +70,7 @@ struct AppendTests {
             let sent = SealedNotification.samples(1000)
             try await store.append(sent)
             #expect(try await store.backlog(now: due).count == 1000)
-            #expect(try await store.claim(sent.map(\.id), now: noon).count == 1000)
+            #expect(try await store.claim(sent.map(\.id), now: noon).plans.count == 1000)
         }
     }
 

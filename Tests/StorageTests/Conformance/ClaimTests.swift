@@ -62,10 +62,10 @@ struct ClaimTests {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
-            let plans = try await store.claim([NotificationID(), sent.id, sent.id], now: noon)
+            let plans = try await store.claim([NotificationID(), sent.id, sent.id], now: noon).plans
             #expect(Array(plans.keys) == [sent.id])
             #expect(plans[sent.id]?.attempt == 1)
-            #expect(try await store.claim([NotificationID()], now: noon).isEmpty)
+            #expect(try await store.claim([NotificationID()], now: noon).plans.isEmpty)
         }
     }
 

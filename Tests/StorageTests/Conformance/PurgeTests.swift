@@ -60,7 +60,7 @@ struct PurgeTests {
             #expect(try await store.purge(limit: 10, now: Self.end) == PurgeReport(notifications: 1))
             #expect(try await store.find(sent[0].id, recipient: .alice) == nil)
             #expect(try await store.record(sent[0].id, sender: "tests") == nil)
-            #expect(try await store.claim([sent[0].id], now: noon).isEmpty)
+            #expect(try await store.claim([sent[0].id], now: noon).plans.isEmpty)
             #expect(try await store.backlog(now: due).count == 1)
             #expect(try await store.lease(limit: 9, now: due, until: due).map(\.id) == [sent[1].id])
             let page = try await store.page(NotificationQuery(sender: "tests"), now: noon)

@@ -38,7 +38,7 @@ struct RecordTests {
             let deliveries = texts.enumerated().map { index, text in
                 Delivery(
                     platform: Platform(rawValue: "p\(index)"), state: DeliveryState.allCases[index % 5],
-                    attempts: index * 1_000_000, hubMessageID: text, outcome: index == 3 ? nil : text,
+                    attempts: index * 1_000_000, hubMessageID: text,
                     error: index == 4 ? nil : text, updatedAt: noon + .milliseconds(index))
             }
             try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])

@@ -18,7 +18,7 @@ struct SenderRecordTests {
             _ = try await store.claim([sent.id], now: noon)
             let deliveries = [
                 Delivery(
-                    platform: .windows, state: .sent, attempts: 2, hubMessageID: "m-1", outcome: "Success",
+                    platform: .windows, state: .sent, attempts: 2, hubMessageID: "m-1",
                     updatedAt: noon + .seconds(1)),
                 Delivery(platform: .apple, state: .dead, attempts: 5, error: "401 \"q\"", updatedAt: noon),
             ]

@@ -17,13 +17,27 @@ struct DeliveriesCodingTests {
     func everyTextComesBack(_ text: String) throws {
         let deliveries = DeliveryState.allCases.map {
             Delivery(
-                platform: Platform(rawValue: text), state: $0, attempts: 3, hubMessageID: text, outcome: text,
-                error: text, updatedAt: time)
+                platform: Platform(rawValue: text), state: $0, attempts: 3, hubMessageID: text, error: text,
+                updatedAt: time)
         }
         #expect(try DeliveriesCoding.decode(DeliveriesCoding.encode(deliveries)) == deliveries)
     }
 
-    @Test(arguments: ["", "{}", #"[{"p":"apple"}]"#, #"[{"p":"a","s":"lost","n":1,"t":1}]"#])
+    /// A version before wrote the member `o`.
+    @Test func unknownMembersArePassedOver() throws {
+        let text = #"[{"p":"apple","s":"sent","n":1,"o":"Success","t":1790000000123}]"#
+        let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: time)
+        #expect(try DeliveriesCoding.decode(text) == [delivery])
+    }
+
+    @Test(arguments: [
+        "", "{}", #"[{"p":"apple"}]"#, #"[{"p":"a","s":"lost","n":1,"t":1}]"#,
+        // Numbers that the next attempt would overflow.
+        #"[{"p":"a","s":"sent","n":9223372036854775807,"t":1}]"#, #"[{"p":"a","s":"sent","n":-1,"t":1}]"#,
+        #"[{"p":"a","s":"sent","n":1,"u":9223372036854775807,"t":1}]"#,
+        #"[{"p":"a","s":"sent","n":1,"t":9223372036854775807}]"#, #"[{"p":"a","s":"sent","n":1,"t":-1}]"#,
+        #"[{"p":"a","s":"sent","n":1e99,"t":1}]"#,
+    ])
     func aForeignTextIsRefused(_ text: String) {
         #expect { try DeliveriesCoding.decode(text) } throws: { ($0 as? StorageError)?.code == .failed }
     }

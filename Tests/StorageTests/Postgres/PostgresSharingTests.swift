@@ -138,7 +138,7 @@ struct PostgresSharingTests {
                 for turn in 0..<24 {
                     let store = stores[turn % 2]
                     group.addTask {
-                        let plans = try await store.claim(ids.shuffled(), now: noon)
+                        let plans = try await store.claim(ids.shuffled(), now: noon).plans
                         try await store.record(
                             plans.values.map { plan in
                                 DispatchOutcome(
@@ -152,7 +152,7 @@ struct PostgresSharingTests {
                 }
                 try await group.waitForAll()
             }
-            let plans = try await stores[0].claim(ids, now: noon)
+            let plans = try await stores[0].claim(ids, now: noon).plans
             #expect(plans.count == 400)
             try await stores[1].record(
                 plans.values.map { plan in

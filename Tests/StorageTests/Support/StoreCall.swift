@@ -3,7 +3,7 @@ import TestSupport
 
 /// One call of each method of the ports.
 enum StoreCall: CaseIterable {
-    case append, find, markRead, lease, confirm, leasePublished, backlog, claim, record
+    case append, find, markRead, lease, confirm, leasePublished, backlog, claim, record, abandon
     case registration, anyonesRegistration, registrations, allRegistrations, ping
     case records, reopen, payloadsOfKey
     case appendOnce, request, senderRecord, page, revoke, inbox, purge
@@ -24,6 +24,7 @@ enum StoreCall: CaseIterable {
         case .backlog: _ = try await store.backlog(now: due)
         case .claim: _ = try await store.claim([id], now: noon)
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])
+        case .abandon: try await store.abandon([id])
         case .ping: try await store.ping(timeout: .seconds(5))
         default: preconditionFailure("Every call is made by one of the three.")
         }

@@ -1,0 +1,154 @@
+import Logging
+import SecurePushCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+/// The end of a dispatcher whose hub, store or broker does not answer.
+@Suite struct StoppingTests {
+    let bench = DispatchPipelineTests()
+
+    /// A hub that never answers on one platform; a stop ends what it has not answered, if it hears of it at all.
+    private final class SilentGateway: PushGateway {
+        private struct State {
+            var waiting: [@Sendable (SendOutcome) -> Void] = []
+            var stops: [Duration] = []
+        }
+
+        private let state = Mutex(State())
+        let hearsStops: Bool
+
+        init(hearsStops: Bool = true) { self.hearsStops = hearsStops }
+
+        var waiting: Int { state.withLock { $0.waiting.count } }
+        var stops: [Duration] { state.withLock { $0.stops } }
+
+        func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+            guard notification.platform == .windows else { return completion(.sent(hubMessageID: nil)) }
+            state.withLock { $0.waiting.append(completion) }
+        }
+
+        func stop(within duration: Duration) {
+            let waiting = state.withLock { state in
+                state.stops.append(duration)
+                guard hearsStops else { return [@Sendable (SendOutcome) -> Void]() }
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for completion in waiting { completion(.unanswered(reason: "the sender is shutting down")) }
+        }
+    }
+
+    /// Counts the tries of a store that is away.
+    private final class AwayLedger: DispatchLedger {
+        private let base: any DispatchLedger
+        private let count = Mutex(0)
+
+        init(_ base: any DispatchLedger) { self.base = base }
+
+        var records: Int { count.withLock { $0 } }
+
+        func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+            try await base.claim(ids, now: now)
+        }
+
+        func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
+            count.withLock { $0 += 1 }
+            throw StorageError(.unavailable, "away for the test")
+        }
+
+        func abandon(_ ids: [NotificationID]) async throws {}
+    }
+
+    private func pipeline(
+        _ gateway: any PushGateway, ledger: (any DispatchLedger)? = nil, concurrency: Int = 512
+    ) -> DispatchPipeline {
+        DispatchPipeline(
+            consumer: bench.broker, publisher: bench.broker, ledger: ledger ?? bench.store, gateway: gateway,
+            policy: bench.policy, lanes: LaneSettings(platforms: bench.policy.platforms, concurrency: concurrency),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    @Test func whatTheOtherPlatformsTookIsRecorded() async throws {
+        let gateway = SilentGateway()
+        let id = try await bench.stored()
+        let pipeline = pipeline(gateway)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline.run() }
+            bench.broker.deliver(DispatchMessage(id: id))
+            try await expectEventually { gateway.waiting == 1 }
+            pipeline.drain()
+            bench.broker.drain()
+            try await group.waitForAll()
+        }
+        #expect(gateway.stops.first == .seconds(5))
+        let deliveries = try await bench.deliveries(id)
+        #expect(deliveries[.apple]?.state == .sent && deliveries[.fcmv1]?.state == .sent)
+        #expect(deliveries[.windows]?.state == .retrying && deliveries[.windows]?.unanswered == 1)
+        #expect(bench.broker.record.acknowledged == [1])
+        #expect(bench.broker.record.published.map(\.message.platforms) == [[.windows]])
+    }
+
+    /// The intake waits for room that only the hub can make, while the consumer is told to stop.
+    @Test func whatIsHandedOutAfterTheStopIsGivenBackUnclaimed() async throws {
+        let gateway = SilentGateway(hearsStops: false)
+        var ids: [NotificationID] = []
+        for _ in 0..<10 { ids.append(try await bench.stored()) }
+        let pipeline = pipeline(gateway, concurrency: 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline.run() }
+            for id in ids { bench.broker.deliver(DispatchMessage(id: id)) }
+            try await expectEventually { pipeline.settler.notificationsUnderWay == 2 && gateway.waiting == 1 }
+            pipeline.drain()
+            try await expectEventually { bench.broker.record.givenBack.count == 8 }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        for id in ids.suffix(8) {
+            #expect(try await bench.store.claim([id], now: .now)[id]?.attempt == 1)
+        }
+    }
+
+    @Test func aCancelledPipelineReturnsThoughTheHubNeverAnswers() async throws {
+        let gateway = SilentGateway(hearsStops: false)
+        let pipeline = pipeline(gateway)
+        let id = try await bench.stored()
+        let running = Task { try await pipeline.run() }
+        bench.broker.deliver(DispatchMessage(id: id))
+        try await expectEventually { gateway.waiting == 1 }
+        running.cancel()
+        try await running.value
+        #expect(bench.broker.record.acknowledged.isEmpty)
+    }
+
+    @Test func aCancelledRecordingIsNotTriedOver() async throws {
+        let ledger = AwayLedger(bench.store)
+        let pipeline = pipeline(FakeGateway(), ledger: ledger)
+        let id = try await bench.stored()
+        let running = Task { try await pipeline.run() }
+        bench.broker.deliver(DispatchMessage(id: id))
+        try await expectEventually { ledger.records > 0 }
+        running.cancel()
+        try await running.value
+        // The tries before the cancellation, each after a longer wait, and one at most that it met.
+        #expect(ledger.records < 20)
+        #expect(bench.broker.record.givenBack == [1])
+    }
+
+    @Test func waitingForRoomEndsWithTheDrainAndWithCancellation() async throws {
+        let settler = pipeline(FakeGateway()).settler
+        let delivery = DispatchDelivery(tag: 1, epoch: 1, message: DispatchMessage(id: NotificationID()))
+        #expect(settler.admit(delivery))
+        let waiting = Task { await settler.hasFallen(to: 0) }
+        await Task.yield()
+        waiting.cancel()
+        await waiting.value
+        async let another: Void = settler.hasFallen(to: 0)
+        await Task.yield()
+        settler.drain()
+        await another
+        await settler.hasFallen(to: 0)
+    }
+}
