@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct LastingProblemLogTests {
-    /// Keeps what is logged.
+    /// Keeps the lines.
     private struct Recorder: LogHandler {
         let lines: Lines
         var logLevel = Logger.Level.trace

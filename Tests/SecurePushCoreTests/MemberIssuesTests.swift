@@ -9,7 +9,7 @@ import Testing
             for _ in 0..<2 { issues.note("/\(index % 120)", "bad") }
         }
         #expect(issues.entries.map(\.pointer) == (0..<100).map { "/\($0)" })
-        // Twenty members, each found twice: only what is listed is remembered.
+        // Twenty members, each found twice: only listed issues are remembered.
         #expect(issues.omitted == 40)
         issues.note("/0", "bad in another way")
         #expect(issues.omitted == 41)

@@ -44,8 +44,14 @@ def in_xml(value):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
+    """Changes requests, and never leaves an answer out."""
     if not is_positive(case):
         return
+    is_send = case.operation.method.upper() == "POST" and case.operation.path == "/api/notifications"
+    if is_send and isinstance(case.body, NotSet):
+        # Without a body the request is a user's; a sender must give one.
+        case.body = {"Recipient": "alice", "Payload": "Your results are in."}
+        case.media_type = "application/json"
     if case.headers and "Idempotency-Key" in case.headers:
         # Another body under a used key is 422.
         case.headers["Idempotency-Key"] = str(uuid.uuid4())
@@ -62,10 +68,3 @@ def before_call(context, case, kwargs):
         # The ID in the path is the installation's.
         body.pop("installationId", None)
         as_the_hub_takes_it(body)
-
-
-@schemathesis.hook
-def filter_case(context, case):
-    """A sender must give a body; without one the request is a user's."""
-    is_send = case.operation.method.upper() == "POST" and case.operation.path == "/api/notifications"
-    return not (is_send and is_positive(case) and isinstance(case.body, NotSet))

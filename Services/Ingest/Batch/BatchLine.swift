@@ -19,8 +19,8 @@ struct BatchLine: Sendable {
     let text: [UInt8]
     let content: Content
 
-    /// What it holds and will take in a transaction, about: its text; the payload once for each recipient, and the
-    /// rows around it; for a refused one what its result will say.
+    /// The bytes that it holds and will take in a transaction, about: its text; the payload once for each recipient,
+    /// and the rows around it; the errors of a refused line.
     var weight: Int {
         switch content {
         case .request(let request):
@@ -30,7 +30,7 @@ struct BatchLine: Sendable {
         }
     }
 
-    /// What it gives to the store, in bytes, about.
+    /// The bytes that the store gets, about.
     var storedBytes: Int {
         guard case .request(let request) = content else { return 0 }
         return request.storedBytes
@@ -50,7 +50,7 @@ enum BatchLimit {
     /// Results that may wait for a client that does not read. Clients that write everything before they read anything
     /// are common; with less than the results of 10,000 ordinary lines, both sides would wait for each other for ever.
     static let waitingResultBytes = 4 * 1024 * 1024
-    /// What a batch counts for in ``RequestBudget``: the lines that wait, and those that are being stored.
+    /// The bytes that a batch takes of ``RequestBudget``: the lines that wait, and those that are being stored.
     static let heldBytes = 2 * groupBytes
     /// How long a batch may go on once the service is told to stop.
     static let drain = Duration.seconds(5)

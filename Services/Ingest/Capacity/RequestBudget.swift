@@ -4,12 +4,12 @@ import Synchronization
 
 /// Bounds the bytes that the requests in flight hold in this process.
 ///
-/// A request is weighed twice: its body as it comes, and then what it gives to the store, which may be many times as
-/// much (``CreateNotificationRequest/storedBytes``). What does not fit is refused at once with 503 and `Retry-After`. A
-/// part of the budget is kept for small requests, so that large ones do not shut them out.
+/// A request is weighed twice: its body as it comes, and then the bytes that the store gets, which may be many times as
+/// many (``CreateNotificationRequest/storedBytes``). A request that does not fit is refused at once with 503 and
+/// `Retry-After`. A part of the budget is kept for small requests, so that large ones do not shut them out.
 final class RequestBudget: Sendable {
     enum Limit {
-        /// What all requests in flight may hold, in bytes.
+        /// The limit for all requests in flight together, in bytes.
         static let maxBytes = 192 * 1024 * 1024
         /// The part of it that only small requests may use.
         static let reservedForSmall = 32 * 1024 * 1024
@@ -27,13 +27,13 @@ final class RequestBudget: Sendable {
         self.reservedForSmall = reservedForSmall
     }
 
-    /// What the requests in flight hold now, in bytes.
+    /// The bytes that the requests in flight hold now.
     var usedBytes: Int { used.withLock { $0 } }
 
     /// A new request's share, which holds nothing yet.
     func share() -> Share { Share(of: self) }
 
-    /// - Parameter held: what the request holds already.
+    /// - Parameter held: the bytes that the request holds already.
     fileprivate func take(_ bytes: Int, held: Int) -> Bool {
         let isSmall = bytes <= Limit.maxSmallBytes - held
         let limit = isSmall ? maxBytes : maxBytes - reservedForSmall
@@ -46,7 +46,7 @@ final class RequestBudget: Sendable {
 
     fileprivate func giveBack(_ bytes: Int) { used.withLock { $0 -= bytes } }
 
-    /// What one request holds of the budget, until it is released.
+    /// One request's part of the budget, until it is released.
     final class Share: Sendable {
         private let budget: RequestBudget
         private let bytes = Mutex(0)

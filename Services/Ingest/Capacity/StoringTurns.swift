@@ -3,11 +3,11 @@ import Synchronization
 /// Lets large requests to the store in the order in which they came, as many at a time as hold ``Limit/maxBytes``
 /// together.
 ///
-/// The store commits what has come in one line. Small requests do not wait here, and so find at most that much before
-/// them in the line; and only what has its turn is sealed, so that copies of payloads are bounded as well.
+/// The store commits requests in the order in which they come. Small requests do not wait here, and so wait for at most
+/// that many bytes there. A large request is sealed only in its turn, so that copies of payloads are bounded as well.
 final class StoringTurns: Sendable {
     enum Limit {
-        /// What may be with the store at a time, in bytes; a request that holds more goes alone.
+        /// The bytes that the store may have at a time; a request that holds more goes alone.
         static let maxBytes = 8 * 1024 * 1024
     }
 
@@ -40,8 +40,8 @@ final class StoringTurns: Sendable {
 
     /// Runs the body when it is the request's turn; at once for a small request.
     ///
-    /// - Parameter bytes: what the request gives to the store.
-    /// - Throws: what the body throws; `CancellationError` when the task is cancelled while it waits.
+    /// - Parameter bytes: the bytes that the store gets of the request.
+    /// - Throws: any error of the body; `CancellationError` when the task is cancelled while it waits.
     func withTurn<Value>(of bytes: Int, _ body: () async throws -> Value) async throws -> Value {
         guard bytes > RequestBudget.Limit.maxSmallBytes else { return try await body() }
         let bytes = min(bytes, Limit.maxBytes)

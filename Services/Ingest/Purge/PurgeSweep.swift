@@ -12,7 +12,7 @@ struct PurgeSweep: Service {
     private let clock: any Clock<Duration>
     private let metrics = PurgeMetrics()
     private let problem = LastingProblemLog(
-        "What has expired cannot be purged for now.", end: "What has expired is purged again.")
+        "Expired notifications cannot be purged for now.", end: "Expired notifications are purged again.")
 
     /// How often it is looked for what has expired; a sixth of the minute, so that failures have room.
     static let interval = Duration.seconds(10)

@@ -59,7 +59,7 @@ extension RequestReader {
 
     private mutating func readRecipients(_ value: JSONSpan) {
         let pointer = Member.recipients.pointer
-        // Counted first, so that of too many none is read.
+        // They are counted first, so that none of too many is read.
         guard let count = forEachElement(of: value, pointer, { _, _, _ in }) else { return }
         request.isForMany = true
         guard (1...CreateNotificationRequest.Limit.recipients).contains(count) else {

@@ -27,10 +27,10 @@ struct CreateNotificationRequest: Sendable {
         static let maxVolumeBytes = 8 * 1024 * 1024
     }
 
-    /// What the rows of a notification take beside its payload, in bytes, about.
+    /// The bytes of a notification's rows beside its payload, about.
     static let rowBytes = 1024
 
-    /// What the store is given for this request, in bytes, about.
+    /// The bytes that the store gets for this request, about.
     var storedBytes: Int { recipients.count * (payload.count + Self.rowBytes) }
 }
 

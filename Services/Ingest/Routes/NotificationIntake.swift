@@ -12,7 +12,7 @@ struct NotificationIntake: Sendable {
     /// The time; tests have their own.
     var now: @Sendable () -> Timestamp = { .now }
     let underWay = KeysUnderWay()
-    /// What the requests in flight may hold; tests have a smaller one.
+    /// The bytes that the requests in flight may hold; tests have a smaller budget.
     var budget = RequestBudget()
     let turns = StoringTurns()
     let metrics = IntakeMetrics()

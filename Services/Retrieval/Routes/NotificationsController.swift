@@ -17,8 +17,8 @@ struct NotificationsController: Sendable {
         router.get("/api/notifications/:id", use: read)
     }
 
-    /// Opens the payload and marks it read. What is not there, what is another's and what is not due yet (`NotBefore`)
-    /// is the same 404.
+    /// Opens the payload and marks it read. An unknown notification, another user's, and one that is not due yet
+    /// (`NotBefore`) are the same 404.
     @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await authenticate(request)
         let id = context.parameters.get("id").flatMap { NotificationID($0) }

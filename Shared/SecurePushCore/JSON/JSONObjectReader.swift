@@ -19,9 +19,9 @@ public struct JSONObjectReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     /// The document's one value.
     public let root: JSONSpan
-    /// What is wrong so far, and how much more than is listed.
+    /// The issues so far, and how many more there are than are listed.
     public private(set) var memberIssues = MemberIssues()
-    /// What is listed of it, in the order in which it was found.
+    /// The listed issues, in the order in which they were found.
     public var issues: [Issue] { memberIssues.entries }
 
     /// - Parameter bytes: the text; the pointer must outlive the reader.

@@ -1,5 +1,5 @@
-/// What is wrong with the members of a request, in the order in which it was found: each once, and no more of them than
-/// ``maxEntries``, so that a refusal costs little whatever was sent.
+/// The issues of a request's members, in the order in which they were found: each once, and at most ``maxEntries`` of
+/// them, so that a refusal costs little.
 public struct MemberIssues: Sendable, Hashable {
     /// One offending member.
     public struct Issue: Sendable, Hashable {
@@ -48,7 +48,7 @@ extension MemberIssues.Issue {
         // A cut within a character or an escape would point at nothing, so it is made at a slash.
         let start = pointer.utf8.prefix(MemberIssues.maxPointerBytes + 1)
         let end = start.lastIndex(of: UInt8(ascii: "/")) ?? start.startIndex
-        let note = " This concerns a member within, whose name is too long to be repeated."
+        let note = " This concerns a member of it, whose name is too long to be repeated."
         return MemberIssues.Issue(pointer: String(pointer[..<end]), detail: detail + note)
     }
 }

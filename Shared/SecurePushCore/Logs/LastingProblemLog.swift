@@ -7,7 +7,7 @@ import Synchronization
 public final class LastingProblemLog: Sendable {
     /// Between two lines about a problem that goes on.
     public static let interval = Duration.seconds(60)
-    /// Between a line and the one about the problem's next beginning: it may come and go many times a second, too.
+    /// Between a line and the one about the problem's next beginning: a problem may come and go many times a second.
     public static let minInterval = Duration.seconds(10)
 
     private struct State {

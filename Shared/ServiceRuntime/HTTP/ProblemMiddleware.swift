@@ -12,7 +12,7 @@ import SecurePushCore
 public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     private let service: ServiceContext
     private let instruments: HTTPInstruments
-    /// Never told to be over: what a request did not ask of the store says nothing of it.
+    /// It is never told to be over: a request that did not need the store says nothing about it.
     private let storeProblem = LastingProblemLog("The store failed a request", end: "The store serves requests again")
 
     public init(context: ServiceContext) {

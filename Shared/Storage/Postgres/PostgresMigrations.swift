@@ -130,8 +130,8 @@ struct PostgresMigration: Sendable {
             "CREATE INDEX outbox_published ON outbox (republish_at) WHERE republish_at IS NOT NULL",
             "ALTER TABLE notifications ADD COLUMN claimed_at bigint, ADD COLUMN recorded_attempt integer",
         ])
-    // For a sender's list of what it sent to one recipient, which must not meet the rows of other senders. Nothing in
-    // it ever changes, so changes of a notification stay HOT.
+    // For a sender's list by recipient, which must not meet the rows of other senders. The columns of the index never
+    // change, so changes of a notification stay HOT.
     private static let senderRecipient = PostgresMigration(
         version: 4, name: "0004_sender_recipient",
         statements: ["CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id)"])

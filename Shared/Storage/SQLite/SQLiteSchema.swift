@@ -148,7 +148,7 @@ enum SQLiteSchema {
         ALTER TABLE notifications ADD COLUMN recorded_attempt INTEGER;
         """
 
-    /// For a sender's list of what it sent to one recipient.
+    /// For a sender's list by recipient.
     private static let senderRecipient = """
         CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id);
         """

@@ -189,7 +189,7 @@ struct BatchTests {
         }
     }
 
-    /// What is wrong with a line is held until it is written.
+    /// The errors of a line are held until they are written.
     @Test func aRefusedLineWeighsWhatItHolds() async throws {
         try await withIngest { bench in
             let names = (0..<90).map { #""\#(String(repeating: "n", count: 400))\#($0)":0"# }.joined(separator: ",")

@@ -8,7 +8,7 @@ import Testing
 struct StoringTurnsTests {
     private static let half = StoringTurns.Limit.maxBytes / 2
 
-    /// Holds what has its turn until it is let go, and keeps the order in which they came in.
+    /// Holds requests that have their turn until they are let go, and keeps the order in which they came in.
     private final class Gate: Sendable {
         private let state = Mutex<(names: [String], held: [String: CheckedContinuation<Void, Never>])>(([], [:]))
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("What an outage of the store leaves in the log", .timeLimit(.minutes(1)))
+@Suite("The log while the store is away", .timeLimit(.minutes(1)))
 struct OutageLogTests {
     @Test func itIsOneLineAndNotOneForEveryLook() async throws {
         let lines = Mutex<[String]>([])

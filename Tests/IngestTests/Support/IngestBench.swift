@@ -73,7 +73,7 @@ extension Logger {
 ///   - writer: stands in the way of the store in memory.
 ///   - directory: answers in the place of the store in memory.
 ///   - payloadKeys: the text of the key ring.
-///   - budget: what the requests in flight may hold.
+///   - budget: the bytes that the requests in flight may hold.
 ///   - server: `.live` listens at a port.
 func withIngest(
     hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),

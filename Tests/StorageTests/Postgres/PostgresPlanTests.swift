@@ -62,7 +62,7 @@ struct PostgresPlanTests {
                 """)
             let scans = plan.split(separator: "\n").filter { $0.contains("Scan") && !$0.contains("Subquery") }
             #expect(scans.count == 1 && scans[0].contains("using notifications_sender_recipient"), "\(plan)")
-            // What the index decides; a filter would mean that rows of others are read and thrown away.
+            // A filter in place of this condition would mean that rows of others are read and thrown away.
             let condition = plan.split(separator: "\n").first { $0.contains("Index Cond") } ?? ""
             let names = ["sender", "recipient", "id"]
             #expect(names.allSatisfy(condition.contains), "\(plan)")
