@@ -154,8 +154,8 @@ enum SQLiteSchema {
         """
 
     /// IDs that differ in case only are one device at the hub, which has the document that was put last. So of such
-    /// rows the newest stays. Devices of the versions before have no `new_handle_at`: their handles count as known to the
-    /// hub and here.
+    /// rows the newest stays. Devices of the versions before have no `new_handle_at`: their handles count as known to
+    /// the hub and here.
     private static let devices = """
         CREATE INDEX installations_folded ON installations (id COLLATE NOCASE);
         DELETE FROM installations WHERE EXISTS (

@@ -1,0 +1,33 @@
+import APITestSupport
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import Retrieval
+
+@Suite("Devices: what is done beside requests")
+struct DeviceUpkeepTests {
+    @Test func theServiceSearchesAndReconcilesUntilShutdown() async throws {
+        try await withRetrieval { bench in
+            bench.hub.plant("past-us", FakeHub.Installed(handle: "H", document: "{}"))
+            #expect(try await bench.install("1", #"{"platform":"apns","pushChannel":"H"}"#).status == .ok)
+            bench.hub.loseAnswers(ofPuts: 1)
+            try (try await bench.install("1", #"{"platform":"apns","pushChannel":"J"}"#)).expectProblem(503)
+            let services = ServiceGroup(
+                services: [DeviceUpkeep(changes: bench.changes, logger: .silent)], gracefulShutdownSignals: [],
+                logger: .silent)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await services.run() }
+                let isDone = try await eventually {
+                    bench.hub.installations["past-us"] == nil && bench.hub.installations["1"]?.handle == "H"
+                }
+                #expect(isDone, "\(bench.hub.installations)")
+                await services.triggerGracefulShutdown()
+                try await group.waitForAll()
+            }
+        }
+    }
+}
