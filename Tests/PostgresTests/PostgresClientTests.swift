@@ -10,7 +10,7 @@ import Testing
         try await withSilentListener { port in
             // Connecting takes an hour, so a query that waited for it would run into the suite's limit.
             let uri = "postgres://a@127.0.0.1:\(port)/a?connect_timeout=3600&sslmode=disable"
-            let client = PostgresClient(configuration: try PostgresConfiguration(uri: uri), logger: quiet)
+            let client = try PostgresClient(configuration: try PostgresConfiguration(uri: uri), logger: quiet)
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await client.run() }
                 let error = await postgresError { _ = try await client.query(PostgresStatement("SELECT 1")) }
@@ -68,7 +68,7 @@ import Testing
             _ = try await client.query(PostgresStatement("SELECT 1"))
         }
         let configuration = try PostgresConfiguration(uri: try TestEnvironment.databaseURL)
-        let client = PostgresClient(configuration: configuration, logger: quiet)
+        let client = try PostgresClient(configuration: configuration, logger: quiet)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await client.run() }
             group.cancelAll()

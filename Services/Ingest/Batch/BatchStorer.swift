@@ -67,7 +67,7 @@ struct BatchStorer: Sendable {
             let isFinal = (error as? StorageError).map { !$0.isRetriable } ?? false
             guard isFinal, requests.count > 1 else {
                 problem.failed(
-                    Self.description(of: error), to: logger, metadata: ["count": "\(requests.count)"])
+                    Problem.logText(of: error), to: logger, metadata: ["count": "\(requests.count)"])
                 return requests.map { ($0.index, error) }
             }
         }
@@ -97,7 +97,7 @@ struct BatchStorer: Sendable {
             problem.succeeded(to: logger)
             return .success(outcome.answer.body)
         } catch {
-            if !(error is Problem) { problem.failed(Self.description(of: error), to: logger) }
+            if !(error is Problem) { problem.failed(Problem.logText(of: error), to: logger) }
             return .failure(error)
         }
     }
@@ -125,14 +125,5 @@ struct BatchStorer: Sendable {
             text.append(UInt8(ascii: "\n"))
         }
         return text
-    }
-
-    /// For the log: another error than these could hold something of the request.
-    private static func description(of error: any Error) -> String {
-        switch error {
-        case let error as StorageError: error.description
-        case let error as PayloadError: error.description
-        default: String(reflecting: type(of: error))
-        }
     }
 }
