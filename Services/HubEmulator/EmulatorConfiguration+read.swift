@@ -12,6 +12,11 @@ extension EmulatorConfiguration {
         "EMULATOR_ENDPOINT", .string(hint: "URL"), defaultText: "where it listens",
         meaning: "Endpoint in the printed connection string, for example http://hub-emulator:8090/")
 
+    static let allowedHostsKey = ConfigurationKey(
+        "EMULATOR_ALLOWED_HOSTS", .list,
+        defaultText: "loopback names, where it listens, the endpoint's host",
+        meaning: "Further host names under which the page and /emulator answer, separated by commas")
+
     static let hubNamesKey = ConfigurationKey(
         "EMULATOR_HUB_NAMES", .list, defaultText: "any", meaning: "Hubs that exist, separated by commas")
 
@@ -49,8 +54,8 @@ extension EmulatorConfiguration {
 
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: defaultPort) + [
-            connectionStringKey, endpointKey, hubNamesKey, listenKeyKey, secondaryKeyKey, accessRulesKey,
-            recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey,
+            connectionStringKey, endpointKey, allowedHostsKey, hubNamesKey, listenKeyKey, secondaryKeyKey,
+            accessRulesKey, recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey,
         ]
 
     /// - Returns: nil when something cannot be used; the reader holds the issues.
@@ -70,6 +75,10 @@ extension EmulatorConfiguration {
         if accessRules.contains(where: { $0 == nil }) {
             reader.note(accessRulesKey.name, "is not NAME:RIGHTS:KEY, RIGHTS of Listen, Send and Manage joined by +")
         }
+        let allowedHosts = reader.read(allowedHostsKey) ?? []
+        if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
+            reader.note(allowedHostsKey.name, "is a list of host names without scheme, path and *")
+        }
         let stateFile = reader.read(stateKey)
         let scenarioFile = reader.read(scenarioKey)
         let seed = reader.read(seedKey)
@@ -82,6 +91,7 @@ extension EmulatorConfiguration {
         var configuration = EmulatorConfiguration(http: http, connectionString: connectionString)
         configuration.listenKey = listenKey ?? configuration.listenKey
         configuration.secondaryKey = secondaryKey
+        configuration.allowedHosts = allowedHosts
         configuration.hubNames = hubNames.map { Set($0.map { $0.lowercased() }) }
         configuration.accessRules = accessRules.compactMap { $0 }
         configuration.recordCapacity = records

@@ -10,6 +10,8 @@ struct EmulatorConfiguration: Sendable {
     var secondaryKey: String?
     /// Rules of the namespace besides the full and the Listen rule.
     var accessRules: [SharedAccessRule] = []
+    /// Further host names for the emulator's own API and page.
+    var allowedHosts: [String] = []
     /// Nil: any hub name is taken.
     var hubNames: Set<String>?
     /// How many records are kept.
@@ -36,6 +38,19 @@ struct EmulatorConfiguration: Sendable {
     func connectionString(listeningOn port: Int) -> String {
         http.port == 0
             ? connectionString.text.replacing(":0/;", with: ":\(port)/;", maxReplacements: 1) : connectionString.text
+    }
+
+    /// The names under which the emulator's own API and page answer.
+    var hostAllowList: HostAllowList {
+        HostAllowList(
+            listeningHost: http.host, endpointHost: TokenAudience(url: connectionString.endpoint).host,
+            allowed: allowedHosts)
+    }
+
+    /// How locations begin: as clients reach the emulator, also behind a proxy that ends TLS. The JavaScript client takes
+    /// `https` only.
+    var locationScheme: String {
+        http.tls != nil || connectionString.endpoint.lowercased().hasPrefix("https://") ? "https" : "http"
     }
 
     var rules: [SharedAccessRule] {

@@ -49,11 +49,15 @@ extension HubEmulator {
 
         // The hub's paths are compared without regard to case: clients write /messages and /Messages.
         let router = Router(context: EmulatorContext.self, options: [.caseInsensitive, .autoGenerateHeadEndpoints])
+        let paths = HubPaths()
         router.add(middleware: ProblemMiddleware(context: context))
+        router.add(middleware: HubPathMiddleware(paths: paths))
+        router.add(middleware: ContinueMiddleware())
         router.addOperations(readiness: [], context: context)
-        PageController().addRoutes(to: router)
 
-        let emulator = router.group("emulator").add(middleware: SameOriginMiddleware())
+        let hosts = configuration.hostAllowList
+        let emulator = router.group("emulator")
+            .add(middleware: HostMiddleware(hosts: hosts)).add(middleware: SameOriginMiddleware())
         RecordController(log: state.log, devices: state.devices, feed: state.feed).addRoutes(to: emulator)
         DeviceController(devices: state.devices).addRoutes(to: emulator)
         FaultController(faults: state.faults, feed: state.feed).addRoutes(to: emulator)
@@ -65,15 +69,19 @@ extension HubEmulator {
         RegistrationController(
             gate: gate, hubs: state.hubs, devices: state.devices, log: state.log, faults: state.faults
         ).addRoutes(to: hub)
-        addResources(to: router, hub: hub, emulator: emulator, state: state, gate: gate)
+        let administration = addResources(to: router, hub: hub, emulator: emulator, state: state, gate: gate)
+        PageController(hosts: hosts, administration: administration).addRoutes(to: router)
+        paths.set(router)
         return router
     }
 
-    /// Installations, telemetry, feedback and the hubs themselves.
+    /// Installations, telemetry, feedback, jobs and the hubs themselves.
+    ///
+    /// - Returns: the controller of the hubs, which shares the root with the page.
     private static func addResources(
         to router: Router<EmulatorContext>, hub: RouterGroup<EmulatorContext>,
         emulator: RouterGroup<EmulatorContext>, state: EmulatorState, gate: HubGate
-    ) {
+    ) -> HubController {
         InstallationController(
             gate: gate, hubs: state.hubs, devices: state.devices, log: state.log, faults: state.faults
         ).addRoutes(to: hub)
@@ -81,6 +89,7 @@ extension HubEmulator {
         let feedback = FeedbackController(gate: gate, feedback: state.log)
         feedback.addRoutes(to: hub)
         feedback.addContainerRoutes(to: emulator)
+        HubJobController(gate: gate, hubs: state.hubs, faults: state.faults).addRoutes(to: hub)
         let administration = HubController(
             gate: gate, hubs: state.hubs, devices: state.devices, faults: state.faults)
         administration.addRoutes(to: hub)
@@ -88,6 +97,7 @@ extension HubEmulator {
             let resources = router.group("\(spelling)").add(middleware: HubErrorMiddleware())
             administration.addListRoute(to: resources)
         }
+        return administration
     }
 
     static func makeGate(_ configuration: EmulatorConfiguration, hubs: HubDirectory) -> HubGate {
@@ -98,7 +108,7 @@ extension HubEmulator {
         }
         return HubGate(
             authorizer: HubAuthorizer(rules: configuration.rules, endpointHost: audience.host),
-            scheme: configuration.http.tls == nil ? "http" : "https", endpointAuthority: authority ?? audience.host,
+            scheme: configuration.locationScheme, endpointAuthority: authority ?? audience.host,
             hubs: hubs)
     }
 }

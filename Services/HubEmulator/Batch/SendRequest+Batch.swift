@@ -27,8 +27,9 @@ extension SendRequest {
         // The device gets the notification's own content type and not the multipart's.
         var headers = request.headers
         headers[.contentType] = notification.headers["content-type"]
-        self.init(
-            addressing, handles: handles, body: Array(notification.body), headers: PackedHeaders(headers), call: call)
+        let packed = PackedHeaders(headers)
+        try WindowsRules.checkRaw(addressing.format, packed)
+        self.init(addressing, handles: handles, body: Array(notification.body), headers: packed, call: call)
     }
 
     /// By its name, or where it stands when no part has one.

@@ -4,6 +4,9 @@ import DequeModule
 struct Device: Sendable {
     /// How many pushes and displays are kept for the page.
     static let keptForPage = 20
+    /// How long a handle may be: far above what push services give out.
+    static let maxHandleBytes = 4096
+    static let handleTooLong = HubError.badRequest("The device's handle is longer than \(maxHandleBytes) bytes.")
 
     let handle: String
     var platform: NotificationFormat?
@@ -12,16 +15,33 @@ struct Device: Sendable {
     var registrationIDs: Set<String> = []
     /// Whether it ever opened its stream.
     var hasConnected = false
-    var streams: [Int: AsyncStream<ServerSentEvent>.Continuation] = [:]
+    var streams: [Int: EventQueue] = [:]
     /// The newest push that nobody has received: all that a real push service keeps for a device that is off.
     var pending: DevicePush?
     var received: Deque<DevicePush> = []
     var displays: Deque<DeviceDisplay> = []
+    /// Whether the registry has it in the order of what is kept.
+    var isInKeptOrder = false
 
     var isRegistered: Bool { !registrationIDs.isEmpty }
 
-    /// Whether anything would be lost with it.
-    var isIdle: Bool { streams.isEmpty && !isRegistered && displays.isEmpty }
+    /// Whether it may be forgotten when room is needed.
+    var isIdle: Bool { streams.isEmpty && !isRegistered }
+
+    /// About how much memory is kept for the page and for its next connection.
+    var keptBytes: Int {
+        (pending?.byteCount ?? 0) + received.reduce(0) { $0 + $1.byteCount } + displays.reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// Drops what is kept for the page, or, when that is gone, the push that waits.
+    mutating func dropKept() {
+        guard !displays.isEmpty || !received.isEmpty else {
+            pending = nil
+            return
+        }
+        displays = []
+        received = []
+    }
 }
 
 /// A device as the page and `GET /emulator/devices` see it.

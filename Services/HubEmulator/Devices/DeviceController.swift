@@ -16,8 +16,11 @@ struct DeviceController: Sendable {
 
     /// What the device receives, from now on; the newest push that waited comes first.
     @Sendable func stream(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let handle = Self.handle(context)
-        return EventStreamResponse.make(for: request) { devices.connect(handle) }
+        let handle = try Self.handle(context)
+        guard devices.hasRoomForStream else {
+            throw Problem.serviceUnavailable("\(DeviceRegistry.maxStreams) device streams are open.")
+        }
+        return EventStreamResponse.make(for: request, on: context.channel) { devices.connect(handle) }
     }
 
     /// What the device says that it shows.
@@ -30,13 +33,17 @@ struct DeviceController: Sendable {
         try members.finish()
         devices.display(
             DeviceDisplay(
-                handle: Self.handle(context), id: id, text: text ?? "", kind: kind ?? .payload,
+                handle: try Self.handle(context), id: id, text: text ?? "", kind: kind ?? .payload,
                 shownAt: WireTime.now.rfc3339))
         return Response(status: .noContent)
     }
 
     /// Handles may hold slashes (Windows channels are URLs), so they come percent-encoded.
-    private static func handle(_ context: EmulatorContext) -> String {
-        PercentDecoding.decode(context.parameters.get("handle") ?? "")
+    private static func handle(_ context: EmulatorContext) throws(Problem) -> String {
+        let handle = PercentDecoding.decode(context.parameters.get("handle") ?? "")
+        guard handle.utf8.count <= Device.maxHandleBytes else {
+            throw Problem.badRequest("The handle is longer than \(Device.maxHandleBytes) bytes.")
+        }
+        return handle
     }
 }

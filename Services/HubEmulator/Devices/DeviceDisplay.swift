@@ -14,6 +14,9 @@ struct DeviceDisplay: Encodable, Sendable {
     let kind: Kind
     let shownAt: String
 
+    /// About how much memory it holds.
+    var byteCount: Int { 200 + text.utf8.count + (id?.utf8.count ?? 0) }
+
     private enum CodingKeys: String, CodingKey {
         case handle = "Handle"
         case id = "Id"

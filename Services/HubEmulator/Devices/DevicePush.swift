@@ -13,6 +13,9 @@ struct DevicePush: Encodable, Sendable {
 
     var headers: [String: String] { templateHeaders ?? PassThroughHeaders.select(from: requestHeaders) }
 
+    /// About how much memory it holds.
+    var byteCount: Int { 200 + body.count + requestHeaders.byteCount }
+
     private enum CodingKeys: String, CodingKey {
         case platform = "Platform"
         case body = "Body"

@@ -1,57 +1,90 @@
 import DequeModule
+import NIOCore
 import Synchronization
 
 /// The simulated devices: their open streams, the push that waits for each, and what each says it shows.
+///
+/// Bounded: ``init(capacity:maxKeptBytes:feed:)`` devices and bytes of what is kept for them, ``maxStreams`` streams.
 final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [String: Device] = [:]
         var lastStream = 0
+        var streamCount = 0
+        /// The sum of the devices' ``Device/keptBytes``.
+        var keptBytes = 0
+        /// The devices for which something is kept, and some that are gone, the longest kept first.
+        var keptOrder: Deque<String> = []
     }
 
+    /// How many streams may be open at once; each holds at most ``EventQueue/maxBytes``.
+    static let maxStreams = 10_000
+    /// About how much memory pushes and displays may hold. Bodies are shared with the records, so it is counted twice.
+    static let defaultMaxKeptBytes = 128 * 1024 * 1024
+
     private let capacity: Int
+    private let maxKeptBytes: Int
     private let feed: EventFeed
     private let state = Mutex(State())
 
-    /// - Parameter capacity: how many devices are kept; past it, unregistered ones without a stream are forgotten.
-    init(capacity: Int, feed: EventFeed) {
+    /// - Parameters:
+    ///   - capacity: how many devices are kept; past it, unregistered ones without a stream are forgotten, and when there
+    ///     is none, a new handle is not taken in.
+    ///   - maxKeptBytes: how much is kept of what devices received and show; the oldest makes room.
+    init(capacity: Int, maxKeptBytes: Int = defaultMaxKeptBytes, feed: EventFeed) {
         self.capacity = capacity
+        self.maxKeptBytes = maxKeptBytes
         self.feed = feed
     }
 
+    var hasRoomForStream: Bool { state.withLock { $0.streamCount < Self.maxStreams } }
+
+    /// What waits for each open stream.
+    var queues: [EventQueue] { state.withLock { $0.devices.values.flatMap(\.streams.values) } }
+
+    /// How many devices there are, and about how much memory is kept for them.
+    var size: (devices: Int, keptBytes: Int) { state.withLock { ($0.devices.count, $0.keptBytes) } }
+
     /// Hands a push to every open stream of the device, or keeps it as the newest that waits.
     func deliver(_ push: DevicePush, to handle: String) {
-        let streams = withDevice(handle) { device in
-            device.platform = device.platform ?? push.platform
-            if device.streams.isEmpty {
-                device.pending = push
-            } else {
-                Self.keep(push, in: &device.received)
-            }
-            return device.streams.isEmpty ? [] : Array(device.streams.values)
-        }
-        if !streams.isEmpty, let data = try? EmulatorJSON.encode(push) {
-            let event = ServerSentEvent(event: "notification", data: data)
-            for stream in streams { stream.yield(event) }
+        let streams: [EventQueue] =
+            withDevice(handle) { device in
+                device.platform = device.platform ?? push.platform
+                if device.streams.isEmpty {
+                    device.pending = push
+                } else {
+                    Self.keep(push, in: &device.received)
+                }
+                return Array(device.streams.values)
+            } ?? []
+        if !streams.isEmpty, let event = Self.event(push) {
+            for stream in streams { stream.put(event) }
         }
         publish(handle)
     }
 
     /// Opens a stream of what the device receives, beginning with the push that waits.
-    func connect(_ handle: String) -> AsyncStream<ServerSentEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ServerSentEvent.self, bufferingPolicy: .bufferingNewest(1000))
-        let id = nextStream()
-        withDevice(handle) { device in
-            device.streams[id] = continuation
+    ///
+    /// - Returns: a queue that is finished already when there are too many streams or devices.
+    func connect(_ handle: String) -> EventQueue {
+        let id = takeStream()
+        let queue = EventQueue { [weak self] in
+            if let id { self?.disconnect(handle, id) }
+        }
+        guard let id else {
+            queue.finish()
+            return queue
+        }
+        let isTaken: Void? = withDevice(handle) { device in
+            device.streams[id] = queue
             device.hasConnected = true
-            guard let push = device.pending, let data = try? EmulatorJSON.encode(push) else { return }
+            guard let push = device.pending else { return }
             device.pending = nil
             Self.keep(push, in: &device.received)
-            continuation.yield(ServerSentEvent(event: "notification", data: data))
+            if let event = Self.event(push) { queue.put(event) }
         }
-        continuation.onTermination = { [weak self] _ in self?.disconnect(handle, id) }
+        if isTaken == nil { queue.finish() }
         publish(handle)
-        return stream
+        return queue
     }
 
     /// Whether a device of this handle is registered or ever connected.
@@ -85,42 +118,91 @@ final class DeviceRegistry: Sendable {
     /// Forgets what devices received and showed, and devices that are neither registered nor connected.
     func clear() {
         state.withLock { state in
-            state.devices = state.devices.filter { !$0.value.streams.isEmpty || $0.value.isRegistered }
+            state.devices = state.devices.filter { !$0.value.isIdle }
             for key in state.devices.keys {
                 state.devices[key]?.pending = nil
                 state.devices[key]?.received = []
                 state.devices[key]?.displays = []
+                state.devices[key]?.isInKeptOrder = false
             }
+            state.keptBytes = 0
+            state.keptOrder = []
         }
     }
 
-    private func nextStream() -> Int {
+    /// - Returns: the number of a new stream; nil when there are too many.
+    private func takeStream() -> Int? {
         state.withLock { state in
+            guard state.streamCount < Self.maxStreams else { return nil }
+            state.streamCount += 1
             state.lastStream += 1
             return state.lastStream
         }
     }
 
     private func disconnect(_ handle: String, _ id: Int) {
-        withDevice(handle) { _ = $0.streams.removeValue(forKey: id) }
+        state.withLock { state in
+            state.streamCount -= 1
+            _ = state.devices[handle.lowercased()]?.streams.removeValue(forKey: id)
+        }
         publish(handle)
     }
 
     /// Handles are compared without regard to case: the hub keeps Apple's tokens in upper case.
-    private func withDevice<Result>(_ handle: String, _ body: (inout Device) -> Result) -> Result {
+    ///
+    /// - Returns: nil when there is no room for a new device.
+    @discardableResult
+    private func withDevice<Result>(_ handle: String, _ body: (inout Device) -> Result) -> Result? {
         let key = handle.lowercased()
         return state.withLock { state in
-            if state.devices.count >= capacity, state.devices[key] == nil,
-                let idle = state.devices.first(where: \.value.isIdle)?.key
-            {
-                state.devices[idle] = nil
+            if state.devices[key] == nil {
+                if state.devices.count >= capacity { Self.forgetIdle(&state) }
+                guard state.devices.count < capacity else { return nil }
+                state.devices[key] = Device(handle: handle)
             }
-            return body(&state.devices[key, default: Device(handle: handle)])
+            guard let index = state.devices.index(forKey: key) else { return nil }
+            let before = state.devices.values[index].keptBytes
+            let result = body(&state.devices.values[index])
+            let added = state.devices.values[index].keptBytes - before
+            state.keptBytes += added
+            if added > 0 {
+                if !state.devices.values[index].isInKeptOrder {
+                    state.devices.values[index].isInKeptOrder = true
+                    state.keptOrder.append(key)
+                }
+                makeRoom(&state)
+            }
+            return result
         }
+    }
+
+    private static func forgetIdle(_ state: inout State) {
+        guard let idle = state.devices.first(where: \.value.isIdle)?.key else { return }
+        state.keptBytes -= state.devices.removeValue(forKey: idle)?.keptBytes ?? 0
+    }
+
+    /// Forgets what the devices received and show whose turn it is, until the bound holds.
+    private func makeRoom(_ state: inout State) {
+        while state.keptBytes > maxKeptBytes, let oldest = state.keptOrder.popFirst() {
+            guard let index = state.devices.index(forKey: oldest) else { continue }
+            let before = state.devices.values[index].keptBytes
+            state.devices.values[index].dropKept()
+            state.keptBytes += state.devices.values[index].keptBytes - before
+            state.devices.values[index].isInKeptOrder = state.devices.values[index].pending != nil
+            if state.devices.values[index].isInKeptOrder { state.keptOrder.append(oldest) }
+        }
+        guard state.keptOrder.count > 2 * state.devices.count + 64 else { return }
+        var seen: Set<String> = []
+        let devices = state.devices
+        state.keptOrder.removeAll { devices[$0] == nil || !seen.insert($0).inserted }
     }
 
     private func publish(_ handle: String) {
         feed.publish(.device, state.withLock { $0.devices[handle.lowercased()].map(DeviceSummary.init) })
+    }
+
+    private static func event(_ push: DevicePush) -> ByteBuffer? {
+        (try? EmulatorJSON.encode(push)).map { ServerSentEvent(event: "notification", data: $0).buffer }
     }
 
     private static func keep<Element>(_ element: Element, in deque: inout Deque<Element>) {

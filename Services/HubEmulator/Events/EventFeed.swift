@@ -7,29 +7,37 @@ final class EventFeed: Sendable {
         case record, device, display, faults, cleared
     }
 
-    /// A slow reader loses the oldest events rather than holding memory.
-    private static let bufferedEvents = 1000
+    /// How many may listen at once; each holds at most ``EventQueue/maxBytes``.
+    static let maxListeners = 256
 
-    private let listeners = Mutex<[Int: AsyncStream<ServerSentEvent>.Continuation]>([:])
+    private let listeners = Mutex<[Int: EventQueue]>([:])
     private let nextID = Atomic<Int>(0)
     private let count = Atomic<Int>(0)
 
+    /// What waits for each listener.
+    var queues: [EventQueue] { listeners.withLock { Array($0.values) } }
+
+    var hasRoom: Bool { count.load(ordering: .relaxed) < Self.maxListeners }
+
     func publish(_ event: Event, _ value: @autoclosure () -> some Encodable) {
         guard count.load(ordering: .relaxed) > 0, let data = try? EmulatorJSON.encode(value()) else { return }
-        let message = ServerSentEvent(event: event.rawValue, data: data)
+        let message = ServerSentEvent(event: event.rawValue, data: data).buffer
         listeners.withLock { listeners in
-            for listener in listeners.values { listener.yield(message) }
+            for listener in listeners.values { listener.put(message) }
         }
     }
 
-    func listen() -> AsyncStream<ServerSentEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ServerSentEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedEvents))
+    /// - Returns: a queue of what happens from now on; it is finished already when too many listen.
+    func listen() -> EventQueue {
         let id = nextID.add(1, ordering: .relaxed).newValue
-        listeners.withLock { $0[id] = continuation }
-        count.add(1, ordering: .relaxed)
-        continuation.onTermination = { [weak self] _ in self?.remove(id) }
-        return stream
+        let queue = EventQueue { [weak self] in self?.remove(id) }
+        let isTaken = listeners.withLock { listeners in
+            guard listeners.count < Self.maxListeners else { return false }
+            listeners[id] = queue
+            return true
+        }
+        if isTaken { count.add(1, ordering: .relaxed) } else { queue.finish() }
+        return queue
     }
 
     private func remove(_ id: Int) {

@@ -17,7 +17,7 @@ struct FastSend: Sendable {
     func take(_ head: FastSendHead, body: [UInt8], start: NIODeadline, into buffer: inout ByteBuffer) -> Bool {
         guard isOpen, let call = try? gate.admit(head.knock, right: .send),
             let addressing = try? SendAddressing(kind: .send, format: head.format, tags: head.tags),
-            addressing.format != .template
+            addressing.format != .template, (try? WindowsRules.checkRaw(addressing.format, head.packed)) != nil
         else { return false }
         let send = SendRequest(addressing, handles: [], body: body, headers: head.packed, call: call)
         guard let receipt = intake.takeNow(send) else { return false }

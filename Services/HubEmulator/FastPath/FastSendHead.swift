@@ -21,7 +21,7 @@ struct FastSendHead {
         guard head.method == .POST, head.version == .http1_1,
             let target = FastSendTarget(head.uri, reserved: reserved),
             let fields = FastSendFields(head.headers), let length = fields.contentLength,
-            length <= SendRequest.maximumBodySize
+            (0...SendRequest.maximumBodySize).contains(length)
         else { return nil }
         knock = HubKnock(
             hub: target.hub, authority: fields.authority, path: target.path, query: target.query,

@@ -24,7 +24,8 @@ struct ThrottleWindow: Equatable, Sendable {
     ///
     /// - Returns: nil when the tier allows it, else the whole seconds until it does again.
     mutating func take(_ tier: ThrottleTier, nowMilliseconds now: Int64) -> Int? {
-        if count == 0 || now - start >= Self.length {
+        // The clock may have been set back.
+        if count == 0 || now < start || now - start >= Self.length {
             start = now
             count = 0
         }

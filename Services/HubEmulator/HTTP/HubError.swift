@@ -18,6 +18,8 @@ struct HubError: Error, Sendable {
     }
 
     static func unauthorized(_ fault: TokenFault) -> HubError { HubError(.unauthorized, detail: fault.detail) }
+    /// The emulator keeps no more of something: 403 without `Retry-After`, as the service answers for quotas.
+    static func full(_ detail: String) -> HubError { HubError(.forbidden, detail: detail) }
     static func badRequest(_ detail: String) -> HubError { HubError(.badRequest, detail: detail) }
 
     /// Recorded: a good token without the right gets 403 and no body.
@@ -34,6 +36,8 @@ struct HubError: Error, Sendable {
         .gone, detail: "The registration id was deleted and may not be used again: take a new one.")
     static let entityTagMismatch = HubError(
         .preconditionFailed, detail: "The ETag of the registration does not match the If-Match header.")
+    static let internalError = HubError(.internalServerError, detail: "The server was unable to process the request.")
+    static let stopping = HubError(.serviceUnavailable, detail: "The service is not available.", retryAfterSeconds: 1)
     static let bodyTooLarge = HubError(.contentTooLarge, detail: "The request is larger than 64 KB.")
 
     func response(for identity: RequestIdentity) -> Response {

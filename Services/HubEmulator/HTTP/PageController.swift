@@ -8,11 +8,17 @@ import NIOCore
 ///
 /// The page is one document with its style and script inside. The policy names both by their hashes, so that nothing
 /// else in the page could ever run, and nothing but this server can be reached from it.
+///
+/// With a shared access signature `/` is the hub's API instead: .NET lists the hubs of a namespace there.
 struct PageController: Sendable {
+    private let hosts: HostAllowList
+    private let administration: HubController
     private let page: ByteBuffer
     private let headers: HTTPFields
 
-    init(page: [UInt8] = PageDocument.bytes) {
+    init(hosts: HostAllowList, administration: HubController, page: [UInt8] = PageDocument.bytes) {
+        self.hosts = hosts
+        self.administration = administration
         self.page = ByteBuffer(bytes: page)
         let text = String(decoding: page, as: UTF8.self)
         headers = [
@@ -25,7 +31,15 @@ struct PageController: Sendable {
     }
 
     func addRoutes(to router: Router<EmulatorContext>) {
-        router.get("/") { _, _ in Response(status: .ok, headers: headers, body: .init(byteBuffer: page)) }
+        router.get("/") { request, context in
+            guard request.headers[.authorization] == nil else {
+                return try await HubErrorMiddleware().handle(request, context: context) { request, context in
+                    try await administration.listAtRoot(request, context: context)
+                }
+            }
+            try hosts.check(request)
+            return Response(status: .ok, headers: headers, body: .init(byteBuffer: page))
+        }
     }
 
     private static func policy(for page: String) -> String {

@@ -8,6 +8,9 @@ import Darwin
 
 /// A point in time with the spellings that the hub and the emulator's own API use: milliseconds since 1970, UTC.
 struct WireTime: Hashable, Comparable, Sendable {
+    /// From 1970 to the end of 9999: what a time from outside may be.
+    static let range: ClosedRange<Int64> = 0...253_402_300_799_999
+
     let milliseconds: Int64
 
     init(milliseconds: Int64) {

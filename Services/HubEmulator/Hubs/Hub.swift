@@ -1,3 +1,5 @@
+import DequeModule
+
 /// A notification hub: its description and what is registered on it. A value: the directory guards it.
 struct Hub: Sendable {
     /// As it was first written.
@@ -7,8 +9,13 @@ struct Hub: Sendable {
     private(set) var authorizer: HubAuthorizer?
     var book: RegistrationBook
     private(set) var installations = InstallationBook()
+    /// The bulk jobs, the newest first. Not kept over a restart.
+    private(set) var jobs: Deque<HubJob> = []
     /// What changed since the directory last asked.
     private(set) var changes: [HubChange] = []
+
+    /// How many jobs are kept; the oldest makes room. Each is bounded by the body of its request, 64 KB.
+    static let maxJobs = 100
 
     /// Whether somebody keeps the changes.
     private let isWatched: Bool
@@ -48,10 +55,17 @@ struct Hub: Sendable {
         return InstallationChange(id: id, platform: found.platform, formerRegistration: nil, effect: effect)
     }
 
+    mutating func add(_ job: HubJob) {
+        if jobs.count >= Self.maxJobs { jobs.removeLast() }
+        jobs.prepend(job)
+    }
+
     private mutating func note(_ id: String) {
         guard isWatched else { return }
         changes.append(
-            HubChange(kind: .installation, hubKey: name.lowercased(), key: id, value: installations[id]?.stateDocument))
+            HubChange(
+                kind: .installation, hubKey: name.lowercased(), key: id.lowercased(),
+                value: installations[id]?.stateDocument))
     }
 
     /// The changes since the last time.

@@ -53,6 +53,15 @@ struct HubController: Sendable {
     }
 
     @Sendable func list(_ request: Request, context: EmulatorContext) async throws -> Response {
+        try await list(request, context, path: "$Resources/NotificationHubs")
+    }
+
+    /// `GET /`, which the .NET client's `GetNotificationHubsAsync` sends.
+    @Sendable func listAtRoot(_ request: Request, context: EmulatorContext) async throws -> Response {
+        try await list(request, context, path: "")
+    }
+
+    private func list(_ request: Request, _ context: EmulatorContext, path: String) async throws -> Response {
         let call = try gate.admitToManage(request, context)
         try await injectFaults(context)
         let skip = try Self.count(call.query["$skip"]) ?? 0
@@ -60,7 +69,7 @@ struct HubController: Sendable {
         let page = Array(hubs.all.dropFirst(skip).prefix(top))
         return Response(
             status: .ok, headers: [.contentType: AtomDocument.feedContentType],
-            body: .init(byteBuffer: ByteBuffer(string: HubDocument.feed(page, call: call))))
+            body: .init(byteBuffer: ByteBuffer(string: HubDocument.feed(page, path: path, call: call))))
     }
 
     private func injectFaults(_ context: EmulatorContext) async throws {

@@ -34,7 +34,7 @@ struct HubDescription: Sendable {
         guard root.name == "entry", root.namespace == XMLNamespace.atom,
             let description = root.child("content")?.child(Self.elementName)
         else { throw HubError.badRequest("The body is not an Atom entry with a NotificationHubDescription.") }
-        fields = Self.inOrder(description.children)
+        fields = Self.inOrder(description.children.filter { !$0.isNil })
         rules = try SharedAccessRule.list(description.child("AuthorizationRules"))
         createdAt = time
         updatedAt = time

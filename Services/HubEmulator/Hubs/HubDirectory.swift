@@ -5,8 +5,11 @@ final class HubDirectory: Sendable {
     private struct State {
         var hubs: [String: Hub] = [:]
         /// Hubs that a client deleted: they do not come into being again by being used.
-        var deleted: Set<String> = []
+        var deleted = RetiredIDs()
     }
+
+    /// How many hubs the namespace holds. Only a client with a good token makes one.
+    static let maxHubs = 1000
 
     /// Whether a name nobody has heard of is a hub: it begins with the first request to it.
     private let isOpen: Bool
@@ -57,6 +60,7 @@ final class HubDirectory: Sendable {
         try state.withLock { state throws(HubError) in
             if state.hubs[hubKey] == nil {
                 guard isOpen, !state.deleted.contains(hubKey) else { throw HubError.unknownHub }
+                try Self.checkRoom(state)
                 state.hubs[hubKey] = makeHub(hubKey, HubDescription())
             }
             guard let index = state.hubs.index(forKey: hubKey) else { throw HubError.unknownHub }
@@ -64,6 +68,13 @@ final class HubDirectory: Sendable {
             if state.hubs.values[index].holdsExpired(at: now) { try state.hubs.values[index].removeExpired(at: now) }
             defer { tell(state.hubs.values[index].takeChanges()) }
             return try body(&state.hubs.values[index])
+        }
+    }
+
+    /// - Throws: 403.
+    private static func checkRoom(_ state: State) throws(HubError) {
+        guard state.hubs.count < maxHubs else {
+            throw HubError.full("The namespace holds \(maxHubs) hubs, no more.")
         }
     }
 
@@ -113,7 +124,7 @@ final class HubDirectory: Sendable {
 
     /// Makes a hub. What was registered on a name that only came up through use stays.
     ///
-    /// - Throws: 409 when it was described before or at start.
+    /// - Throws: 409 when it was described before or at start, 403 when there are too many hubs.
     func create(
         _ name: String, _ description: HubDescription, isRestored: Bool = false
     ) throws(HubError) -> HubSummary {
@@ -122,6 +133,7 @@ final class HubDirectory: Sendable {
             if let existing = state.hubs[key], !(isOpen || isRestored) || existing.description.isGiven {
                 throw HubError.hubExists
             }
+            if state.hubs[key] == nil { try Self.checkRoom(state) }
             let description = description.completed(from: nil)
             var hub = state.hubs[key] ?? makeHub(name, description)
             hub.name = name
@@ -161,15 +173,18 @@ extension HubDirectory {
     /// Takes in what an earlier process kept, hubs before installations. Registrations of installations get their IDs
     /// back.
     ///
-    /// - Throws: 400 for a value that cannot be read, 409 for a hub that is there already.
+    /// An installation that cannot be read, or that would not be taken any more, is left out.
+    ///
+    /// - Throws: 400 for a hub that cannot be read, 409 for one that is there already.
     func restore(_ changes: [HubChange]) throws(HubError) {
         for change in changes where change.kind == .hub {
             guard let value = change.value else { continue }
             _ = try create(Self.title(of: value) ?? change.hubKey, try HubDescription(entry: value), isRestored: true)
         }
         for change in changes where change.kind == .installation {
-            guard let value = change.value else { continue }
-            let entry = try InstallationBook.Entry(id: change.key, stateDocument: value)
+            guard let value = change.value,
+                let entry = try? InstallationBook.Entry(id: change.key, stateDocument: value)
+            else { continue }
             _ = try withHub(change.hubKey) { hub throws(HubError) in
                 try hub.put(entry.installation, known: entry.registrationIDs)
             }

@@ -6,8 +6,9 @@ enum HubDocument {
         return output
     }
 
-    static func feed(_ hubs: [HubSummary], call: HubCall) -> String {
-        let url = XMLWriter.escape(call.requestLocation("$Resources/NotificationHubs"))
+    /// - Parameter path: of the feed, below the namespace.
+    static func feed(_ hubs: [HubSummary], path: String, call: HubCall) -> String {
+        let url = XMLWriter.escape(call.requestLocation(path))
         var output =
             "<feed xmlns=\"\(XMLNamespace.atom)\"><title type=\"text\">NotificationHubs</title><id>\(url)</id>"
             + "<updated>\(WireTime.now.rfc3339Seconds)</updated><link rel=\"self\" href=\"\(url)\"/>"

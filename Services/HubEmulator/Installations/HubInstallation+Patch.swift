@@ -31,7 +31,10 @@ private enum Patching {
     }
 
     /// `/tags`, `/tags/-` and `/tags/TAG`. One value is appended by `replace` too; an array replaces the list.
-    static func apply(_ operation: Operation, to tags: inout [String], at path: [String]) throws(HubError) {
+    static func apply(
+        _ operation: Operation, to tags: inout [String], at path: [String],
+        of owner: InstallationText.TagOwner = .device
+    ) throws(HubError) {
         guard path.count <= 1 else { throw unknownPath }
         guard let name = path.first, name != "-" else {
             guard let value = operation.value else {
@@ -39,11 +42,11 @@ private enum Patching {
                 return
             }
             if let list = value.elements ?? arrayInText(value) {
-                let new = try InstallationText.tags(.array(list))
+                let new = try InstallationText.tags(.array(list), of: owner)
                 if operation.kind == .replace { tags = [] }
                 for tag in new { InstallationText.append(tag, to: &tags) }
             } else {
-                InstallationText.append(try InstallationText.tag(value), to: &tags)
+                InstallationText.append(try InstallationText.tag(value, of: owner), to: &tags)
             }
             return
         }
@@ -52,7 +55,7 @@ private enum Patching {
             return
         }
         if operation.kind == .replace { tags.removeAll { $0.lowercased() == name.lowercased() } }
-        InstallationText.append(try InstallationText.tag(value), to: &tags)
+        InstallationText.append(try InstallationText.tag(value, of: owner), to: &tags)
     }
 
     private static func arrayInText(_ value: JSONValue) -> [JSONValue]? {
@@ -111,7 +114,7 @@ private enum Patching {
             template.body = body
         case "expiry" where rest.isEmpty: template.expiry = try text(operation.value, "expiry")
         case "headers": try apply(operation, to: &template.headers, at: rest, "headers")
-        case "tags": try apply(operation, to: &template.tags, at: rest)
+        case "tags": try apply(operation, to: &template.tags, at: rest, of: .template)
         default: throw unknownPath
         }
     }
@@ -140,6 +143,7 @@ private enum Patching {
         switch path[1].lowercased() {
         case "pushchannel" where rest.isEmpty:
             guard let channel = try text(operation.value, "pushChannel") else { throw unknownPath }
+            guard channel.utf8.count <= Device.maxHandleBytes else { throw Device.handleTooLong }
             tile.pushChannel = channel
         case "tags": try apply(operation, to: &tile.tags, at: rest)
         case "templates": try apply(operation, to: &tile.templates, at: rest)

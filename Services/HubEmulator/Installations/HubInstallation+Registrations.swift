@@ -10,7 +10,7 @@ extension HubInstallation {
     }
 
     /// The device itself, its templates, its secondary tiles and theirs. Recorded: tags begin with
-    /// `$InstallationId:{…}`, and a template's own stand behind those of the installation.
+    /// `$InstallationId:{…}` and are sorted, those of a template among those of the installation.
     var parts: [Part] {
         let special = ["$InstallationId:{\(id)}"] + (userID.map { ["$UserId:{\($0)}"] } ?? [])
         let variables = pushVariables.isEmpty ? [] : [element("PushVariables", pushVariables.json.json)]
@@ -75,6 +75,6 @@ extension HubInstallation {
     private static func unrepeated(_ tags: [String]) -> [String] {
         var result: [String] = []
         for tag in tags { InstallationText.append(tag, to: &result) }
-        return result
+        return InstallationText.sorted(result)
     }
 }

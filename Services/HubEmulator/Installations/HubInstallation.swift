@@ -29,7 +29,9 @@ struct HubInstallation: Equatable, Sendable {
             throw HubError.badRequest("The installation cannot be read: \(error.description).")
         }
         guard object.members != nil else { throw HubError.badRequest("The installation is not a JSON object.") }
-        if let own = try InstallationText.optional("installationId", of: object), own != id {
+        if let own = try InstallationText.optional("installationId", of: object),
+            own.lowercased() != id.lowercased()
+        {
             throw HubError.badRequest("The installationId is not the one in the URL.")
         }
         guard let name = try InstallationText.optional("platform", of: object),
@@ -76,6 +78,7 @@ struct HubInstallation: Equatable, Sendable {
             secondaryTiles.count <= InstallationText.maximumParts,
             pushVariables.count <= InstallationText.maximumParts
         else { throw HubError.badRequest("An installation has at most \(InstallationText.maximumParts) templates.") }
+        for part in parts { try TagSyntax.checkSpecialTags(part.tags) }
         guard secondaryTiles.isEmpty || platform == .windows || platform == .windowsphone else {
             throw HubError.badRequest("Only installations of wns have secondaryTiles.")
         }
@@ -91,7 +94,10 @@ struct HubInstallation: Equatable, Sendable {
             JSONValue.Member(name: "expirationTime", value: .string(expirationTime)),
         ]
         if let userID { members.append(JSONValue.Member(name: "userId", value: .string(userID))) }
-        if !tags.isEmpty { members.append(JSONValue.Member(name: "tags", value: .array(tags.map(JSONValue.string)))) }
+        if !tags.isEmpty {
+            let sorted = InstallationText.sorted(tags).map(JSONValue.string)
+            members.append(JSONValue.Member(name: "tags", value: .array(sorted)))
+        }
         if !pushVariables.isEmpty { members.append(JSONValue.Member(name: "pushVariables", value: pushVariables.json)) }
         if !templates.isEmpty { members.append(JSONValue.Member(name: "templates", value: templates.json)) }
         if !secondaryTiles.isEmpty {

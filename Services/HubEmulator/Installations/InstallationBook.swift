@@ -12,13 +12,18 @@ struct InstallationBook: Sendable {
         var removed: [Registration] = []
     }
 
+    /// How many installations a hub holds. Each is bounded by its request, 64 KB.
+    static let maxInstallations = 1_000_000
+
+    /// By the ID in lower case: the service compares IDs without regard to case.
     private var entries: [String: Entry] = [:]
     /// The earliest time at which an installation expires; nil when none does.
     private(set) var nextExpiry: WireTime?
 
     var count: Int { entries.count }
 
-    subscript(_ id: String) -> Entry? { entries[id] }
+    /// By its ID in any case.
+    subscript(_ id: String) -> Entry? { entries[id.lowercased()] }
 
     /// Stores an installation and brings its registrations in line. A part that stays keeps its registration's ID.
     ///
@@ -28,7 +33,11 @@ struct InstallationBook: Sendable {
         known: [String: String] = [:]
     ) throws(HubError) -> Effect {
         var effect = Effect()
-        let before = entries[installation.id]?.registrationIDs ?? known
+        let key = installation.id.lowercased()
+        guard entries[key] != nil || entries.count < Self.maxInstallations else {
+            throw HubError.full("The hub holds \(Self.maxInstallations) installations, no more.")
+        }
+        let before = entries[key]?.registrationIDs ?? known
         var ids: [String: String] = [:]
         for part in installation.parts {
             let id = before[part.slot] ?? RegistrationID.make()
@@ -39,7 +48,7 @@ struct InstallationBook: Sendable {
         for (slot, id) in before where ids[slot] == nil && book[id] != nil {
             effect.removed.append(try book.remove(id, condition: .any))
         }
-        entries[installation.id] = Entry(installation: installation, registrationIDs: ids)
+        entries[key] = Entry(installation: installation, registrationIDs: ids)
         if let time = installation.expiresAt { nextExpiry = min(nextExpiry ?? time, time) }
         return effect
     }
@@ -47,7 +56,7 @@ struct InstallationBook: Sendable {
     /// Removes an installation and its registrations; nothing happens when it is not there.
     mutating func remove(_ id: String, from book: inout RegistrationBook) throws(HubError) -> Effect {
         var effect = Effect()
-        guard let entry = entries.removeValue(forKey: id) else { return effect }
+        guard let entry = entries.removeValue(forKey: id.lowercased()) else { return effect }
         for id in entry.registrationIDs.values where book[id] != nil {
             effect.removed.append(try book.remove(id, condition: .any))
         }

@@ -95,9 +95,7 @@ struct InstallationController: Sendable {
 
     private static func id(_ context: EmulatorContext) throws(HubError) -> String {
         let id = PercentDecoding.decode(context.parameters.get("id") ?? "")
-        guard !id.isEmpty, id.unicodeScalars.count <= InstallationText.maximumIDLength,
-            id.unicodeScalars.allSatisfy(XMLInput.isAllowed), !id.contains(",")
-        else { throw HubError.badRequest("The installation id is not valid.") }
+        guard InstallationText.isID(id) else { throw HubError.badRequest("The installation id is not valid.") }
         return id
     }
 

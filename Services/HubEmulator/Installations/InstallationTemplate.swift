@@ -20,7 +20,7 @@ struct InstallationTemplate: Equatable, Sendable {
         }
         self.body = body
         headers = try InstallationText.strings(object["headers"], "headers")
-        tags = try InstallationText.tags(object["tags"])
+        tags = try InstallationText.tags(object["tags"], of: .template)
         expiry = try InstallationText.optional("expiry", of: object)
     }
 

@@ -13,6 +13,7 @@ enum PushChannel: Equatable, Sendable {
             if platform == .baidu, !text.contains("-") {
                 throw HubError.badRequest("The pushChannel of Baidu is the user ID, a hyphen and the channel ID.")
             }
+            guard text.utf8.count <= Device.maxHandleBytes else { throw Device.handleTooLong }
             self = .handle(try InstallationText.checked(text, "pushChannel"))
             return
         }
@@ -22,6 +23,7 @@ enum PushChannel: Equatable, Sendable {
         else {
             throw HubError.badRequest("The pushChannel of a browser is an object of endpoint, p256dh and auth.")
         }
+        guard endpoint.utf8.count <= Device.maxHandleBytes else { throw Device.handleTooLong }
         self = .browser(
             endpoint: try InstallationText.checked(endpoint, "endpoint"),
             p256dh: try InstallationText.checked(p256dh, "p256dh"), auth: try InstallationText.checked(auth, "auth"),

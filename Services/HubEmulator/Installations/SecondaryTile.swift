@@ -17,6 +17,7 @@ struct SecondaryTile: Equatable, Sendable {
         guard let channel = try InstallationText.optional("pushChannel", of: object) else {
             throw HubError.badRequest("The secondary tile has no pushChannel.")
         }
+        guard channel.utf8.count <= Device.maxHandleBytes else { throw Device.handleTooLong }
         pushChannel = channel
         tags = try InstallationText.tags(object["tags"])
         templates = try InstallationTemplate.list(object["templates"])

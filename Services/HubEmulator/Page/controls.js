@@ -18,6 +18,8 @@ function listen() {
   on("display", addDisplay);
   on("faults", (all) => { faults = all; });
   on("cleared", load);
+  // The page was too slow: what it missed is loaded again.
+  on("dropped", load);
   events.onopen = () => {
     byID("dot").classList.add("on");
     byID("state").textContent = "live";

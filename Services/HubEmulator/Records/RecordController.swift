@@ -15,8 +15,11 @@ struct RecordController: Sendable {
             log.removeAll()
             return Response(status: .noContent)
         }
-        emulator.get("events") { request, _ in
-            EventStreamResponse.make(for: request) { feed.listen() }
+        emulator.get("events") { request, context in
+            guard feed.hasRoom else {
+                throw Problem.serviceUnavailable("\(EventFeed.maxListeners) readers of the feed are connected.")
+            }
+            return EventStreamResponse.make(for: request, on: context.channel) { feed.listen() }
         }
     }
 

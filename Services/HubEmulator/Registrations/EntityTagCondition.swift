@@ -1,4 +1,4 @@
-/// An `If-Match` header in the spellings of the clients: `*`, `"1"`, `W/"1"`, `1`.
+/// An `If-Match` header in the spellings of the clients: `*`, `"*"` (.NET), `"1"`, `W/"1"`, `1`.
 enum EntityTagCondition: Equatable, Sendable {
     /// No header: create or update.
     case none
@@ -13,12 +13,9 @@ enum EntityTagCondition: Equatable, Sendable {
             return
         }
         var tag = header.filter { $0 != " " }[...]
-        if tag == "*" {
-            self = .any
-            return
-        }
         if tag.hasPrefix("W/") || tag.hasPrefix("w/") { tag = tag.dropFirst(2) }
-        self = Int(tag.filter { $0 != "\"" }).map(Self.version) ?? .never
+        let value = tag.filter { $0 != "\"" }
+        self = value == "*" ? .any : Int(value).map(Self.version) ?? .never
     }
 
     func allows(_ version: Int) -> Bool {

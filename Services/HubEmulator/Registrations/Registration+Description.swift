@@ -10,8 +10,8 @@ extension Registration {
     /// - Throws: 400 that says what is wrong.
     init(id: String, entry bytes: [UInt8], receivedAt: WireTime) throws(HubError) {
         let description = try Self.description(in: bytes)
-        let (format, isTemplate) = try Self.kind(of: description.name)
-        let fields = description.children.filter { !Self.ownedElements.contains($0.name) }
+        let (format, isTemplate) = try Self.kind(of: Self.typeName(of: description))
+        let fields = description.children.filter { !Self.ownedElements.contains($0.name) && !$0.isNil }
         let tags = try TagSyntax.list(description.child("Tags")?.text ?? "")
         self.id = id
         self.version = 1
@@ -45,6 +45,15 @@ extension Registration {
         return description
     }
 
+    /// The type of a description: the element's name, or the `i:type` of the base element, which .NET and azure-sb send.
+    private static func typeName(of description: XMLElement) -> String {
+        guard description.name == "RegistrationDescription",
+            let type = description.attribute("type", namespace: XMLNamespace.instance)
+        else { return description.name }
+        // A qualified name: a prefix stands for the namespace, which is the element's own.
+        return String(type.split(separator: ":").last ?? "").filter { !$0.isWhitespace }
+    }
+
     private static func kind(of element: String) throws(HubError) -> (NotificationFormat, Bool) {
         let suffix = "RegistrationDescription"
         guard element.hasSuffix(suffix) else {
@@ -64,7 +73,9 @@ extension Registration {
             throw HubError.badRequest("The registration lacks \(format.handleFields.joined(separator: ", ")).")
         }
         // A browser is known by its endpoint alone; Baidu's user and channel only name a device together.
-        return format == .baidu ? parts.joined(separator: "-") : parts[0]
+        let handle = format == .baidu ? parts.joined(separator: "-") : parts[0]
+        guard handle.utf8.count <= Device.maxHandleBytes else { throw Device.handleTooLong }
+        return handle
     }
 
     /// The service keeps Apple's tokens in upper case, and clients look for them so.

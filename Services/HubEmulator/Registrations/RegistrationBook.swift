@@ -1,5 +1,10 @@
 /// The registrations of one hub, with the indexes that sends and listings need. A value: callers guard it.
+///
+/// IDs are compared without regard to case, as the service does: all keys here are in lower case.
 struct RegistrationBook: Sendable {
+    /// How many registrations a hub holds, those of installations included. Each is bounded by its request, 64 KB.
+    static let maxRegistrations = 1_000_000
+
     private var entries: [String: Registration] = [:]
     /// IDs by place in listings. Places of deleted entries stay behind until there are more of them than entries.
     private var order: [(sequence: Int, id: String)] = []
@@ -22,32 +27,37 @@ struct RegistrationBook: Sendable {
     var count: Int { entries.count }
 
     /// Whether an ID was in use and may not be used again.
-    func isRetired(_ id: String) -> Bool { entries[id] == nil && retired.contains(id) }
+    func isRetired(_ id: String) -> Bool { self[id] == nil && retired.contains(id.lowercased()) }
 
-    subscript(_ id: String) -> Registration? { entries[id] }
+    /// By its ID in any case.
+    subscript(_ id: String) -> Registration? { entries[id.lowercased()] }
 
     /// Creates or updates a registration; the version and the place in listings go on from an earlier one.
     ///
     /// - Returns: the registration as stored.
-    /// - Throws: 404 or 412 when the condition does not hold.
+    /// - Throws: 404 or 412 when the condition does not hold, 403 when the hub is full.
     mutating func put(_ registration: Registration, condition: EntityTagCondition) throws(HubError) -> Registration {
         var stored = registration
-        if let existing = entries[registration.id] {
+        let key = registration.id.lowercased()
+        if let existing = entries[key] {
             guard condition.allows(existing.version) else { throw HubError.entityTagMismatch }
             unindex(existing)
             stored.version = existing.version + 1
             stored.sequence = existing.sequence
         } else {
             guard condition == .none else { throw HubError.unknownRegistration }
+            guard entries.count < Self.maxRegistrations else {
+                throw HubError.full("The hub holds \(Self.maxRegistrations) registrations, no more.")
+            }
             lastSequence += 1
             stored.sequence = lastSequence
-            order.append((lastSequence, registration.id))
+            order.append((lastSequence, key))
         }
-        entries[stored.id] = stored
+        entries[key] = stored
         index(stored)
         // Those of an installation come back with it.
         if stored.installationID == nil {
-            journal.put(.registration, hub: hubKey, key: stored.id, value: StoredRegistration.encode(stored))
+            journal.put(.registration, hub: hubKey, key: key, value: StoredRegistration.encode(stored))
         }
         return stored
     }
@@ -55,19 +65,20 @@ struct RegistrationBook: Sendable {
     /// Takes a registration that is in the journal already; they come in order of their sequence.
     mutating func restore(_ registration: Registration) {
         lastSequence = max(lastSequence, registration.sequence)
-        order.append((registration.sequence, registration.id))
-        entries[registration.id] = registration
+        order.append((registration.sequence, registration.id.lowercased()))
+        entries[registration.id.lowercased()] = registration
         index(registration)
     }
 
     /// - Throws: 404 or 412.
     mutating func remove(_ id: String, condition: EntityTagCondition) throws(HubError) -> Registration {
-        guard let existing = entries[id] else { throw HubError.unknownRegistration }
+        let key = id.lowercased()
+        guard let existing = entries[key] else { throw HubError.unknownRegistration }
         guard condition.allows(existing.version) else { throw HubError.entityTagMismatch }
         unindex(existing)
-        entries[id] = nil
-        retired.insert(id)
-        journal.remove(.registration, hub: hubKey, key: id)
+        entries[key] = nil
+        retired.insert(key)
+        journal.remove(.registration, hub: hubKey, key: key)
         if order.count > 2 * entries.count + 64 {
             order.removeAll { entries[$0.id]?.sequence != $0.sequence }
         }
@@ -121,16 +132,18 @@ struct RegistrationBook: Sendable {
     }
 
     private mutating func index(_ registration: Registration) {
-        byAudience[registration.audience, default: []].insert(registration.id)
+        let key = registration.id.lowercased()
+        byAudience[registration.audience, default: []].insert(key)
         for tag in registration.lowercasedTags {
-            byTag[registration.audience, default: [:]][tag, default: []].insert(registration.id)
+            byTag[registration.audience, default: [:]][tag, default: []].insert(key)
         }
     }
 
     private mutating func unindex(_ registration: Registration) {
-        byAudience[registration.audience]?.remove(registration.id)
+        let key = registration.id.lowercased()
+        byAudience[registration.audience]?.remove(key)
         for tag in registration.lowercasedTags {
-            byTag[registration.audience]?[tag]?.remove(registration.id)
+            byTag[registration.audience]?[tag]?.remove(key)
             if byTag[registration.audience]?[tag]?.isEmpty == true { byTag[registration.audience]?[tag] = nil }
         }
     }

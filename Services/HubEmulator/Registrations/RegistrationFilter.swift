@@ -32,9 +32,12 @@ struct RegistrationFilter: Equatable, Sendable {
     func matches(_ registration: Registration) -> Bool {
         conditions.allSatisfy { condition in
             let own = registration.field(condition.field)
-            let value = own ?? (condition.field == Self.anyHandleField ? registration.handle : nil)
-            return registration.format == .apple
-                ? value?.uppercased() == condition.value.uppercased() : value == condition.value
+            guard let value = own ?? (condition.field == Self.anyHandleField ? registration.handle : nil) else {
+                return false
+            }
+            if registration.format == .apple { return value.uppercased() == condition.value.uppercased() }
+            // The JavaScript client escapes the URLs of Windows and browsers once more than the query is.
+            return value == condition.value || value == PercentDecoding.decode(condition.value)
         }
     }
 

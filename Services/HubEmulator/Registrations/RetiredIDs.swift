@@ -1,6 +1,6 @@
 import DequeModule
 
-/// The registration IDs that were deleted last: the hub answers 410 to whoever uses one again.
+/// The names that were deleted last, registrations' or hubs': they do not come into being again by being used.
 struct RetiredIDs: Sendable {
     private static let capacity = 10_000
 
@@ -13,5 +13,10 @@ struct RetiredIDs: Sendable {
         guard ids.insert(id).inserted else { return }
         order.append(id)
         if order.count > Self.capacity { ids.remove(order.removeFirst()) }
+    }
+
+    mutating func remove(_ id: String) {
+        guard ids.remove(id) != nil else { return }
+        order.removeAll { $0 == id }
     }
 }

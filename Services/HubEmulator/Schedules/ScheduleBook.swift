@@ -8,9 +8,13 @@ final class ScheduleBook: Sendable {
         /// By time, the next one last.
         var order: [(dueAt: Int64, id: String)] = []
         var sleeper: Task<Void, Never>?
+        /// About how much memory the sends hold.
+        var byteCount = 0
     }
 
-    private static let capacity = 100_000
+    /// How many sends wait at most, and how much memory they hold, about.
+    static let maxSends = 100_000
+    static let maxBytes = 256 * 1024 * 1024
 
     private let state = Mutex(State())
     private let journal: StateJournal
@@ -23,7 +27,8 @@ final class ScheduleBook: Sendable {
 
     /// - Throws: 403 when there are too many already.
     func checkRoom() throws(HubError) {
-        guard count < Self.capacity else {
+        let hasRoom = state.withLock { $0.sends.count < Self.maxSends && $0.byteCount < Self.maxBytes }
+        guard hasRoom else {
             throw HubError(.forbidden, detail: "There are too many scheduled notifications.")
         }
     }
@@ -37,7 +42,11 @@ final class ScheduleBook: Sendable {
     func restore(_ send: ScheduledSend) {
         let due = send.dueAt.milliseconds
         let sleeper: Task<Void, Never>? = state.withLock { state in
-            state.sends[send.id] = send
+            if let former = state.sends.updateValue(send, forKey: send.id) {
+                state.byteCount -= former.byteCount
+                state.order.removeAll { $0.id == send.id }
+            }
+            state.byteCount += send.byteCount
             var range = 0..<state.order.count
             while !range.isEmpty {
                 let middle = range.lowerBound + range.count / 2
@@ -56,6 +65,7 @@ final class ScheduleBook: Sendable {
         let removed: ScheduledSend? = state.withLock { state in
             guard let send = state.sends[id], send.hubKey == hubKey else { return nil }
             state.sends[id] = nil
+            state.byteCount -= send.byteCount
             state.order.removeAll { $0.id == id }
             return send
         }
@@ -69,7 +79,9 @@ final class ScheduleBook: Sendable {
             var due: [ScheduledSend] = []
             while let next = state.order.last, next.dueAt <= now.milliseconds {
                 state.order.removeLast()
-                if let send = state.sends.removeValue(forKey: next.id) { due.append(send) }
+                guard let send = state.sends.removeValue(forKey: next.id) else { continue }
+                state.byteCount -= send.byteCount
+                due.append(send)
             }
             return due
         }
@@ -80,7 +92,9 @@ final class ScheduleBook: Sendable {
     /// Sleeps until the next send is due, at most a minute, since the clock may be set meanwhile.
     func waitForNext() async {
         let sleeper = state.withLock { state in
-            let wait = min(max((state.order.last?.dueAt ?? .max) - WireTime.now.milliseconds, 0), 60_000)
+            let (difference, isOverflow) = (state.order.last?.dueAt ?? .max)
+                .subtractingReportingOverflow(WireTime.now.milliseconds)
+            let wait = isOverflow ? 60_000 : min(max(difference, 0), 60_000)
             let sleeper = Task { _ = try? await Task.sleep(for: .milliseconds(wait)) }
             state.sleeper = sleeper
             return sleeper

@@ -18,7 +18,8 @@ enum ScheduleTime {
             let fraction = fraction(&rest), let offset = offset(&rest), rest.isEmpty
         else { return nil }
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset * 60
-        return WireTime(milliseconds: Int64(seconds) * 1000 + Int64(fraction))
+        let milliseconds = Int64(seconds) * 1000 + Int64(fraction)
+        return WireTime.range.contains(milliseconds) ? WireTime(milliseconds: milliseconds) : nil
     }
 
     /// Milliseconds; further digits count for nothing.

@@ -13,4 +13,7 @@ struct ScheduledSend: Sendable {
     var fate: FaultEffect.Fate?
     /// The place of its record in the log; 0 when it was brought back after a restart.
     var sequence = 0
+
+    /// About how much memory it holds.
+    var byteCount: Int { 400 + body.count + headers.byteCount + (tags?.utf8.count ?? 0) }
 }

@@ -43,7 +43,7 @@ struct NotificationIntake: Sendable {
     ) throws(HubError) -> Receipt {
         var record = record
         guard let dueAt = send.dueAt else {
-            var targets = try targets(of: send)
+            var targets = Self.refusingOversize(try targets(of: send), send.headers)
             if send.kind == .test { targets = Array(targets.shuffled().prefix(Self.maximumTestDevices)) }
             return finish(record, targets, fate)
         }
@@ -62,7 +62,8 @@ struct NotificationIntake: Sendable {
         // The expression was read when it was scheduled; who is meant is decided now.
         let expression = try? TagExpression.parse(scheduled.tags)
         let registrations = hubs.targets(scheduled.hubKey, format: scheduled.format, expression: expression)
-        let targets = (try? DeliveryTarget.all(registrations, body: scheduled.body)) ?? []
+        let targets = Self.refusingOversize(
+            (try? DeliveryTarget.all(registrations, body: scheduled.body)) ?? [], scheduled.headers)
         var record = CrossingRecord(
             id: scheduled.id, kind: .scheduled, hub: scheduled.hub, format: scheduled.format, tags: scheduled.tags,
             headers: scheduled.headers, body: scheduled.body, receivedAt: .now)
@@ -78,6 +79,22 @@ struct NotificationIntake: Sendable {
         }
         if !isKept { log.append(finished) }
         handOver(finished, targets)
+    }
+
+    /// APNs refuses what is too large, and the hub does not tell the sender: it is lost.
+    private static func refusingOversize(_ targets: [DeliveryTarget], _ headers: PackedHeaders) -> [DeliveryTarget] {
+        guard targets.contains(where: { $0.format == .apple && $0.body.count > PlatformRules.maxAppleBytes }) else {
+            return targets
+        }
+        let pushType = headers["apns-push-type"] ?? headers["x-apns-push-type"]
+        return targets.map { target in
+            guard target.outcome == .success, target.format == .apple,
+                target.body.count > PlatformRules.maxAppleBytes(pushType: target.headers?["apns-push-type"] ?? pushType)
+            else { return target }
+            var refused = target
+            refused.outcome = .invalidNotificationSize
+            return refused
+        }
     }
 
     private func targets(of send: SendRequest) throws(HubError) -> [DeliveryTarget] {

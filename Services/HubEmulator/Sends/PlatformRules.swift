@@ -3,12 +3,23 @@ import Foundation
 /// What the platforms' push services would object to, as warnings: the hub itself takes the notification all the same.
 enum PlatformRules {
     private static let reservedDataKeys: Set<String> = ["from", "message_type"]
+    /// APNs' limit for a payload, in bytes ("Sending notification requests to APNs"): 4 KB, and 5 KB for VoIP.
+    static let maxAppleBytes = 4096
+    static let maxVoIPBytes = 5120
+
+    static func maxAppleBytes(pushType: String?) -> Int {
+        pushType?.lowercased() == "voip" ? maxVoIPBytes : maxAppleBytes
+    }
+
     private static let reservedDataPrefixes = ["gcm", "google"]
 
     /// - Parameter headers: the request's headers with names in lower case.
     static func warnings(format: NotificationFormat, headers: [String: String], body: [UInt8]) -> [String] {
         var warnings: [String] = []
-        if let limit = sizeLimit(format), body.count > limit {
+        let limit =
+            format == .apple
+            ? maxAppleBytes(pushType: headers["apns-push-type"] ?? headers["x-apns-push-type"]) : sizeLimit(format)
+        if let limit, body.count > limit {
             warnings.append("The body is larger than the \(limit) bytes that the push service takes.")
         }
         switch format {
@@ -23,7 +34,8 @@ enum PlatformRules {
 
     private static func sizeLimit(_ format: NotificationFormat) -> Int? {
         switch format {
-        case .apple, .fcmv1, .gcm, .browser: 4096
+        case .apple: maxAppleBytes
+        case .fcmv1, .gcm, .browser: 4096
         case .windows: 5000
         case .windowsphone: 3072
         case .adm: 6144

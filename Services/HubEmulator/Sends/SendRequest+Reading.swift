@@ -38,8 +38,10 @@ extension SendRequest {
             kind: kind, format: request.headers.value(of: HubHeaders.format),
             tags: request.headers.value(of: HubHeaders.tags))
         let body = Array(try await request.body.collect(upTo: Self.maximumBodySize).readableBytesView)
+        let headers = PackedHeaders(request.headers)
+        try WindowsRules.checkRaw(addressing.format, headers)
         if addressing.format == .template { _ = try TemplateProperties(message: body) }
         self.init(
-            addressing, handles: handles, body: body, headers: PackedHeaders(request.headers), call: call)
+            addressing, handles: handles, body: body, headers: headers, call: call)
     }
 }

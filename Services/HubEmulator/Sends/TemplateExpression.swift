@@ -24,7 +24,10 @@ indirect enum TemplateExpression: Equatable, Sendable {
         case .encoded(let name): escape(Self.percentEncoded(properties[name]))
         case .message: escape(properties.message)
         case .literal(let text): text
-        case .joined(let parts): parts.map { $0.value(properties, escape: escape) }.joined()
+        case .joined(let parts):
+            parts.reduce(into: "") { output, part in
+                if output.utf8.count < TemplateRenderer.maxBytes { output += part.value(properties, escape: escape) }
+            }
         }
     }
 

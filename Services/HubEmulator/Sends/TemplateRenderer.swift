@@ -2,7 +2,12 @@
 ///
 /// Templates are JSON or XML documents, or plain text for raw notifications. Expressions stand in the string values of
 /// JSON and in the text and attributes of XML; what they give is escaped for its place.
+///
+/// What it gives is bounded: a template of 64 KB can name a message of 64 KB ten thousand times.
 struct TemplateRenderer: Sendable {
+    /// Past this many bytes nothing more is put in: far above what any push service takes.
+    static let maxBytes = 128 * 1024
+
     private let registration: Registration
     private let properties: TemplateProperties
 
@@ -43,6 +48,7 @@ struct TemplateRenderer: Sendable {
         _ text: String, allowsGroups: Bool = true, escape: (String) -> String
     ) -> String {
         TemplateScanner.parts(of: text, allowsGroups: allowsGroups).reduce(into: "") { output, part in
+            guard output.utf8.count < Self.maxBytes else { return }
             switch part {
             case .text(let text): output += text
             case .expression(let expression): output += expression.value(properties, escape: escape)
@@ -54,6 +60,7 @@ struct TemplateRenderer: Sendable {
         var output = ""
         var rest = template[...]
         while let quote = rest.firstIndex(of: "\"") {
+            guard output.utf8.count < Self.maxBytes else { return output }
             // Outside of strings braces are the document's own.
             output += evaluate(String(rest[..<quote]), allowsGroups: false, escape: TemplateString.escape)
             guard let end = TemplateString.end(of: rest[quote...]) else { return output + rest[quote...] }

@@ -1,5 +1,17 @@
 /// What WNS and MPNS would object to.
 enum WindowsRules {
+    /// The hub itself takes a raw notification as bytes only.
+    ///
+    /// - Throws: 400 with the service's own sentence.
+    static func checkRaw(_ format: NotificationFormat, _ headers: PackedHeaders) throws(HubError) {
+        guard format == .windows, headers["x-wns-type"]?.lowercased() == "wns/raw" else { return }
+        let mediaType = (headers["content-type"] ?? "").prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+        guard mediaType == "application/octet-stream" else {
+            throw HubError.badRequest(
+                "The content type for a 'wns/raw' notification must be 'application/octet-stream'")
+        }
+    }
+
     /// - Parameter headers: names in lower case.
     static func warnings(_ headers: [String: String], _ body: [UInt8]) -> [String] {
         guard let type = headers["x-wns-type"]?.lowercased() else { return ["WNS needs X-WNS-Type."] }

@@ -12,6 +12,8 @@ final class StateFile: Sendable {
     /// "HubE": marks the file as ours, so that no other database is ever written to.
     private static let applicationID = 0x4875_6245
     private static let version = 1
+    /// Registrations and bodies of notifications are nobody else's.
+    private static let mode: mode_t = 0o600
 
     private let queue: DatabaseQueue
     private let logger: Logger
@@ -22,10 +24,15 @@ final class StateFile: Sendable {
         do {
             let folder = URL(filePath: path).deletingLastPathComponent()
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            // Made here and not by SQLite, which asks the umask. Its other files get the mode of this one.
+            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, Self.mode)
+            if descriptor >= 0 { _ = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
             var configuration = Configuration()
             configuration.journalMode = .wal
             queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.write { try Self.prepare($0) }
+            // It is ours: one that an earlier version made is closed to others too.
+            for file in [path, path + "-wal", path + "-shm"] { _ = chmod(file, Self.mode) }
         } catch let error as Refusal {
             throw error
         } catch {
@@ -52,6 +59,12 @@ final class StateFile: Sendable {
         guard found == version else {
             throw Refusal(description: "the state file is of version \(found), and this program reads \(version)")
         }
+        // IDs were once kept in the case they came in.
+        try database.execute(
+            sql: """
+                UPDATE OR REPLACE entry SET key = lower(key)
+                WHERE kind IN ('registration', 'installation') AND key <> lower(key)
+                """)
     }
 
     /// Calls with everything of a kind.
@@ -75,6 +88,11 @@ final class StateFile: Sendable {
                 apply(changes, to: database)
             }
         }
+    }
+
+    /// Returns when the writer has written what waited when this was called.
+    func waitForWriter() {
+        queue.writeWithoutTransaction { _ in }
     }
 
     func write(_ changes: [StateChange]) {

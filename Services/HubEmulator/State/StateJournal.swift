@@ -10,6 +10,10 @@ final class StateJournal: Sendable {
         var isWriting = false
     }
 
+    /// How many changes wait at most. Past it, the next change waits for the file: the emulator is as fast as its disk
+    /// then. Each change is bounded by its request, 64 KB.
+    static let maxWaiting = 10_000
+
     /// Keeps nothing.
     static let none = StateJournal(file: nil)
 
@@ -19,6 +23,8 @@ final class StateJournal: Sendable {
     init(file: StateFile?) {
         self.file = file
     }
+
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// - Parameter value: asked for only when there is a state file.
     func put(_ kind: StateChange.Kind, hub: String, key: String, value: @autoclosure () -> [UInt8]) {
@@ -43,12 +49,13 @@ final class StateJournal: Sendable {
     }
 
     private func add(_ change: StateChange) {
-        let begins = state.withLock { state in
+        let (begins, isFull) = state.withLock { state in
             state.waiting.append(change)
             defer { state.isWriting = true }
-            return !state.isWriting
+            return (!state.isWriting, state.waiting.count >= Self.maxWaiting)
         }
         if begins { file?.writeLater { [self] in takeWaiting() } }
+        if isFull { file?.waitForWriter() }
     }
 
     /// The changes of the next transaction; none ends the writing.

@@ -14,6 +14,9 @@ struct StoredRegistration: Codable {
     /// The elements of the description, inside of one.
     private let fields: String
 
+    /// What counts up from 1: no file makes it overflow.
+    private static let countRange = 1...(1 << 53)
+
     static func encode(_ registration: Registration) -> [UInt8] {
         var fields = "<fields xmlns=\"\(XMLNamespace.connect)\" xmlns:i=\"\(XMLNamespace.instance)\">"
         for field in registration.fields { XMLWriter.write(field, parentNamespace: XMLNamespace.connect, to: &fields) }
@@ -30,7 +33,9 @@ struct StoredRegistration: Codable {
     static func decode(_ bytes: [UInt8]) -> Registration? {
         guard let stored = try? JSONDecoder().decode(StoredRegistration.self, from: Data(bytes)),
             let format = NotificationFormat(rawValue: stored.format),
-            let fields = try? XMLReader.read(Array(stored.fields.utf8)).children
+            let fields = try? XMLReader.read(Array(stored.fields.utf8)).children,
+            countRange.contains(stored.version), countRange.contains(stored.sequence),
+            WireTime.range.contains(stored.updatedAtMilliseconds)
         else { return nil }
         var registration = Registration(
             id: stored.id, version: stored.version, format: format, isTemplate: stored.isTemplate, tags: stored.tags,

@@ -22,7 +22,8 @@ struct StoredSchedule: Codable {
     static func decode(_ bytes: [UInt8]) -> ScheduledSend? {
         guard let stored = try? JSONDecoder().decode(StoredSchedule.self, from: Data(bytes)),
             let format = NotificationFormat(rawValue: stored.format),
-            let headers = PackedHeaders(packed: stored.headers)
+            let headers = PackedHeaders(packed: stored.headers),
+            WireTime.range.contains(stored.dueAtMilliseconds)
         else { return nil }
         return ScheduledSend(
             id: stored.id, hubKey: stored.hub.lowercased(), hub: stored.hub, format: format, tags: stored.tags,

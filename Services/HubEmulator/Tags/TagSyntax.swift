@@ -39,6 +39,16 @@ enum TagSyntax {
         guard tags.count <= maximumCountPerRegistration else {
             throw HubError.badRequest("A registration has at most 60 tags.")
         }
+        try checkSpecialTags(tags)
         return tags
+    }
+
+    /// A registration is of at most one installation and one user.
+    ///
+    /// - Throws: 400.
+    static func checkSpecialTags(_ tags: [String]) throws(HubError) {
+        for prefix in specialPrefixes where tags.count(where: { $0.lowercased().hasPrefix(prefix) }) > 1 {
+            throw HubError.badRequest("There is more than one tag $InstallationId:{...} or $UserId:{...}.")
+        }
     }
 }

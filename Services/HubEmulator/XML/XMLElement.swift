@@ -40,6 +40,14 @@ struct XMLElement: Equatable, Sendable {
         }
     }
 
+    /// The value of an attribute; nil when the element has none of that name.
+    func attribute(_ name: String, namespace: String = "") -> String? {
+        attributes.first { $0.name == name && $0.namespace == namespace }?.value
+    }
+
+    /// Whether the element says that it has no value (`xsi:nil`, XML Schema Part 1, 2.6.2).
+    var isNil: Bool { ["true", "1"].contains(attribute("nil", namespace: XMLNamespace.instance) ?? "") }
+
     /// The first child of this local name.
     func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 }

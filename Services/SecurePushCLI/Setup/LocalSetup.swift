@@ -1,8 +1,9 @@
 import Authentication
+import Foundation
 import SecurePushCore
 
-/// Makes what a local stack needs and does not have yet: keys, a sender, two users and the hub emulator's connection
-/// string. What is there stays as it is, so that it can run before every start.
+/// Makes what a local stack needs and does not have yet: keys, a sender, two users, the hub emulator's connection string
+/// and its certificate. What is there stays as it is, so that it can run before every start.
 struct LocalSetup: Sendable {
     /// Holds `secrets`.
     var directory: String
@@ -23,6 +24,16 @@ struct LocalSetup: Sendable {
     var usersFile: String { secrets + "/users" }
     var hubConnectionString: String { secrets + "/hub-connection-string" }
 
+    /// For the hub emulator by TLS, under the names of this machine and the one in the connection string.
+    var hubCertificate: LocalCertificate {
+        let endpoint = URL(string: hubEndpoint)?.host().map { $0.trimmingCharacters(in: ["[", "]"]) }
+        var hosts = ["localhost", "127.0.0.1", "::1"]
+        if let endpoint, !endpoint.isEmpty, !hosts.contains(endpoint) { hosts.append(endpoint) }
+        return LocalCertificate(
+            rootFile: secrets + "/hub-emulator-ca.pem", certificateFile: secrets + "/hub-emulator-certificate.pem",
+            keyFile: secrets + "/hub-emulator-key.pem", hosts: hosts)
+    }
+
     func passwordFile(of user: String) -> String { "\(secrets)/\(user).password" }
 
     /// - Returns: the files that were made.
@@ -40,6 +51,7 @@ struct LocalSetup: Sendable {
             "Endpoint=\(hubEndpoint);SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey="
             + RandomSecret.base64()
         if try SecretFile.create(hubConnectionString, connectionString) { made.append(hubConnectionString) }
+        made += try hubCertificate.make()
         return made
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Storage
 
 struct SetupCommand: ConsoleCommand {
@@ -8,6 +9,9 @@ struct SetupCommand: ConsoleCommand {
         discussion: """
             Makes only what is missing in DIR/secrets (mode 0700, files 0600), so that it can run before every start.
             The sender is `demo` (ingest-api-key); the users are alice and bob (alice.password, bob.password).
+            hub-emulator-certificate.pem and hub-emulator-key.pem let the hub emulator speak TLS on this machine, for
+            clients that take https only; they trust hub-emulator-ca.pem. It is good for a year and made anew when less
+            than 30 days are left.
 
             EXAMPLES
               securepush setup --directory .securepush
@@ -31,10 +35,17 @@ struct SetupCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        let files = try LocalSetup(directory: directory, hubEndpoint: hubEndpoint).run()
+        let setup = LocalSetup(directory: directory, hubEndpoint: hubEndpoint)
+        let files = try setup.run()
         let migrations = migrate ? try await Migrations.run(Migrations.url()).applied : []
         if console.isJSON { return try console.show(Answer(Files: files, Migrations: migrations), "") }
         for file in files { console.line("made \(file)") }
+        if files.contains(setup.hubCertificate.certificateFile) {
+            let end = try setup.hubCertificate.goodUntil().ISO8601Format().prefix(10)
+            console.line(
+                "The hub emulator's certificate is for \(setup.hubCertificate.hosts.joined(separator: ", ")), until "
+                    + "\(end). Clients must trust \(setup.hubCertificate.rootFile).")
+        }
         for migration in migrations { console.line("migrated \(migration)") }
         if files.isEmpty && migrations.isEmpty { console.line("nothing was missing") }
     }
