@@ -45,7 +45,7 @@ extension DispatchAttempt {
             outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
         if let delay = owed.delay(policy.retryDelays) {
             // A hold is no retry, and keeps the number; on its first way a notification has none yet.
-            let attempt = owed.failures > 0 ? (message.attempt ?? 0) + 1 : message.attempt ?? 1
+            let attempt = owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
             settlement.retry = (follow(up: owed.platforms, attempt: attempt), delay)
             settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
         } else if message.platforms != nil {
