@@ -19,6 +19,9 @@ enum DeliveriesCoding {
         let t: Int64
     }
 
+    /// The attempts that are read of a text; more were never made, and they are counted on from what is read.
+    private static let maxAttempts = 1_000_000
+
     static func encode(_ deliveries: [Delivery]) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16 + deliveries.count * 160)
@@ -44,8 +47,10 @@ enum DeliveriesCoding {
             }
             deliveries.append(
                 Delivery(
-                    platform: Platform(rawValue: object.p), state: state, attempts: object.n,
-                    unanswered: object.u ?? 0, hubMessageID: object.m, outcome: object.o, error: object.e,
+                    platform: Platform(rawValue: object.p), state: state,
+                    attempts: min(max(0, object.n), maxAttempts),
+                    unanswered: min(max(0, object.u ?? 0), maxAttempts), hubMessageID: object.m, outcome: object.o,
+                    error: object.e,
                     updatedAt: Timestamp(milliseconds: object.t)))
         }
         return deliveries

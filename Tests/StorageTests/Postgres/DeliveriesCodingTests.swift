@@ -23,6 +23,12 @@ struct DeliveriesCodingTests {
         #expect(try DeliveriesCoding.decode(DeliveriesCoding.encode(deliveries)) == deliveries)
     }
 
+    @Test func numbersOfAttemptsAreBoundedBothWays() throws {
+        let text = #"[{"p":"apple","s":"retrying","n":9223372036854775807,"u":-9223372036854775808,"t":1}]"#
+        let delivery = try #require(try DeliveriesCoding.decode(text).first)
+        #expect(delivery.attempts == 1_000_000 && delivery.unanswered == 0)
+    }
+
     @Test(arguments: ["", "{}", #"[{"p":"apple"}]"#, #"[{"p":"a","s":"lost","n":1,"t":1}]"#])
     func aForeignTextIsRefused(_ text: String) {
         #expect { try DeliveriesCoding.decode(text) } throws: { ($0 as? StorageError)?.code == .failed }
