@@ -22,18 +22,20 @@ enum DeadLetterReopening {
     /// How often a record that a dispatcher keeps changing is read again.
     private static var maximumRounds: Int { 20 }
 
-    /// - Parameter write: returns the IDs whose records were written.
+    /// - Parameters:
+    ///   - decide: what becomes of a record, and its deliveries then.
+    ///   - write: returns the IDs whose records were written.
     static func run(
-        _ letters: [NotificationID: [Platform]], now: Timestamp, read: ([NotificationID]) async throws -> [Row],
-        write: ([Change]) async throws -> Set<NotificationID>
+        _ ids: [NotificationID], decide: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery]),
+        read: ([NotificationID]) async throws -> [Row], write: ([Change]) async throws -> Set<NotificationID>
     ) async throws -> [NotificationID: Reopening] {
         var results: [NotificationID: Reopening] = [:]
-        var missing = Array(letters.keys)
+        var missing = ids
         for _ in 0..<maximumRounds where !missing.isEmpty {
             var changes: [Change] = []
             for row in try await read(missing) {
                 let id = row.record.id
-                let (result, deliveries) = row.record.reopening(letters[id] ?? [], now: now)
+                let (result, deliveries) = decide(row.record)
                 results[id] = result
                 guard case .owed = result else { continue }
                 let new = DeliveriesCoding.encode(deliveries)

@@ -9,20 +9,26 @@ extension MemoryStore: DeadLetterLedger {
         _ letters: [NotificationID: [Platform]], now: Timestamp
     ) async throws -> [NotificationID: Reopening] {
         var results: [NotificationID: Reopening] = [:]
-        for (id, givenUp) in letters {
-            guard var row = rows[id] else { continue }
-            let (result, deliveries) = NotificationRecord(row).reopening(givenUp, now: now)
-            results[id] = result
-            guard case .owed = result else { continue }
-            row.deliveries = deliveries
-            row.status = .queued
-            row.attempt += 1
-            // This one is no claim.
-            row.recordedAttempt += 1
-            rows[id] = row
-            enter(row.notification, until: now + OutboxPolicy.redelivery)
-        }
+        for (id, givenUp) in letters { results[id] = reopen(id, now: now) { $0.reopening(givenUp, now: now) } }
         return results
+    }
+
+    /// - Returns: `nil` for an unknown ID.
+    func reopen(
+        _ id: NotificationID, now: Timestamp,
+        deciding: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery])
+    ) -> Reopening? {
+        guard var row = rows[id] else { return nil }
+        let (result, deliveries) = deciding(NotificationRecord(row))
+        guard case .owed = result else { return result }
+        row.deliveries = deliveries
+        row.status = .queued
+        row.attempt += 1
+        // This one is no claim.
+        row.recordedAttempt += 1
+        rows[id] = row
+        enter(row.notification, until: now + OutboxPolicy.redelivery)
+        return result
     }
 }
 

@@ -5,7 +5,7 @@ enum StoreCall: CaseIterable {
     case append, find, markRead, lease, confirm, leasePublished, backlog, claim, record
     case save, registration, registrations, allRegistrations, removeRegistration, ping
     case records, reopen, payloadsOfKey
-    case appendOnce, request, senderRecord, page, revoke, inbox, purge
+    case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case saveInstallation, installation, installations, allInstallations, removeInstallation, platforms
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
@@ -36,6 +36,7 @@ enum StoreCall: CaseIterable {
         case .senderRecord: _ = try await store.record(sample.id, sender: "tests")
         case .page: _ = try await store.page(NotificationQuery(sender: "tests"), now: noon)
         case .revoke: _ = try await store.revoke(sample.id, sender: "tests", now: noon)
+        case .resend: _ = try await store.resend(sample.id, sender: "tests", now: noon)
         case .purge: _ = try await store.purge(limit: 10, now: noon)
         case .records: _ = try await store.records([sample.id])
         case .reopen: _ = try await store.reopen([sample.id: [.apple]], now: noon)
