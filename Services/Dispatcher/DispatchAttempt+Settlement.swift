@@ -86,8 +86,7 @@ extension DispatchAttempt {
             outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
         if let delay = owed.delay(policy.retryDelays) {
             // A hold is no retry, and keeps the number; on its first way a notification has none yet.
-            let earlier = min(max(message.attempt ?? 0, 0), Self.maxAttemptHeader)
-            let attempt = owed.failures > 0 ? min(earlier + 1, Self.maxAttemptHeader) : max(earlier, 1)
+            let attempt = owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
             settlement.retry = (follow(up: owed.platforms, attempt: attempt), delay)
             settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
         } else if message.platforms != nil {
@@ -98,9 +97,6 @@ extension DispatchAttempt {
         settlement.dead = letter(dead)
         return settlement
     }
-
-    /// The header `attempt` is 1 to 1,000; a consumer does not read a message with any other.
-    private static let maxAttemptHeader = 1000
 
     /// What an earlier attempt gave up. Where the broker delivers a message again, the letter of then may not have been
     /// confirmed; a second one does no harm.

@@ -57,7 +57,10 @@ func addNotificationRoutes(
 ) {
     NotificationsController(caller: caller, intake: intake).addRoutes(to: router)
     BatchController(caller: caller, intake: intake).addRoutes(to: router)
-    DirectoryController(caller: caller, directory: directory, platforms: intake.platforms).addRoutes(to: router)
+    DirectoryController(caller: caller, directory: directory, platforms: intake.platforms) { entry in
+        intake.relay.handOver(entries: CollectionOfOne(entry))
+    }
+    .addRoutes(to: router)
 }
 
 /// The description of the API, with the platforms that are served here.

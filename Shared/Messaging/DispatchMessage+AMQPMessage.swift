@@ -15,7 +15,9 @@ extension AMQPMessage {
 extension AMQPTable {
     fileprivate init(_ message: DispatchMessage, reason: String?) {
         self.init()
-        if let traceparent = message.traceparent { entries.append(Entry("traceparent", .string(traceparent))) }
+        // Notifications that an earlier version stored have none, nor do messages that others published.
+        let traceparent = message.traceparent ?? TraceContext.random().traceparent
+        entries.append(Entry("traceparent", .string(traceparent)))
         if let platforms = message.platforms {
             entries.append(Entry("platforms", .string(platforms.map(\.rawValue).joined(separator: ","))))
         }
@@ -37,16 +39,57 @@ extension DispatchTopology {
     }
 }
 
+/// Why a message of the dispatch queue cannot be read. None of these is one of ours.
+enum UnreadableMessage: Error, Hashable, CustomStringConvertible {
+    /// The body has more bytes than ``DispatchMessage/maxBodyBytes``, and was not held.
+    case body(bytes: UInt64)
+    /// Properties and headers have more bytes than ``DispatchMessage/maxHeaderBytes``, and were not read.
+    case headers(bytes: Int)
+    /// The body is not exactly an ID.
+    case noID
+    /// The header `attempt` is none of ``DispatchMessage/attempts``.
+    case attempt
+
+    /// The `reason` of its dead letter.
+    var description: String {
+        switch self {
+        case .body(let bytes): "unreadable: a body of \(bytes) bytes, at most \(DispatchMessage.maxBodyBytes) are read"
+        case .headers(let bytes):
+            "unreadable: headers of \(bytes) bytes, at most \(DispatchMessage.maxHeaderBytes) are read"
+        case .noID: "unreadable: the body is no notification ID"
+        case .attempt:
+            "unreadable: the attempt is not a number from \(DispatchMessage.attempts.lowerBound) to "
+                + "\(DispatchMessage.attempts.upperBound)"
+        }
+    }
+}
+
 extension DispatchMessage {
-    /// Reads a message, also one that others published without properties; `nil` unless the body is exactly an ID.
-    init?(_ message: AMQPMessage) {
-        guard let id = NotificationID(utf8: message.body) else { return nil }
+    /// Reads a delivery of a connection with these ``limits``.
+    init(_ delivery: AMQPDelivery) throws(UnreadableMessage) {
+        guard delivery.bodyBytes <= UInt64(Self.maxBodyBytes) else { throw .body(bytes: delivery.bodyBytes) }
+        guard delivery.headerBytes <= Self.maxHeaderBytes else { throw .headers(bytes: delivery.headerBytes) }
+        try self.init(delivery.message)
+    }
+
+    /// Reads a message, also one that others published without properties.
+    init(_ message: AMQPMessage) throws(UnreadableMessage) {
+        guard let id = NotificationID(utf8: message.body) else { throw .noID }
         let platforms = message.headers["platforms"]?.string?.split(separator: ",")
             .map { Platform(rawValue: String($0)) }
-        let attempt = message.headers["attempt"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
         self.init(
             id: id, platforms: platforms?.isEmpty == true ? nil : platforms,
-            attempt: attempt.flatMap { $0 > 0 ? Int(exactly: $0) : nil },
+            attempt: try message.headers["attempt"].map { value throws(UnreadableMessage) in try Self.attempt(value) },
             traceparent: message.headers["traceparent"]?.string)
     }
+
+    /// A number, or a text of digits: some clients send no other headers.
+    private static func attempt(_ value: AMQPValue) throws(UnreadableMessage) -> Int {
+        let number = value.integer ?? value.string.flatMap { Int64($0) }
+        guard let attempt = number.flatMap({ Int(exactly: $0) }), attempts.contains(attempt) else { throw .attempt }
+        return attempt
+    }
+
+    /// How much of a message is held.
+    static let limits = AMQPReceiveLimits(maxBodyBytes: maxBodyBytes, maxHeaderBytes: maxHeaderBytes)
 }

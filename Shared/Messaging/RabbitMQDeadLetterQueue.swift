@@ -20,7 +20,7 @@ public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
     /// - Throws: ``AMQPError``; `notFound` where no service has declared the queue yet.
     public static func open(_ configuration: MessagingConfiguration) async throws(AMQPError) -> RabbitMQDeadLetterQueue
     {
-        let connection = try await AMQPConnection.open(configuration.amqp)
+        let connection = try await AMQPConnection.open(configuration.amqp, limits: DispatchMessage.limits)
         let queue = RabbitMQDeadLetterQueue(connection, queue: configuration.topology.deadQueue)
         do throws(AMQPError) {
             _ = try await connection.inspect(queue: configuration.topology.deadQueue)
@@ -53,14 +53,24 @@ public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
 }
 
 extension DeadLetter {
-    /// What the dispatcher or the consumer wrote into `reason`, or the broker's own word (`x-first-death-reason`).
+    /// What the dispatcher or the consumer wrote into `reason`; else what can be seen of a message that the consumer
+    /// rejected unread; else the broker's own word (`x-first-death-reason`).
     init(_ delivery: AMQPDelivery) {
-        let message = delivery.message
+        let headers = delivery.message.headers
+        var (message, size): (DispatchMessage?, String?)
+        do throws(UnreadableMessage) {
+            message = try DispatchMessage(delivery)
+        } catch {
+            switch error {
+            case .body, .headers: size = error.description
+            case .noID, .attempt: break
+            }
+        }
         let reason =
-            message.headers["reason"]?.string
-            ?? message.headers["x-first-death-reason"]?.string.map { "given up by the broker: \($0)" }
+            size ?? headers["reason"]?.string
+            ?? headers["x-first-death-reason"]?.string.map { "given up by the broker: \($0)" }
         self.init(
-            tag: delivery.tag, message: DispatchMessage(message), reason: reason ?? "no reason given",
-            byteCount: message.body.count)
+            tag: delivery.tag, message: message, reason: reason ?? "no reason given",
+            byteCount: Int(clamping: delivery.bodyBytes))
     }
 }

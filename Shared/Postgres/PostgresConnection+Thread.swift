@@ -22,6 +22,10 @@ extension PostgresConnection: ThreadExecutor.Client {
                 disconnect(handle.error(.connectionLost))
                 return ThreadExecutor.Interest()
             }
+            // Sending reads too where the socket takes no more, and the socket does not tell of what was read then.
+            receive(handle)
+            drainDecrypted(handle)
+            guard case .connected = phase else { return ThreadExecutor.Interest() }
             return ThreadExecutor.Interest(
                 descriptor: handle.descriptor, untilWritable: flush == .more, deadline: pipeline.deadline)
         }
@@ -41,11 +45,21 @@ extension PostgresConnection: ThreadExecutor.Client {
                 // What came before the end of the connection still counts.
                 let isAlive = handle.consumeInput()
                 receive(handle)
-                if !isAlive { disconnect(handle.error(.connectionLost)) }
+                if !isAlive { return disconnect(handle.error(.connectionLost)) }
+                drainDecrypted(handle)
             }
             if let deadline = pipeline.deadline, deadline <= .now {
                 disconnect(PostgresError(.timeout, "No answer within \(configuration.queryTimeout)."))
             }
+        }
+    }
+
+    /// Takes what the TLS library has decrypted already: waiting for the socket, nobody would hear of it.
+    private func drainDecrypted(_ handle: ConnectionHandle) {
+        while case .connected = phase, handle.hasDecryptedBytes {
+            let isAlive = handle.consumeInput()
+            receive(handle)
+            if !isAlive { disconnect(handle.error(.connectionLost)) }
         }
     }
 }

@@ -25,13 +25,15 @@ enum DeadLetterReopening {
     /// How often a record that a dispatcher keeps changing is read again.
     private static var maximumRounds: Int { 20 }
 
-    /// - Parameter write: returns the IDs whose records were written.
+    /// - Parameters:
+    ///   - decide: what becomes of a record, and its deliveries then.
+    ///   - write: returns the IDs whose records were written.
     static func run(
-        _ letters: [NotificationID: [Platform]], now: Timestamp, read: ([NotificationID]) async throws -> Rows,
-        write: ([Change]) async throws -> Set<NotificationID>
+        _ ids: [NotificationID], decide: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery]),
+        read: ([NotificationID]) async throws -> Rows, write: ([Change]) async throws -> Set<NotificationID>
     ) async throws -> [NotificationID: Reopening] {
         var results: [NotificationID: Reopening] = [:]
-        var missing = Array(letters.keys)
+        var missing = ids
         for _ in 0..<maximumRounds where !missing.isEmpty {
             var changes: [Change] = []
             for (id, row) in try await read(missing) {
@@ -39,7 +41,7 @@ enum DeadLetterReopening {
                     results[id] = .unreadable
                     continue
                 }
-                let (result, deliveries) = row.record.reopening(letters[id] ?? [], now: now)
+                let (result, deliveries) = decide(row.record)
                 results[id] = result
                 guard case .owed = result else { continue }
                 let new = DeliveriesCoding.encode(deliveries)

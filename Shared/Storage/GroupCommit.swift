@@ -17,18 +17,24 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
 
     private let state: Mutex<State>
     private let weight: @Sendable (Element) -> Int
+    private let bytes: @Sendable (Element) -> Int
     private let commit: @Sendable ([Element]) async throws -> [Output]
 
     /// - Parameters:
     ///   - limit: the most elements of one commit; a single request that holds more goes alone.
     ///   - weight: as how many an element counts against the limit.
+    ///   - capacity: how much may wait while a commit is in flight; beyond it requests are refused.
+    ///   - bytes: the memory that an element holds, about.
     ///   - commit: makes the elements durable, all or none, and answers one output for each, in their order.
     init(
-        limit: Int, weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
+        limit: Int, capacity: GroupCommitQueue<Element, CheckedContinuation<[Output], any Error>>.Capacity = .standard,
+        weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
+        bytes: @escaping @Sendable (Element) -> Int = { _ in 256 },
         commit: @escaping @Sendable ([Element]) async throws -> [Output]
     ) {
-        state = Mutex(State(queue: GroupCommitQueue(limit: limit)))
+        state = Mutex(State(queue: GroupCommitQueue(limit: limit, capacity: capacity)))
         self.weight = weight
+        self.bytes = bytes
         self.commit = commit
     }
 
@@ -44,7 +50,8 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     /// changes nothing, for they may be in a transaction already and the caller is to know what became of it.
     ///
     /// - Returns: one output for each element, in their order.
-    /// - Throws: what the commit threw; ``StorageError`` `unavailable` once stopped, when nothing was done.
+    /// - Throws: what the commit threw; ``StorageError`` `unavailable` once stopped and `overloaded` where too much
+    ///   waits, when nothing was done.
     func submit(_ elements: [Element]) async throws -> [Output] {
         if elements.isEmpty { return [] }
         let ticket = state.withLock { $0.queue.makeTicket() }
@@ -59,17 +66,19 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     }
 
     private func enqueue(_ ticket: Int, _ elements: [Element], _ waiter: Waiter) {
-        let weight = elements.reduce(0) { $0 + self.weight($1) }
+        let (weight, bytes) = elements.reduce((0, 0)) { ($0.0 + self.weight($1), $0.1 + self.bytes($1)) }
         let (action, runner) = state.withLock { state in
             // Read under the lock: a cancellation that comes later finds the ticket in the queue.
             let action = state.queue.submit(
-                ticket, elements, waiter, isCancelled: Task.isCancelled, weight: weight)
+                ticket, elements, waiter, isCancelled: Task.isCancelled, weight: weight, bytes: bytes)
             return (action, action == .wakeLoop ? state.runner.take() : nil)
         }
         switch action {
         case .wait: break
         case .wakeLoop: runner?.resume()
         case .refuse: waiter.resume(throwing: StorageError(.unavailable, "The store is stopping."))
+        case .overload:
+            waiter.resume(throwing: StorageError(.overloaded, "More waits for the database than may be held."))
         case .cancel: waiter.resume(throwing: CancellationError())
         }
     }

@@ -7,10 +7,22 @@ struct GroupCommitQueue<Element, Waiter> {
         var waiter: Waiter
         /// What it counts for against the limit.
         var weight: Int
+        /// The memory that its elements hold.
+        var bytes: Int
+    }
+
+    /// How much may wait. A request that finds nothing waiting is taken whatever its size: others bound that.
+    struct Capacity {
+        /// Elements.
+        var maxCount: Int
+        var maxBytes: Int
+
+        /// 65,536 elements and 64 MiB: seconds of work for a database, and not the memory of a small machine.
+        static var standard: Capacity { Capacity(maxCount: 65_536, maxBytes: 64 << 20) }
     }
 
     /// What to do with a new request.
-    enum SubmitAction { case wait, wakeLoop, refuse, cancel }
+    enum SubmitAction { case wait, wakeLoop, refuse, overload, cancel }
 
     /// What the loop does next.
     enum NextAction {
@@ -22,14 +34,20 @@ struct GroupCommitQueue<Element, Waiter> {
     private enum Phase { case notStarted, running, stopping, stopped }
 
     private let limit: Int
+    private let capacity: Capacity
     private var phase = Phase.notStarted
+    /// Bounded by ``capacity``.
     private var waiting: [Request] = []
+    /// The elements of ``waiting``, and their bytes.
+    private var waitingElements = 0
+    private var waitingBytes = 0
     private var isLoopIdle = false
     private var lastTicket = 0
 
-    init(limit: Int) {
+    init(limit: Int, capacity: Capacity = .standard) {
         precondition(limit > 0, "A group holds at least one element.")
         self.limit = limit
+        self.capacity = capacity
     }
 
     var isRunning: Bool { phase == .running }
@@ -55,9 +73,11 @@ struct GroupCommitQueue<Element, Waiter> {
         if phase == .running { phase = .stopping }
     }
 
-    /// - Parameter weight: what the elements count for against the limit, where that is not their number.
+    /// - Parameters:
+    ///   - weight: what the elements count for against the limit, where that is not their number.
+    ///   - bytes: the memory that they hold.
     mutating func submit(
-        _ ticket: Int, _ elements: [Element], _ waiter: Waiter, isCancelled: Bool, weight: Int? = nil
+        _ ticket: Int, _ elements: [Element], _ waiter: Waiter, isCancelled: Bool, weight: Int? = nil, bytes: Int = 0
     ) -> SubmitAction {
         switch phase {
         case .notStarted where isCancelled: return .cancel
@@ -65,7 +85,12 @@ struct GroupCommitQueue<Element, Waiter> {
         case .notStarted, .running: break
         }
         let weight = weight ?? elements.count
-        waiting.append(Request(ticket: ticket, elements: elements, waiter: waiter, weight: weight))
+        let isFull =
+            waitingElements > capacity.maxCount - elements.count || waitingBytes > capacity.maxBytes - bytes
+        if isFull && !waiting.isEmpty { return .overload }
+        waiting.append(Request(ticket: ticket, elements: elements, waiter: waiter, weight: weight, bytes: bytes))
+        waitingElements += elements.count
+        waitingBytes += bytes
         guard isLoopIdle else { return .wait }
         isLoopIdle = false
         return .wakeLoop
@@ -74,7 +99,9 @@ struct GroupCommitQueue<Element, Waiter> {
     /// Takes back a cancelled request that no loop has seen; afterwards its commit decides.
     mutating func withdraw(_ ticket: Int) -> Waiter? {
         guard phase == .notStarted, let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
-        return waiting.remove(at: index).waiter
+        let request = waiting.remove(at: index)
+        release([request])
+        return request.waiter
     }
 
     /// The requests from the front that fit the limit together, and at least one.
@@ -94,12 +121,17 @@ struct GroupCommitQueue<Element, Waiter> {
             weight += waiting[count].weight
             count += 1
         }
-        if count == waiting.count {
-            defer { waiting = [] }
-            return .commit(waiting)
+        let group = count == waiting.count ? waiting : Array(waiting.prefix(count))
+        if count == waiting.count { waiting = [] } else { waiting.removeFirst(count) }
+        release(group)
+        return .commit(group)
+    }
+
+    private mutating func release(_ requests: [Request]) {
+        for request in requests {
+            waitingElements -= request.elements.count
+            waitingBytes -= request.bytes
         }
-        defer { waiting.removeFirst(count) }
-        return .commit(Array(waiting.prefix(count)))
     }
 }
 

@@ -144,7 +144,8 @@ public final class ThreadExecutor: SerialExecutor {
         let left = ContinuousClock.now.duration(to: deadline).components
         guard left.seconds >= 0, left.attoseconds >= 0 else { return 0 }
         // Rounded up, so that the wait does not end just before the deadline and spin.
-        let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1
+        // A deadline may be set to any time there is.
+        let milliseconds = min(left.seconds, Int64(Int32.max)) * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1
         return Int32(clamping: milliseconds)
     }
 }

@@ -39,6 +39,16 @@ import Testing
         #expect(machine.frames() == [.giveBack(2), .acknowledge(3, isMultiple: true)])
     }
 
+    @Test func whatIsRejectedLeavesBeforeARangeThatPassesIt() {
+        var machine = machine(deliveries: 3)
+        machine.acknowledge(1)
+        machine.reject(2)
+        machine.reject(2)
+        machine.acknowledge(3)
+        #expect(machine.frames() == [.reject(2), .acknowledge(3, isMultiple: true)])
+        #expect(machine.outstanding == 0)
+    }
+
     @Test func aRangeNeverEndsAtWhatWasGivenBack() {
         var machine = machine(deliveries: 2)
         machine.acknowledge(1)
@@ -72,12 +82,16 @@ import Testing
                 }
                 if let tag = open.randomElement(), Bool.random() {
                     open.remove(tag)
-                    if Int.random(in: 0..<4) == 0 { machine.giveBack(tag) } else { machine.acknowledge(tag) }
+                    switch Int.random(in: 0..<8) {
+                    case 0: machine.giveBack(tag)
+                    case 1: machine.reject(tag)
+                    default: machine.acknowledge(tag)
+                    }
                 }
                 guard Bool.random() else { continue }
                 for frame in machine.frames() {
                     switch frame {
-                    case .giveBack(let tag):
+                    case .giveBack(let tag), .reject(let tag):
                         #expect(settledAtBroker.insert(tag).inserted)
                         givenBack.insert(tag)
                     case .acknowledge(let tag, let isMultiple):

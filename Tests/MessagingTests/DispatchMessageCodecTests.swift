@@ -8,13 +8,23 @@ import Testing
     private let topology = DispatchTopology(retryDelays: [.seconds(1), .seconds(5)])
     private let id = NotificationID()
 
-    @Test func aFirstMessageIsTheIDAndNothingElse() {
-        let message = AMQPMessage(DispatchMessage(id: id), route: .dispatch, topology: topology)
+    @Test func aFirstMessageIsTheIDAndItsTrace() {
+        let first = DispatchMessage(id: id, traceparent: "00-a-b-01")
+        let message = AMQPMessage(first, route: .dispatch, topology: topology)
         let expected = AMQPMessage(
             exchange: "securepush.notifications", routingKey: "dispatch", body: Array(id.description.utf8),
-            contentType: "text/plain", messageID: id.description, isPersistent: true)
+            contentType: "text/plain", messageID: id.description, isPersistent: true,
+            headers: ["traceparent": "00-a-b-01"])
         #expect(message == expected)
         #expect(message.body.count == 36)
+    }
+
+    @Test func everyMessageHasATraceparent() {
+        for route in [DispatchRoute.dispatch, .retry(delay: 0), .dead(reason: "gone")] {
+            let message = AMQPMessage(DispatchMessage(id: id), route: route, topology: topology)
+            let traceparent = message.headers["traceparent"]?.string
+            #expect(traceparent.flatMap { TraceContext(traceparent: $0) } != nil)
+        }
     }
 
     @Test func aRetryCarriesWhatIsLeft() {
@@ -23,7 +33,7 @@ import Testing
         #expect(message.exchange.isEmpty)
         #expect(message.routingKey == "securepush.retry.5")
         #expect(message.headers == ["traceparent": "00-a-b-01", "platforms": "apple,fcmv1", "attempt": 2])
-        #expect(DispatchMessage(message) == retry)
+        #expect(read(message) == .success(retry))
     }
 
     @Test(arguments: [(-1, "1"), (0, "1"), (1, "5"), (9, "5")])
@@ -40,19 +50,50 @@ import Testing
 
     @Test func messagesOfOthersNeedNoProperties() {
         let message = AMQPMessage(exchange: "", routingKey: "", body: Array(id.description.utf8))
-        #expect(DispatchMessage(message) == DispatchMessage(id: id))
+        #expect(read(message) == .success(DispatchMessage(id: id)))
     }
 
     @Test(arguments: ["", "x", " 0197a6c0-0000-7000-8000-000000000000", "0197a6c0-0000-7000-8000-000000000000\n"])
     func aBodyThatIsNotExactlyAnIDIsNone(_ body: String) {
-        #expect(DispatchMessage(AMQPMessage(exchange: "", routingKey: "", body: Array(body.utf8))) == nil)
+        let message = AMQPMessage(exchange: "", routingKey: "", body: Array(body.utf8))
+        #expect(read(message) == .failure(.noID))
     }
 
-    @Test(arguments: [AMQPValue.integer(0), .integer(-3), .string("x"), .void])
-    func anUnusableAttemptIsNone(_ value: AMQPValue) {
-        let message = AMQPMessage(
-            exchange: "", routingKey: "", body: Array(id.description.utf8), headers: ["attempt": value])
-        #expect(DispatchMessage(message) == DispatchMessage(id: id))
+    @Test(arguments: [
+        AMQPValue.integer(0), .integer(-3), .integer(1001), .integer(.max), .integer(.min), .string("x"), .void,
+        .string("9223372036854775808"), .double(1), .table(["attempt": 1]),
+    ])
+    func anAttemptOutOfRangeCannotBeRead(_ value: AMQPValue) {
+        #expect(read(attempt: value) == .failure(.attempt))
+    }
+
+    @Test(arguments: [(AMQPValue.integer(1), 1), (.integer(1000), 1000), (.string("7"), 7)])
+    func anAttemptInRangeIsRead(_ value: AMQPValue, _ attempt: Int) {
+        #expect(read(attempt: value) == .success(DispatchMessage(id: id, attempt: attempt)))
+    }
+
+    @Test(arguments: [(nil, 1), (1, 2), (999, 1000), (1000, 1000), (.max, 1000), (.min, 1)] as [(Int?, Int)])
+    func theNextAttemptStaysInRange(_ attempt: Int?, _ next: Int) {
+        #expect(DispatchMessage(id: id, attempt: attempt).nextAttempt == next)
+    }
+
+    @Test(arguments: [(1025, 0, UnreadableMessage.body(bytes: 1025)), (36, 8193, .headers(bytes: 8193))])
+    func whatIsTooLongCannotBeRead(_ body: UInt64, _ headers: Int, _ reason: UnreadableMessage) {
+        let message = AMQPMessage(exchange: "", routingKey: "", body: Array(id.description.utf8))
+        let delivery = AMQPDelivery(
+            tag: 1, epoch: 1, isRedelivered: false, message: message, bodyBytes: body, headerBytes: headers)
+        let error = #expect(throws: UnreadableMessage.self) { try DispatchMessage(delivery) }
+        #expect(error == reason)
+    }
+
+    private func read(attempt: AMQPValue) -> Result<DispatchMessage, UnreadableMessage> {
+        read(
+            AMQPMessage(
+                exchange: "", routingKey: "", body: Array(id.description.utf8), headers: ["attempt": attempt]))
+    }
+
+    private func read(_ message: AMQPMessage) -> Result<DispatchMessage, UnreadableMessage> {
+        Result { () throws(UnreadableMessage) in try DispatchMessage(message) }
     }
 
     @Test(arguments: [

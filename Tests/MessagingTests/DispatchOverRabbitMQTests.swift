@@ -9,7 +9,7 @@ import Testing
 private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
 /// Publisher and consumer on queues of the test's own.
-private struct Stack {
+struct Stack {
     var publisher: RabbitMQDispatchPublisher
     var consumer: RabbitMQDispatchConsumer
     var configuration: MessagingConfiguration
@@ -37,7 +37,7 @@ private struct Stack {
     }
 }
 
-private func withStack(_ body: (Stack) async throws -> Void) async throws {
+func withStack(_ body: (Stack) async throws -> Void) async throws {
     let configuration = try MessagingConfiguration(
         amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
         prefix: "test-\(UUID().uuidString)")

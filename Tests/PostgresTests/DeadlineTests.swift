@@ -3,6 +3,16 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
+    @Test func aDeadlineMayBeAnyTimeThereIs() async throws {
+        try await withConnection {
+            $0.connectTimeout = .seconds(Int64.max)
+            $0.queryTimeout = .seconds(Int64.max)
+        } _: { connection in
+            let result = try await connection.query(PostgresStatement("SELECT 1"))
+            #expect(result.count == 1)
+        }
+    }
+
     @Test func aQueryWithoutAnswerBreaksItsConnection() async throws {
         try await withConnection {
             $0.queryTimeout = .milliseconds(300)

@@ -61,11 +61,16 @@ final class OutboxRelay: Service {
 
     /// Takes over stored notifications that are due now. Returns at once.
     func handOver(_ notifications: [Notification]) {
-        guard publisher.isConnected, mailbox.count < Limit.waiting else { return }
-        mailbox.put(
-            notifications.lazy.filter { $0.notBefore == nil }.map {
+        handOver(
+            entries: notifications.lazy.filter { $0.notBefore == nil }.map {
                 OutboxEntry(id: $0.id, traceparent: $0.traceparent)
             })
+    }
+
+    /// Takes over entries of the outbox that are due now, as many as there is room for. Returns at once.
+    func handOver(entries: some Sequence<OutboxEntry>) {
+        guard publisher.isConnected else { return }
+        mailbox.put(entries.prefix(max(0, Limit.waiting - mailbox.count)))
     }
 
     /// Runs until a graceful shutdown, then publishes what is still in memory.

@@ -7,7 +7,7 @@ extension CreateNotificationRequest {
     ) -> [Notification] {
         recipients.map { recipient in
             Notification(
-                id: NotificationID(at: now), sender: sender, recipient: recipient, presentation: presentation,
+                id: NotificationID(), sender: sender, recipient: recipient, presentation: presentation,
                 alert: alert, platforms: platforms, createdAt: now, expiresAt: expiresAt ?? now + retention,
                 boundsPush: expiresAt != nil, notBefore: notBefore, collapseKey: collapseKey, priority: priority,
                 traceparent: traceparent)

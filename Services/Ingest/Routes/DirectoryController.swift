@@ -4,11 +4,12 @@ import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
-/// What became of a sender's notifications, and their revocation:
+/// What became of a sender's notifications, their revocation, and another try of what failed:
 ///
 /// - `GET /api/notifications/{id}/status`
 /// - `GET /api/notifications?Recipient=&Status=&Before=ID&Limit=`
 /// - `DELETE /api/notifications/{id}`
+/// - `POST /api/notifications/{id}/resend`
 ///
 /// All are for senders with an API key, each of which sees only its own: another's is the same 404 as none.
 struct DirectoryController: Sendable {
@@ -16,11 +17,14 @@ struct DirectoryController: Sendable {
     let directory: any NotificationDirectory
     /// The platforms fanned out to (`HUB_PLATFORMS`): what is owed where the sender named none.
     let platforms: [Platform]
+    /// Publishes an entry of the outbox; what it leaves is published later all the same.
+    let handOver: @Sendable (OutboxEntry) -> Void
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.get("/api/notifications/:id/status", use: status)
         router.get("/api/notifications", use: list)
         router.delete("/api/notifications/:id", use: revoke)
+        router.post("/api/notifications/:id/resend", use: resend)
     }
 
     @Sendable func status(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -46,6 +50,25 @@ struct DirectoryController: Sendable {
             throw DirectoryController.notFound
         }
         return Response(status: .noContent, headers: [.cacheControl: "no-store"])
+    }
+
+    /// Dispatches again what was given up or refused for good; what was sent is not sent again. A body is ignored.
+    @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
+        let sender = try await sender(of: request)
+        guard let id = id(context), let result = try await directory.resend(id, sender: sender, now: .now) else {
+            throw DirectoryController.notFound
+        }
+        switch result {
+        case .owed(let platforms):
+            // A trace of its own: the first one ended with the failure.
+            let trace = request.headers.traceContext ?? .random()
+            handOver(OutboxEntry(id: id, traceparent: trace.traceparent))
+            return .uncached(.accepted, json: NotificationResendBody(id: id, platforms: platforms).bytes)
+        case .settled: throw Problem.conflict("Nothing is owed: it has failed on no platform.")
+        case .expired: throw Problem.conflict("The payload is gone: the notification has expired.")
+        case .revoked: throw Problem.conflict("The payload is gone: the notification was revoked.")
+        case .unreadable: throw StorageError(.failed, "The record of the notification cannot be read.")
+        }
     }
 
     private static let notFound = Problem.notFound("There is no such notification.")

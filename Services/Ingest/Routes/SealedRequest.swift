@@ -10,6 +10,12 @@ struct SealedRequest: Sendable {
 struct RequestOrigin: Sendable {
     /// See ``Notification/sender``.
     let sender: String
-    /// W3C Trace Context.
-    let traceparent: String?
+    /// W3C Trace Context: the sender's own, or else one that is made here.
+    let traceparent: String
+
+    /// - Parameter traceparent: the sender's; `nil` makes a new trace.
+    init(sender: String, traceparent: String?) {
+        self.sender = sender
+        self.traceparent = traceparent ?? TraceContext.random().traceparent
+    }
 }

@@ -54,7 +54,8 @@ struct TopView: Sendable {
         // Every ingest sees the one outbox.
         let ages = readings.compactMap { $0.Figures["OutboxOldestAgeSeconds"] }
         let pending = readings.compactMap { $0.Figures["OutboxPending"] }.max()
-        let age = ages.max().map { $0 > 0 ? " (oldest \(Duration.seconds($0).spoken))" : "" } ?? ""
+        // A service may answer any number; more than this is no age.
+        let age = ages.filter { $0 < 1e12 }.max().map { $0 > 0 ? " (oldest \(Duration.seconds($0).spoken))" : "" } ?? ""
         return TopView.amount(pending) + age
     }
 
@@ -94,5 +95,7 @@ struct TopView: Sendable {
     private static func figure(_ value: Double?) -> String { value?.figure ?? "-" }
 
     /// A whole number.
-    private static func amount(_ value: Double?) -> String { value.map { Int($0.rounded()).grouped } ?? "-" }
+    private static func amount(_ value: Double?) -> String {
+        value.flatMap { Int(exactly: $0.rounded()) }?.grouped ?? "-"
+    }
 }

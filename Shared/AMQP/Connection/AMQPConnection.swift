@@ -7,6 +7,7 @@ public import ThreadExecutor
 public actor AMQPConnection: ThreadExecutor.Client {
     private let executor: ThreadExecutor
     private var handle: Handle?
+    private var replyTimeout = Duration.zero
     private var pulse = Pulse(heartbeat: nil, now: .now)
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -35,18 +36,22 @@ public actor AMQPConnection: ThreadExecutor.Client {
 
     /// Connects to the first of the nodes, in random order, that will have it.
     ///
+    /// - Parameter limits: how much is held of a message that ``get(queue:)`` takes.
     /// - Throws: ``AMQPError``, with code `resources` where this process has no descriptor or thread left.
-    public static func open(_ configuration: AMQPConfiguration) async throws(AMQPError) -> AMQPConnection {
+    public static func open(
+        _ configuration: AMQPConfiguration, limits: AMQPReceiveLimits = AMQPReceiveLimits()
+    ) async throws(AMQPError) -> AMQPConnection {
         let connection = try AMQPConnection()
-        try await connection.connect(configuration)
+        try await connection.connect(configuration, limits)
         return connection
     }
 
-    private func connect(_ configuration: AMQPConfiguration) throws(AMQPError) {
+    private func connect(_ configuration: AMQPConfiguration, _ limits: AMQPReceiveLimits) throws(AMQPError) {
+        replyTimeout = configuration.replyTimeout
         var last = AMQPError(.notConnected, "the broker's URL names no node")
         for node in configuration.nodes.shuffled() {
             do {
-                let handle = try Handle(node: node, configuration: configuration)
+                let handle = try Handle(node: node, configuration: configuration, limits: limits)
                 pulse = Pulse(heartbeat: handle.heartbeat, now: .now)
                 self.handle = handle
                 return
@@ -93,7 +98,8 @@ public actor AMQPConnection: ThreadExecutor.Client {
 
     /// Takes one message, to be settled by ``acknowledge(_:)`` or ``giveBack(_:)``; `nil` when there is none.
     public func get(queue: String) throws(AMQPError) -> AMQPDelivery? {
-        try use { handle throws(AMQPError) in try handle.get(queue: queue) }
+        let timeout = replyTimeout
+        return try use { handle throws(AMQPError) in try handle.get(queue: queue, replyTimeout: timeout) }
     }
 
     public func acknowledge(_ delivery: AMQPDelivery) throws(AMQPError) {

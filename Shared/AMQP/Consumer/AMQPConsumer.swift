@@ -13,17 +13,18 @@ public final class AMQPConsumer: Service {
     /// - Parameters:
     ///   - topology: what is declared on each connect.
     ///   - prefetch: deliveries that the broker hands out before it waits for settlements (`basic.qos`), at most 65535.
+    ///   - limits: how much is held of a message that arrives.
     ///   - drainTimeout: how long a graceful shutdown waits for what was handed out.
     /// - Throws: ``AMQPError`` with code `resources` where no thread or descriptor is left.
     public init(
         configuration: AMQPConfiguration, topology: AMQPTopology = AMQPTopology(), queue: String, prefetch: Int,
-        drainTimeout: Duration = .seconds(7), logger: Logger
+        limits: AMQPReceiveLimits = AMQPReceiveLimits(), drainTimeout: Duration = .seconds(7), logger: Logger
     ) throws(AMQPError) {
         self.configuration = configuration
         self.logger = logger
         connection = try ConsumerConnection(
             configuration: configuration, topology: topology, queue: queue, prefetch: prefetch,
-            drainTimeout: drainTimeout)
+            limits: limits, drainTimeout: drainTimeout)
     }
 
     /// Consumes until graceful shutdown or cancellation. Then it cancels the consumer, gives back what nobody took,
@@ -52,6 +53,12 @@ public final class AMQPConsumer: Service {
     /// Gives deliveries back to the queue (`basic.nack` with requeue). Returns at once.
     public func giveBack(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
         settle(deliveries, as: .giveBack)
+    }
+
+    /// Refuses deliveries (`basic.nack` without requeue): the queue's dead-letter exchange gets them, where it has one.
+    /// Returns at once.
+    public func reject(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
+        settle(deliveries, as: .reject)
     }
 
     public func acknowledge(_ deliveries: [AMQPDelivery]) {

@@ -8,6 +8,7 @@ struct AckStateMachine {
     enum Frame: Hashable, Sendable {
         case acknowledge(UInt64, isMultiple: Bool)
         case giveBack(UInt64)
+        case reject(UInt64)
     }
 
     private enum Slot { case outstanding, acknowledged, sent }
@@ -16,10 +17,11 @@ struct AckStateMachine {
     private var firstTag: UInt64 = 1
     private var acknowledged: [UInt64] = []
     private var givenBack: [UInt64] = []
+    private var rejected: [UInt64] = []
     /// Deliveries that nobody has settled.
     private(set) var outstanding = 0
 
-    var hasFrames: Bool { !acknowledged.isEmpty || !givenBack.isEmpty }
+    var hasFrames: Bool { !acknowledged.isEmpty || !givenBack.isEmpty || !rejected.isEmpty }
 
     mutating func delivered(_ tag: UInt64) {
         guard tag >= firstTag + UInt64(slots.count) else { return }
@@ -39,6 +41,11 @@ struct AckStateMachine {
         if settle(tag, as: .sent) { givenBack.append(tag) }
     }
 
+    /// Refuses a delivery, so that its queue dead-letters it; as ``acknowledge(_:)`` otherwise.
+    mutating func reject(_ tag: UInt64) {
+        if settle(tag, as: .sent) { rejected.append(tag) }
+    }
+
     private mutating func settle(_ tag: UInt64, as slot: Slot) -> Bool {
         guard tag >= firstTag, tag - firstTag < UInt64(slots.count) else { return false }
         let index = Int(tag - firstTag)
@@ -50,8 +57,9 @@ struct AckStateMachine {
 
     /// The frames to write now, in this order: an acknowledgement of many must not cover what is to be given back.
     mutating func frames() -> [Frame] {
-        var frames = givenBack.map { Frame.giveBack($0) }
+        var frames = givenBack.map { Frame.giveBack($0) } + rejected.map { Frame.reject($0) }
         givenBack.removeAll(keepingCapacity: true)
+        rejected.removeAll(keepingCapacity: true)
         guard !acknowledged.isEmpty else {
             trim { _ in }
             return frames

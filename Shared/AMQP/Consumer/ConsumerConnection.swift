@@ -18,6 +18,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private let topology: AMQPTopology
     private let queue: String
     private let prefetch: Int
+    private let limits: AMQPReceiveLimits
     private let drainTimeout: Duration
     private var handle: Handle?
     private var epoch: UInt64 = 0
@@ -43,13 +44,15 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(
-        configuration: AMQPConfiguration, topology: AMQPTopology, queue: String, prefetch: Int, drainTimeout: Duration
+        configuration: AMQPConfiguration, topology: AMQPTopology, queue: String, prefetch: Int,
+        limits: AMQPReceiveLimits = AMQPReceiveLimits(), drainTimeout: Duration
     ) throws(AMQPError) {
         executor = try ThreadExecutor(connection: "amqp-consumer")
         self.configuration = configuration
         self.topology = topology
         self.queue = queue
         self.prefetch = prefetch
+        self.limits = limits
         self.drainTimeout = drainTimeout
         executor.setClient(self)
     }
@@ -97,7 +100,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
 
     private func open(_ node: AMQPConfiguration.Node) throws(AMQPError) -> Handle {
         do {
-            let handle = try Handle(node: node, configuration: configuration)
+            let handle = try Handle(node: node, configuration: configuration, limits: limits)
             try handle.declare(topology)
             try handle.selectConfirms()
             try handle.consume(queue: queue, prefetch: prefetch, tag: ConsumerConnection.consumerTag)
@@ -199,6 +202,7 @@ extension ConsumerConnection {
             switch letter.kind {
             case .acknowledge: acks.acknowledge(letter.tag)
             case .giveBack: acks.giveBack(letter.tag)
+            case .reject: acks.reject(letter.tag)
             }
         }
         if handle != nil { pendingMoves.append(contentsOf: mail.moves.filter { $0.epoch == epoch }) }
@@ -220,6 +224,7 @@ extension ConsumerConnection {
             switch frame {
             case .acknowledge(let tag, let isMultiple): try handle.acknowledge(tag, isMultiple: isMultiple)
             case .giveBack(let tag): try handle.giveBack(tag)
+            case .reject(let tag): try handle.reject(tag)
             }
             pendingFrames.removeFirst()
             count += 1

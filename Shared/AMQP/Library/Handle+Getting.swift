@@ -1,8 +1,11 @@
 import CRabbitMQ
 
 extension Handle {
-    /// Takes one message (`basic.get`), or `nil` when the queue is empty. Blocks, `replyTimeout` at most.
-    func get(queue: String) throws(AMQPError) -> AMQPDelivery? {
+    /// Takes one message (`basic.get`), or `nil` when the queue is empty. Blocks, `replyTimeout` at most for each
+    /// frame.
+    ///
+    /// The frames are read one after another and not by `amqp_read_message`, which holds a body of any length.
+    func get(queue: String, replyTimeout: Duration) throws(AMQPError) -> AMQPDelivery? {
         defer {
             arena.reset()
             amqp_maybe_release_buffers(state)
@@ -11,16 +14,21 @@ extension Handle {
         if let error = AMQPError(reply, doing: "getting from queue \(queue)") { throw error }
         guard reply.reply.id != CRabbitMQBasicGetEmpty, let decoded = reply.reply.decoded else { return nil }
         let answer = decoded.assumingMemoryBound(to: amqp_basic_get_ok_t.self).pointee
-        var delivery = AMQPDelivery(
-            tag: answer.delivery_tag, epoch: 0, isRedelivered: answer.redelivered != 0,
+        content = IncomingContent(
+            kind: .delivery(tag: answer.delivery_tag, isRedelivered: answer.redelivered != 0),
             message: AMQPMessage(exchange: String(answer.exchange), routingKey: String(answer.routing_key), body: []))
-        var message = amqp_message_t()
-        let read = amqp_read_message(state, Handle.channel, &message, 0)
-        if let error = AMQPError(read, doing: "reading a message") { throw error }
-        defer { amqp_destroy_message(&message) }
-        delivery.message.read(message.properties, names: &names)
-        delivery.message.body = Array(UnsafeRawBufferPointer(message.body))
-        return delivery
+        var frame = amqp_frame_t()
+        while true {
+            var timeout = timeval(replyTimeout)
+            try check(amqp_simple_wait_frame_noblock(state, &frame, &timeout), "reading a message")
+            let event = event(of: &frame)
+            amqp_maybe_release_buffers(state)
+            switch event {
+            case .delivered(let delivery): return delivery
+            case .closed(let error): throw error
+            default: continue
+            }
+        }
     }
 
     /// Opens the channel again that the broker closed over an error.

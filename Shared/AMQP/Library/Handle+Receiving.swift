@@ -17,6 +17,10 @@ struct IncomingContent {
     var message: AMQPMessage
     /// Bytes of the body still to come; `nil` before the header.
     var missing: UInt64?
+    var bodyBytes: UInt64 = 0
+    var headerBytes = 0
+    /// Whether the body is longer than what is held of one.
+    var isDropped = false
 }
 
 extension Handle {
@@ -38,10 +42,12 @@ extension Handle {
         }
     }
 
-    private func event(of frame: inout amqp_frame_t) -> BrokerEvent? {
+    func event(of frame: inout amqp_frame_t) -> BrokerEvent? {
         switch Int32(frame.frame_type) {
         case AMQP_FRAME_METHOD: return event(of: &frame.payload.method)
-        case AMQP_FRAME_HEADER: return header(frame.payload.properties.decoded, frame.payload.properties.body_size)
+        case AMQP_FRAME_HEADER:
+            let properties = frame.payload.properties
+            return header(properties.decoded, length: properties.raw.len, bodySize: properties.body_size)
         case AMQP_FRAME_BODY: return body(UnsafeRawBufferPointer(frame.payload.body_fragment))
         default: return nil
         }
@@ -84,19 +90,30 @@ extension Handle {
             message: AMQPMessage(exchange: exchange, routingKey: key, body: []))
     }
 
-    private func header(_ decoded: UnsafeMutableRawPointer?, _ size: UInt64) -> BrokerEvent? {
+    /// Takes a content header. Nothing is kept of what is longer than ``limits`` allow.
+    private func header(_ decoded: UnsafeMutableRawPointer?, length: Int, bodySize: UInt64) -> BrokerEvent? {
         guard content != nil, let decoded else { return nil }
-        let properties = decoded.assumingMemoryBound(to: amqp_basic_properties_t.self).pointee
-        content?.message.read(properties, names: &names)
-        content?.message.body.reserveCapacity(Int(min(size, 1 << 20)))
-        content?.missing = size
-        return size == 0 ? finish() : nil
+        if length <= limits.maxHeaderBytes {
+            let properties = decoded.assumingMemoryBound(to: amqp_basic_properties_t.self).pointee
+            content?.message.read(properties, names: &names)
+        }
+        content?.headerBytes = length
+        content?.bodyBytes = bodySize
+        content?.missing = bodySize
+        if bodySize > UInt64(max(0, limits.maxBodyBytes)) {
+            content?.isDropped = true
+        } else {
+            content?.message.body.reserveCapacity(Int(min(bodySize, 1 << 20)))
+        }
+        return bodySize == 0 ? finish() : nil
     }
 
     private func body(_ bytes: UnsafeRawBufferPointer) -> BrokerEvent? {
         guard let missing = content?.missing else { return nil }
-        content?.message.body.append(contentsOf: bytes)
-        content?.missing = missing - min(missing, UInt64(bytes.count))
+        // No more than the header told, so that the limit holds whatever the frames hold.
+        let count = Int(min(missing, UInt64(bytes.count)))
+        if content?.isDropped == false { content?.message.body.append(contentsOf: bytes.prefix(count)) }
+        content?.missing = missing - UInt64(count)
         return content?.missing == 0 ? finish() : nil
     }
 
@@ -104,8 +121,11 @@ extension Handle {
         defer { content = nil }
         switch content?.kind {
         case .delivery(let tag, let isRedelivered):
-            guard let message = content?.message else { return nil }
-            return .delivered(AMQPDelivery(tag: tag, epoch: 0, isRedelivered: isRedelivered, message: message))
+            guard let content else { return nil }
+            return .delivered(
+                AMQPDelivery(
+                    tag: tag, epoch: 0, isRedelivered: isRedelivered, message: content.message,
+                    bodyBytes: content.bodyBytes, headerBytes: content.headerBytes))
         case .returned(let reason):
             guard let message = content?.message else { return nil }
             return .returned(message, reason: reason)

@@ -53,6 +53,11 @@ extension Handle {
         try check(amqp_basic_nack(state, Handle.channel, tag, 0, 1), "giving back")
     }
 
+    /// Writes `basic.nack` without requeue: the queue's dead-letter exchange gets the message, where it has one.
+    func reject(_ tag: UInt64) throws(AMQPError) {
+        try check(amqp_basic_nack(state, Handle.channel, tag, 0, 0), "rejecting")
+    }
+
     /// Whether the socket takes a group of frames without blocking: Linux says so when a third of its buffer is free.
     var isWritable: Bool {
         var descriptor = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)

@@ -20,14 +20,19 @@ final class Handle {
     var heartbeat: Duration?
     var content: IncomingContent?
     var names = RepeatedStrings()
+    /// What is held of a message that arrives.
+    let limits: AMQPReceiveLimits
 
     /// Connects and logs in. Blocks, `connectTimeout` at most, and as long as the resolver takes to look up the name.
-    init(node: AMQPConfiguration.Node, configuration: AMQPConfiguration) throws(AMQPError) {
+    init(
+        node: AMQPConfiguration.Node, configuration: AMQPConfiguration, limits: AMQPReceiveLimits = AMQPReceiveLimits()
+    ) throws(AMQPError) {
         guard let state = amqp_new_connection() else {
             throw AMQPError(.connectFailed, "no memory for a connection")
         }
         self.state = state
         isTLS = node.tls != nil
+        self.limits = limits
         // From here on, a failure runs `deinit`, which frees the state.
         try connect(to: node, configuration: configuration)
     }

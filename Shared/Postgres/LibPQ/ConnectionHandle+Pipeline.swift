@@ -1,5 +1,11 @@
 import CLibPQ
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 extension ConnectionHandle {
     /// Queues a Parse.
     func sendPrepare(_ name: String, _ sql: String, types: [PostgresType]) -> Bool {
@@ -27,6 +33,15 @@ extension ConnectionHandle {
 
     /// Reads what the socket holds; `false` when the connection has broken.
     func consumeInput() -> Bool { PQconsumeInput(connection) == 1 }
+
+    /// Whether the TLS library holds bytes that it has decrypted and libpq has not taken yet; the socket does not tell
+    /// of these. libpq takes as much at a time as its buffer has room for, 8 KiB at least, and a TLS record holds up to
+    /// 16 KiB.
+    var hasDecryptedBytes: Bool {
+        // NULL without TLS, and with a TLS library other than OpenSSL.
+        guard let ssl = PQsslStruct(connection, "OpenSSL"), let pending = OpenSSL.pending else { return false }
+        return pending(ssl) > 0
+    }
 
     /// The next item that has fully arrived; `nil` when more must be read first.
     func nextEvent() -> PostgresPipeline<Answer<PostgresResult>, PostgresResult>.Event? {
@@ -57,6 +72,20 @@ extension ConnectionHandle {
         }
         return PostgresError(sqlState: sqlState, primaryMessage: field(DiagnosticField.primaryMessage) ?? "")
     }
+}
+
+/// The one function of OpenSSL that libpq offers no way to.
+private enum OpenSSL {
+    /// `int SSL_pending(const SSL *ssl)`, of the library that libpq itself has loaded; so nothing is linked for it.
+    static let pending: (@convention(c) (UnsafeRawPointer) -> Int32)? = {
+        #if canImport(Glibc)
+        let everyLibrary: UnsafeMutableRawPointer? = nil
+        #else
+        let everyLibrary = UnsafeMutableRawPointer(bitPattern: -2)
+        #endif
+        return dlsym(everyLibrary, "SSL_pending")
+            .map { unsafeBitCast($0, to: (@convention(c) (UnsafeRawPointer) -> Int32).self) }
+    }()
 }
 
 /// Codes of an error's fields (`postgres_ext.h`); they are character macros there, which Swift does not import.

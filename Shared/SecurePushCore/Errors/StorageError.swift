@@ -1,12 +1,16 @@
 /// Why the store did not do what it was asked.
 public struct StorageError: Error, Sendable {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String { case unavailable, connectionLost, timeout, migrationNeeded, invalid, failed }
+        private enum Value: String {
+            case unavailable, overloaded, connectionLost, timeout, migrationNeeded, invalid, failed
+        }
         private var value: Value
         private init(_ value: Value) { self.value = value }
 
         /// Cannot be reached, or is starting or stopping. Nothing was done.
         public static let unavailable = Code(.unavailable)
+        /// More waits to be stored or read than may be held. Nothing was done.
+        public static let overloaded = Code(.overloaded)
         /// The connection broke while a statement was under way: it may have been done.
         public static let connectionLost = Code(.connectionLost)
         /// No answer in time: it may have been done.
@@ -31,7 +35,9 @@ public struct StorageError: Error, Sendable {
     }
 
     /// Whether the same call may succeed later.
-    public var isRetriable: Bool { code == .unavailable || code == .connectionLost || code == .timeout }
+    public var isRetriable: Bool {
+        code == .unavailable || code == .overloaded || code == .connectionLost || code == .timeout
+    }
 }
 
 extension StorageError: CustomStringConvertible {

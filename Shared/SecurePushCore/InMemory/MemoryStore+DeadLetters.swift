@@ -9,24 +9,27 @@ extension MemoryStore: DeadLetterLedger {
         _ letters: [NotificationID: [Platform]], now: Timestamp
     ) async throws -> [NotificationID: Reopening] {
         var results: [NotificationID: Reopening] = [:]
-        for (id, givenUp) in letters {
-            guard var row = rows[id] else { continue }
-            guard !damaged.contains(id) else {
-                results[id] = .unreadable
-                continue
-            }
-            let (result, deliveries) = NotificationRecord(row).reopening(givenUp, now: now)
-            results[id] = result
-            guard case .owed = result else { continue }
-            row.deliveries = deliveries
-            row.status = .queued
-            row.attempt += 1
-            // This one is no claim.
-            row.recordedAttempt += 1
-            rows[id] = row
-            enter(row.notification, until: now + OutboxPolicy.redelivery)
-        }
+        for (id, givenUp) in letters { results[id] = reopen(id, now: now) { $0.reopening(givenUp, now: now) } }
         return results
+    }
+
+    /// - Returns: `nil` for an unknown ID.
+    func reopen(
+        _ id: NotificationID, now: Timestamp,
+        deciding: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery])
+    ) -> Reopening? {
+        guard var row = rows[id] else { return nil }
+        if damaged.contains(id) { return .unreadable }
+        let (result, deliveries) = deciding(NotificationRecord(row))
+        guard case .owed = result else { return result }
+        row.deliveries = deliveries
+        row.status = .queued
+        row.attempt += 1
+        // This one is no claim.
+        row.recordedAttempt += 1
+        rows[id] = row
+        enter(row.notification, until: now + OutboxPolicy.redelivery)
+        return result
     }
 }
 

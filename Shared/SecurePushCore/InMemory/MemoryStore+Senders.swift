@@ -43,6 +43,11 @@ extension MemoryStore: NotificationDirectory {
         outbox[id] = nil
         return true
     }
+
+    public func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening? {
+        guard rows[id]?.isOf(sender) == true else { return nil }
+        return reopen(id, now: now) { $0.resending(now: now) }
+    }
 }
 
 extension MemoryStore: Inbox {

@@ -1,10 +1,19 @@
 /// What travels through the broker: an ID, and on a retry what is left to do. Nothing of payload or recipient.
 public struct DispatchMessage: Sendable, Hashable {
+    /// The numbers that ``attempt`` may have; a message with another is dead-lettered unread.
+    public static let attempts = 1...1000
+    /// The longest body that is read, in bytes; a longer one is dead-lettered unread. An ID has 36.
+    public static let maxBodyBytes = 1024
+    /// The longest properties and headers that are read, in bytes as they travel. Our own have less than 1 KiB, those
+    /// included that a broker adds to what has waited in a delay queue.
+    public static let maxHeaderBytes = 8192
+
     public var id: NotificationID
     /// The platforms still owed; `nil` on the first way, when all are.
     public var platforms: [Platform]?
-    /// The number of the retry, from 1; `nil` on the first way.
+    /// The number of the retry, one of ``attempts``; `nil` on the first way.
     public var attempt: Int?
+    /// The trace that it belongs to (``TraceContext``). The broker's adapter makes one where there is none.
     public var traceparent: String?
 
     public init(
@@ -14,6 +23,11 @@ public struct DispatchMessage: Sendable, Hashable {
         self.platforms = platforms
         self.attempt = attempt
         self.traceparent = traceparent
+    }
+
+    /// The number of the retry after this one. It stays at the last of ``attempts``.
+    public var nextAttempt: Int {
+        min(max(attempt ?? 0, 0), Self.attempts.upperBound - 1) + 1
     }
 }
 

@@ -20,7 +20,7 @@ public struct Notification: Sendable, Hashable {
     /// At most 64 bytes; a later push with the same key replaces an earlier one on the device.
     public var collapseKey: String?
     public var priority: Priority?
-    /// W3C Trace Context, as the sender gave it.
+    /// W3C Trace Context, as the sender gave it or as it was made at acceptance.
     public var traceparent: String?
 
     public init(

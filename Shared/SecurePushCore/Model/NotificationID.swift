@@ -12,13 +12,34 @@ public struct NotificationID: Hashable, Sendable {
         self.low = low
     }
 
-    /// A new ID: 48 bits of milliseconds since the Unix epoch, then 74 random bits.
-    public init(at time: Timestamp = .now) {
+    /// A new ID, greater than all that this process has made so.
+    public init() {
+        self = NotificationIDSequence.shared.next()
+    }
+
+    /// An ID of a given time, in no order with others of it: 48 bits of milliseconds since the Unix epoch, then 74
+    /// random bits.
+    ///
+    /// - Parameter time: a time before 1970 or after the year 10889, which 48 bits cannot hold, counts as the nearest
+    ///   that they can.
+    public init(at time: Timestamp) {
         var generator = SystemRandomNumberGenerator()
         let random = generator.next()
-        high = UInt64(bitPattern: time.milliseconds) << 16 | 0x7000 | random & 0x0FFF
+        self.init(milliseconds: time.milliseconds, counter: UInt16(truncatingIfNeeded: random), using: &generator)
+    }
+
+    /// - Parameters:
+    ///   - milliseconds: since the Unix epoch; limited to what 48 bits can hold.
+    ///   - counter: the 12 bits after the version.
+    ///   - generator: where the last 62 bits come from.
+    init(milliseconds: Int64, counter: UInt16, using generator: inout some RandomNumberGenerator) {
+        let time = UInt64(max(0, min(milliseconds, Self.maxMilliseconds)))
+        high = time << 16 | 0x7000 | UInt64(counter & 0x0FFF)
         low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
+
+    /// The latest time of an ID, in milliseconds since the Unix epoch.
+    static let maxMilliseconds: Int64 = 1 << 48 - 1
 
     /// Reads the 36 characters of a UUID in lower case; anything else is `nil`.
     public init?(_ text: some StringProtocol) {

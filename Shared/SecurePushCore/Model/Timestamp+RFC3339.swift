@@ -23,8 +23,11 @@ extension Timestamp: CustomStringConvertible {
         return text
     }
 
-    /// Reads an RFC 3339 `date-time` with any offset; fractions past milliseconds are cut. Years 1970 to 9999; else
-    /// `nil`.
+    /// The first and the last time of the years 1970 to 9999 in UTC, which a text of four digits can name.
+    private static let readable: ClosedRange<Int64> = 0...253_402_300_799_999
+
+    /// Reads an RFC 3339 `date-time` with any offset; fractions past milliseconds are cut. Years 1970 to 9999, in UTC
+    /// too; else `nil`.
     public init?(rfc3339 text: String) {
         var scanner = DateTimeScanner(text.utf8[...])
         guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),
@@ -37,7 +40,9 @@ extension Timestamp: CustomStringConvertible {
         else { return nil }
         let days = Timestamp.daysSinceEpoch(year: year, month: month, day: day)
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset * 60
-        self.init(milliseconds: seconds * 1000 + fraction)
+        let milliseconds = seconds * 1000 + fraction
+        guard Timestamp.readable.contains(milliseconds) else { return nil }
+        self.init(milliseconds: milliseconds)
     }
 
     /// Proleptic Gregorian calendar, by counting days of 400-year eras that begin in March.

@@ -25,16 +25,17 @@ public struct Timestamp: Hashable, Sendable {
     /// Whole seconds since the Unix epoch, rounded down.
     public var seconds: Int64 { milliseconds.floored(by: 1000).quotient }
 
+    /// A sum that no 64 bits can hold is the latest or the earliest time there is; so are the differences below.
     public static func + (time: Timestamp, duration: Duration) -> Timestamp {
-        Timestamp(milliseconds: time.milliseconds + duration.milliseconds)
+        Timestamp(milliseconds: time.milliseconds.addingClamped(duration.milliseconds))
     }
 
     public static func - (time: Timestamp, duration: Duration) -> Timestamp {
-        Timestamp(milliseconds: time.milliseconds - duration.milliseconds)
+        Timestamp(milliseconds: time.milliseconds.subtractingClamped(duration.milliseconds))
     }
 
     public static func - (later: Timestamp, earlier: Timestamp) -> Duration {
-        .milliseconds(later.milliseconds - earlier.milliseconds)
+        .milliseconds(later.milliseconds.subtractingClamped(earlier.milliseconds))
     }
 }
 
@@ -43,13 +44,27 @@ extension Timestamp: Comparable {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded towards zero.
+    /// Whole milliseconds, rounded towards zero; more than 64 bits can hold is the most that they can.
     public var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let (seconds, isTooMuch) = components.seconds.multipliedReportingOverflow(by: 1000)
+        if isTooMuch { return components.seconds < 0 ? .min : .max }
+        return seconds.addingClamped(components.attoseconds / 1_000_000_000_000_000)
     }
 }
 
 extension Int64 {
+    /// The sum, or the nearest number to it that there is.
+    public func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, isTooMuch) = addingReportingOverflow(other)
+        return isTooMuch ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The difference, or the nearest number to it that there is.
+    public func subtractingClamped(_ other: Int64) -> Int64 {
+        let (difference, isTooMuch) = subtractingReportingOverflow(other)
+        return isTooMuch ? (other > 0 ? .min : .max) : difference
+    }
+
     /// Division that rounds down, so that times before 1970 come out right.
     func floored(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)

@@ -13,6 +13,27 @@ public struct TraceContext: Sendable, Hashable {
         public static let spanID = "span_id"
     }
 
+    /// A new trace with a new span, both random, that nobody records (flags 00).
+    public static func random() -> TraceContext {
+        var generator = SystemRandomNumberGenerator()
+        // All zeros are invalid (section 3.2.2.3 and 3.2.2.4).
+        let (high, low) = (generator.next(), UInt64.random(in: 1 ... .max, using: &generator))
+        return TraceContext(
+            traceID: hex(high) + hex(low), spanID: hex(UInt64.random(in: 1 ... .max, using: &generator)))
+    }
+
+    private init(traceID: String, spanID: String) {
+        self.traceID = traceID
+        self.spanID = spanID
+        traceparent = "00-\(traceID)-\(spanID)-00"
+    }
+
+    /// 16 digits.
+    private static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
     /// - Returns: `nil` for what is no such header; it must be ignored then (section 3.2.2.2). A version past 00 may
     ///   have further fields; the first four are read.
     public init?(traceparent text: String) {

@@ -10,4 +10,10 @@ public protocol NotificationDirectory: Sendable {
     ///
     /// - Returns: whether the sender has such a notification.
     func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool
+
+    /// Makes owed again what was given up or refused for good, as ``NotificationRecord/resending(now:)`` decides; the
+    /// rest as for ``DeadLetterLedger/reopen(_:now:)``. To be called before the ID is published.
+    ///
+    /// - Returns: what came of it; `nil` where the sender has no such notification.
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening?
 }

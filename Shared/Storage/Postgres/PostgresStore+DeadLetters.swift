@@ -10,7 +10,20 @@ extension PostgresStore: DeadLetterLedger {
     func reopen(
         _ letters: [NotificationID: [Platform]], now: Timestamp
     ) async throws -> [NotificationID: Reopening] {
-        try await DeadLetterReopening.run(letters, now: now) { ids in
+        try await reopen(Array(letters.keys), now: now) { $0.reopening(letters[$0.id] ?? [], now: now) }
+    }
+
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening? {
+        // Whose it is never changes.
+        guard try await record(id, sender: sender) != nil else { return nil }
+        return try await reopen([id], now: now) { $0.resending(now: now) }[id]
+    }
+
+    private func reopen(
+        _ ids: [NotificationID], now: Timestamp,
+        deciding decide: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery])
+    ) async throws -> [NotificationID: Reopening] {
+        try await DeadLetterReopening.run(ids, decide: decide) { ids in
             try await dispatchRows(ids)
         } write: { changes in
             let changes = changes.sorted { $0.id < $1.id }

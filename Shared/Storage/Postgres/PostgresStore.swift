@@ -35,8 +35,10 @@ final class PostgresStore: Sendable {
             configuration: PostgresStore.tuned(configuration), connections: connections, logger: logger)
         self.client = client
         let limit = PostgresStore.groupLimit
-        appends = GroupCommit(limit: limit, weight: \.commitWeight) { try await client.append($0) }
-        keyedAppends = GroupCommit(limit: limit, weight: \.commitWeight) { await client.append($0) }
+        appends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) { try await client.append($0) }
+        keyedAppends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) {
+            await client.append($0)
+        }
         requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
         readings = GroupCommit(limit: limit) { try await client.find($0) }
         readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }

@@ -20,7 +20,7 @@ final class SQLiteStore: Sendable {
     init(_ database: SQLiteDatabase, logger: Logger) {
         self.database = database
         self.logger = logger
-        writes = GroupCommit(limit: SQLiteStore.writeLimit, weight: \.weight) { group in
+        writes = GroupCommit(limit: SQLiteStore.writeLimit, weight: \.weight, bytes: \.heldBytes) { group in
             try await database.write { db in try group.map { try $0.execute(db) } }
         }
         finds = GroupCommit(limit: SQLiteStore.writeLimit) { group in

@@ -28,4 +28,14 @@ import Testing
         #expect(bench.broker.record.published.isEmpty)
         for id in ids { #expect(await bench.store.status(of: id) == .dispatched) }
     }
+
+    /// A consumer refuses such a number; the dispatcher must not depend on it.
+    @Test func theNumberOfARetryStaysInItsRange() async throws {
+        let bench = DispatchPipelineTests()
+        let id = try await bench.stored()
+        try await bench.withPipeline(FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])) {
+            bench.broker.deliver(DispatchMessage(id: id, platforms: [.apple], attempt: .max))
+        }
+        #expect(bench.broker.record.published.map(\.message.attempt) == [1000])
+    }
 }

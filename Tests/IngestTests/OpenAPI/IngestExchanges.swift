@@ -126,6 +126,9 @@ struct IngestExchanges: Sendable {
         ]
         try await bench.store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
         try await bench.store.markRead(id, at: .now)
+        try await call(202, .post, "\(Self.sends)/\(id)/resend")
+        try await call(409, .post, "\(Self.sends)/\(id)/resend")
+        try await call(404, .post, "\(Self.sends)/\(NotificationID())/resend")
         let path = "\(Self.sends)/\(id)"
         let pages = ["", "?Limit=1", "?Recipient=alice&Status=read&Limit=200", "?Before=\(id)"]
         let absent = NotificationID()
@@ -137,7 +140,10 @@ struct IngestExchanges: Sendable {
         try await call(404, .get, "\(Self.sends)/\(absent)/status")
         try await call(404, .delete, "\(Self.sends)/\(absent)")
         for _ in 1...2 { try await call(204, .delete, path) }
-        for (method, uri) in [(HTTPRequest.Method.get, Self.sends), (.get, "\(path)/status"), (.delete, path)] {
+        for (method, uri) in [
+            (HTTPRequest.Method.get, Self.sends), (.get, "\(path)/status"), (.delete, path),
+            (.post, "\(path)/resend"),
+        ] {
             try await call(401, method, uri, by: "")
             try await call(403, method, uri, by: bench.credentials.bearer)
         }
@@ -163,6 +169,7 @@ struct IngestExchanges: Sendable {
         let path = "\(Self.sends)/\(NotificationID())"
         try await call(status, .get, "\(path)/status")
         try await call(status, .delete, path)
+        try await call(status, .post, "\(path)/resend")
         try await call(200, .post, Self.batches, Self.least, type: "application/x-ndjson")
     }
 

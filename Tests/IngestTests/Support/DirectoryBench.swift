@@ -15,6 +15,8 @@ struct DirectoryBench: Sendable {
     let credentials: Credentials
     /// What the other sender presents.
     let lab: String
+    /// What was handed over to be published.
+    let handedOver: Mailbox<OutboxEntry>
 
     /// A request by `clinic`, unless a test says otherwise; an empty authorization leaves the header out.
     func send(
@@ -54,7 +56,7 @@ func withDirectory(
         let credentials = try Credentials(folder: folder)
         let path = folder.appending(path: "api-keys").path
         let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))
-        let store = MemoryStore()
+        let (store, handedOver) = (MemoryStore(), Mailbox<OutboxEntry>())
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let router = makeRouter(of: BasicRequestContext.self, context: context)
         DirectoryController(
@@ -62,11 +64,14 @@ func withDirectory(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
             directory: store, platforms: [.apple, .fcmv1, .windows]
-        ).addRoutes(to: router)
+        ) { handedOver.put(CollectionOfOne($0)) }
+        .addRoutes(to: router)
         let application = try makeHTTPApplication(
             router: router, configuration: HTTPConfiguration(port: 0), context: context)
         try await application.test(.router) { client in
-            try await body(DirectoryBench(client: client, store: store, credentials: credentials, lab: lab))
+            try await body(
+                DirectoryBench(
+                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver))
         }
     }
 }

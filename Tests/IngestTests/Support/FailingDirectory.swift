@@ -7,4 +7,5 @@ struct FailingDirectory: NotificationDirectory {
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? { throw error }
     func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage { throw error }
     func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool { throw error }
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening? { throw error }
 }

@@ -58,11 +58,19 @@ import Testing
             let revoke = try await services.run("revoke", unknown, id, "--json")
             #expect(revoke.code == 1 && revoke.output.contains(id))
             #expect(revoke.errors.contains(unknown) && revoke.errors.contains("404"))
-            for arguments in [["status", id], ["list"], ["revoke", id]] {
+            for arguments in [["status", id], ["list"], ["revoke", id], ["resend", id]] {
                 let refused = try await CommandLineRun(
                     arguments, services.environment.merging(["INGEST_API_KEY": "wrong"]) { $1 }, in: services.folder)
                 #expect(refused.code == 1 && refused.errors.contains("401"), "\(arguments)")
                 #expect(refused.errors.contains("INGEST_API_KEY"))
+            }
+            // The first is not there, and of the second nothing has failed: it is revoked.
+            let resend = try await services.run("resend", unknown, id)
+            #expect(resend.code == 1 && resend.errors.contains("404") && resend.errors.contains("409"))
+            let none = try await services.run("resend", "--failed", "--since", "2h")
+            #expect(none.code == 0 && none.output.isEmpty)
+            for arguments in [["resend"], ["resend", id, "--failed", "--since", "2h"], ["resend", "--failed"]] {
+                #expect(try await CommandLineRun(arguments, services.environment, in: services.folder).code == 64)
             }
             let inbox = try await services.run("inbox", "--user", "alice", with: ["RETRIEVAL_TOKEN": "x.y.z"])
             #expect(inbox.code == 1 && inbox.errors.contains("401"))

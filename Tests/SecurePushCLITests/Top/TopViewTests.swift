@@ -35,6 +35,15 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("parked") && $0.hasSuffix(" 3") })
     }
 
+    @Test(arguments: ["NaN", "+Inf", "-Inf", "1e300", "-1e300", "9223372036854775808"])
+    func `A figure that is no whole number is a dash`(value: String) {
+        let reading = reading(
+            "ingest", "",
+            "securepush_outbox_pending \(value)\nsecurepush_outbox_oldest_age_seconds \(value)\n"
+                + "process_resident_memory_bytes \(value)\nsecurepush_parked_total{reason=\"attempts\"} \(value)")
+        #expect(!TopView(readings: [reading]) { text, _ in text }.lines.isEmpty)
+    }
+
     @Test func `Health and metrics are no requests of callers`() {
         let name = "securepush_http_requests_total"
         let reading = reading(

@@ -1,5 +1,6 @@
-import SecurePushCore
 import Testing
+
+@testable import SecurePushCore
 
 @Suite("Notification IDs")
 struct NotificationIDTests {
@@ -23,6 +24,52 @@ struct NotificationIDTests {
         #expect(ids.map(\.description) == ids.map(\.description).sorted())
         let sameTime = (0..<1000).map { _ in NotificationID(at: Timestamp(milliseconds: 1)) }
         #expect(Set(sameTime).count == 1000)
+    }
+
+    @Test("IDs of one process come in order, from all its threads")
+    func monotonic() async {
+        let ids = (0..<20_000).map { _ in NotificationID() }
+        #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
+        let groups = await withTaskGroup(of: [NotificationID].self) { group in
+            for _ in 0..<8 { group.addTask { (0..<5000).map { _ in NotificationID() } } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        for ids in groups { #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }) }
+        #expect(Set(groups.joined()).count == 40_000)
+    }
+
+    @Test("A millisecond's counter that is used up goes on in the next one; a clock that goes back changes nothing")
+    func counter() {
+        var (counter, generator) = (NotificationIDCounter(), SystemRandomNumberGenerator())
+        var ids = (0..<10_000).map { _ in counter.next(at: 1000, using: &generator) }
+        #expect(ids.first?.timestamp.milliseconds == 1000)
+        // The counter begins below half of what it holds.
+        #expect(ids[2047].timestamp.milliseconds == 1000)
+        #expect([1001, 1002].contains(ids[8191 - 2048].timestamp.milliseconds))
+        ids += [999, 0, -1, .min, 1000, 1001, 1002].map { counter.next(at: $0, using: &generator) }
+        ids += [5000, 4000, .max, .min, .max].map { counter.next(at: $0, using: &generator) }
+        #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(ids.suffix(3).allSatisfy { $0.timestamp.milliseconds == 1 << 48 - 1 })
+        #expect(ids.allSatisfy { $0.description.dropFirst(14).first == "7" })
+        #expect(ids.allSatisfy { id in "89ab".contains { $0 == id.description.dropFirst(19).first } })
+    }
+
+    @Test("Each ID has 62 random bits of its own")
+    func random() {
+        var (counter, generator) = (NotificationIDCounter(), SystemRandomNumberGenerator())
+        let ids = (0..<2000).map { _ in counter.next(at: 7, using: &generator) }
+        for bit in 0..<62 {
+            let ones = ids.count { $0.low >> UInt64(bit) & 1 == 1 }
+            // A thousand are expected; 300 away is more than 13 standard deviations.
+            #expect((700...1300).contains(ones))
+        }
+    }
+
+    @Test("A time that 48 bits cannot hold is the nearest that they can", arguments: [Int64.min, -1, 1 << 48, .max])
+    func farTimes(_ milliseconds: Int64) {
+        let id = NotificationID(at: Timestamp(milliseconds: milliseconds))
+        #expect(id.timestamp.milliseconds == (milliseconds < 0 ? 0 : 1 << 48 - 1))
+        #expect(NotificationID(id.description) == id)
     }
 
     @Test("Text and bytes go there and back")

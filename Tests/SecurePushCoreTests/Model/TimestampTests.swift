@@ -47,10 +47,24 @@ struct TimestampTests {
             "2026-11-21T24:00:00Z",
             "2026-11-21T12:60:00Z", "2026-11-21T12:00:61Z", "2026-11-21T12:00:00.Z", "2026-11-21T12:00:00+1:00",
             "2026-11-21T12:00:00+24:00", "2026-11-21T12:00:00Zx", "+2026-11-21T12:00:00Z", "1969-12-31T23:59:59Z",
+            "9999-12-31T23:59:60Z", "9999-12-31T23:59:59-23:59", "1970-01-01T00:00:00+23:59",
+            "1970-01-01T00:00:00+00:01",
             "2026-11-21T12:00:00\u{660}Z", "2026-11-\u{662}1T12:00:00Z", "2026-11-00T12:00:00Z",
         ])
     func refused(_ text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
+    }
+
+    @Test("Sums and differences that no 64 bits hold are the nearest that they do")
+    func clamped() {
+        let (first, last) = (Timestamp(milliseconds: .min), Timestamp(milliseconds: .max))
+        #expect(last + .seconds(1) == last && first - .seconds(1) == first)
+        #expect(last - .seconds(-1) == last && first + .seconds(-1) == first)
+        #expect(Timestamp(milliseconds: 0) + .seconds(Int64.max) == last)
+        #expect(Timestamp(milliseconds: 0) - .seconds(Int64.max) == Timestamp(milliseconds: -.max))
+        #expect((last - first).milliseconds == .max && (first - last).milliseconds == .min)
+        #expect(Duration.seconds(Int64.min).milliseconds == .min)
+        for time in [first, last] { #expect(!time.description.isEmpty) }
     }
 
     @Test("Times before 1970 are written, and seconds round down")

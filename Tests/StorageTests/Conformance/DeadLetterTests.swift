@@ -108,6 +108,45 @@ struct DeadLetterTests {
         }
     }
 
+    @Test("Resending owes again all that died, and nothing else", arguments: conformingStores)
+    func resend(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let id = try await Self.giveUp(store)
+            #expect(try await store.resend(id, sender: "another", now: Self.later) == nil)
+            #expect(try await store.resend(NotificationID(), sender: "tests", now: Self.later) == nil)
+            let result = try await store.resend(id, sender: "tests", now: Self.later)
+            #expect(result == .owed([.fcmv1, .windows]))
+            let record = try #require(try await store.record(id, sender: "tests"))
+            #expect(record.dispatchStatus == .queued)
+            let windows = Delivery(platform: .windows, state: .pending, updatedAt: Self.later)
+            #expect(record.deliveries == [.sample(.apple, .sent), Self.pending, windows])
+            // What is owed again has not failed again.
+            #expect(try await store.resend(id, sender: "tests", now: Self.later) == .settled)
+            // Nobody has to publish it: it falls due by itself.
+            let due = Self.later + OutboxPolicy.redelivery
+            let lease = try await store.leasePublished(limit: 9, due: due, now: due, until: due + .seconds(60))
+            #expect(lease.entries.map(\.id) == [id])
+        }
+    }
+
+    @Test("What was never given up, has expired or was revoked is not resent", arguments: conformingStores)
+    func unresendable(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let (fresh, expired) = (
+                SealedNotification.sample(), SealedNotification.sample(expiresAt: noon + .seconds(5))
+            )
+            let revoked = try await Self.giveUp(store)
+            try await store.append([fresh, expired])
+            _ = try await store.revoke(revoked, sender: "tests", now: noon)
+            let ids = [fresh.id, expired.id, revoked]
+            let before = try await store.records(ids)
+            var results: [Reopening?] = []
+            for id in ids { results.append(try await store.resend(id, sender: "tests", now: Self.later)) }
+            #expect(results == [.settled, .expired, .revoked])
+            #expect(try await store.records(ids) == before)
+        }
+    }
+
     @Test("Payloads of a key are counted while they can be read", arguments: conformingStores)
     func keyUse(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in

@@ -44,6 +44,28 @@ struct GroupCommitQueueTests {
         #expect(found == groups)
     }
 
+    @Test("What waits is bounded in elements and in bytes, and a lone request is not")
+    func capacity() {
+        func submit(_ queue: inout Queue, _ waiter: String, _ count: Int, _ bytes: Int) -> Queue.SubmitAction {
+            let elements = Array(repeating: 0, count: count)
+            return queue.submit(queue.makeTicket(), elements, waiter, isCancelled: false, bytes: bytes)
+        }
+        var queue = Queue(limit: 1, capacity: .init(maxCount: 10, maxBytes: 100))
+        queue.start()
+        #expect(submit(&queue, "a", 11, 500) == .wait)
+        #expect(submit(&queue, "b", 1, 1) == .overload)
+        #expect(group(&queue) == ["a"])
+        #expect(submit(&queue, "c", 1, 60) == .wait)
+        #expect(submit(&queue, "d", 1, 41) == .overload)
+        #expect(submit(&queue, "e", 1, 40) == .wait)
+        #expect(submit(&queue, "f", 1, .max) == .overload)
+        #expect(submit(&queue, "g", 9, 0) == .overload)
+        #expect(submit(&queue, "h", 8, 0) == .wait)
+        #expect(group(&queue) == ["c"])
+        #expect(submit(&queue, "i", 1, 60) == .wait)
+        #expect([group(&queue), group(&queue), group(&queue)] == [["e"], ["h"], ["i"]])
+    }
+
     @Test("An idle loop is woken once")
     func wake() {
         var queue = queue()

@@ -111,6 +111,27 @@ struct GroupCommitTests {
         }
     }
 
+    @Test("What is too much to wait is refused at once, and can be tried again")
+    func overload() async throws {
+        let gate = Gate()
+        let commits = GroupCommit<Int, Int>(limit: 1, capacity: .init(maxCount: 100, maxBytes: 10), bytes: { $0 }) {
+            await gate.pass()
+            return $0
+        }
+        try await withRunning(commits) { (_: ServiceGroup) async throws in
+            let first = Task { try await commits.submit([1]) }
+            #expect(try await eventually { gate.isReached })
+            let waiting = Task { try await commits.submit([9]) }
+            #expect(try await eventually { commits.waitingCount == 1 })
+            let error = await #expect(throws: StorageError.self) { try await commits.submit([2]) }
+            #expect(error?.code == .overloaded && error?.isRetriable == true)
+            gate.open()
+            #expect(try await first.value == [1])
+            #expect(try await waiting.value == [9])
+            #expect(try await commits.submit([2]) == [2])
+        }
+    }
+
     @Test("Before the loop runs a caller waits, and may give up")
     func beforeRun() async throws {
         let commits = GroupCommit<Int, Int>(limit: 10) { $0 }

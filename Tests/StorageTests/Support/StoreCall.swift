@@ -6,7 +6,7 @@ enum StoreCall: CaseIterable {
     case append, find, markRead, lease, confirm, leasePublished, backlog, claim, record, abandon
     case registration, anyonesRegistration, registrations, allRegistrations, ping
     case records, reopen, payloadsOfKey
-    case appendOnce, request, senderRecord, page, revoke, inbox, purge
+    case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case installation, installations, allInstallations, platforms
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
 
@@ -39,6 +39,7 @@ enum StoreCall: CaseIterable {
         case .senderRecord: _ = try await store.record(sample.id, sender: "tests")
         case .page: _ = try await store.page(NotificationQuery(sender: "tests"), now: noon)
         case .revoke: _ = try await store.revoke(sample.id, sender: "tests", now: noon)
+        case .resend: _ = try await store.resend(sample.id, sender: "tests", now: noon)
         case .purge: _ = try await store.purge(limit: 10, now: noon)
         case .records: _ = try await store.records([sample.id])
         case .reopen: _ = try await store.reopen([sample.id: [.apple]], now: noon)
