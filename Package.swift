@@ -288,7 +288,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "SecurePushCore", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird, logging, nioCore,
+                "SecurePushCore", "AMQP", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird, logging,
+                nioCore,
                 nioHTTP1,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(

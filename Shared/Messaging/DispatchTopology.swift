@@ -19,6 +19,8 @@ public struct DispatchTopology: Sendable, Hashable {
     public let prefix: String
     /// The times that retries wait, one queue each.
     public let retryDelays: [Duration]
+    /// Whether connecting declares them (`AMQP_DECLARE`).
+    public var isDeclared = true
 
     public init(retryDelays: [Duration], prefix: String = "securepush") {
         self.retryDelays = retryDelays
@@ -42,12 +44,12 @@ public struct DispatchTopology: Sendable, Hashable {
         duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
     }
 
-    /// What publisher and consumer declare on each connect.
+    /// What publisher and consumer declare, or ask for, on each connect.
     public var declarations: AMQPTopology {
         let retryQueues = Set(retryDelays).sorted().map { delay in
             AMQPTopology.Queue(retryQueue(delay: delay), arguments: retryArguments(delay))
         }
-        return AMQPTopology(
+        var topology = AMQPTopology(
             exchanges: [.init(exchange, .direct), .init(deadExchange, .fanout)],
             queues: [
                 .init(deadQueue, arguments: deadArguments),
@@ -57,6 +59,8 @@ public struct DispatchTopology: Sendable, Hashable {
                 .init(queue: deadQueue, exchange: deadExchange),
                 .init(queue: dispatchQueue, exchange: exchange, key: DispatchTopology.dispatchKey),
             ])
+        topology.isDeclared = isDeclared
+        return topology
     }
 
     private var deadArguments: AMQPTable {

@@ -70,6 +70,12 @@ extension ConfigurationKeys {
         meaning:
             "sqlite:PATH (embedded, one machine) or postgres://USER:PASSWORD@HOST/NAME (libpq, sslmode honoured)")
 
+    /// The key `DATABASE_URL_FILE`.
+    public static let databaseURLFile = ConfigurationKey(
+        "DATABASE_URL_FILE", .existingFile,
+        meaning: "File that holds the database URL, instead: the environment of a process is easier to read than a file"
+    )
+
     /// The key `DATABASE_MIGRATE`.
     public static let databaseMigrate = ConfigurationKey(
         "DATABASE_MIGRATE", .oneOf(DatabaseMigrate.self, hint: "MODE"), default: "auto",
@@ -92,6 +98,16 @@ extension ConfigurationKeys {
     public static let amqpURL = ConfigurationKey(
         "AMQP_URL", .string(hint: "URL"), default: "amqp://guest:guest@127.0.0.1:5672/%2F", isSecret: true,
         meaning: "amqp:// or amqps:// URL of RabbitMQ; a comma-separated list is the nodes of one cluster")
+
+    /// The key `AMQP_URL_FILE`.
+    public static let amqpURLFile = ConfigurationKey(
+        "AMQP_URL_FILE", .existingFile, meaning: "File that holds the URL of RabbitMQ, instead")
+
+    /// The key `AMQP_DECLARE`.
+    public static let amqpDeclare = ConfigurationKey(
+        "AMQP_DECLARE", .oneOf(AMQPDeclare.self, hint: "MODE"), default: "auto",
+        meaning: "auto declares exchanges, queues and bindings at each connect; check only asks whether they are "
+            + "there, for a broker user without the right to configure (securepush setup broker-users)")
 
     /// The key `RETRY_DELAYS`.
     public static let retryDelays = ConfigurationKey(
@@ -193,6 +209,14 @@ public enum DatabaseMigrate: String, CaseIterable, Sendable {
     /// Runs them under a lock.
     case auto
     /// Refuses to start.
+    case check
+}
+
+/// What a service does about the exchanges and queues that it uses (`AMQP_DECLARE`).
+public enum AMQPDeclare: String, CaseIterable, Sendable {
+    /// Declares them; one that is there with other arguments is an error.
+    case auto
+    /// Asks for them; one that is not there is an error.
     case check
 }
 

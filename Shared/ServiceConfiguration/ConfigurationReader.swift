@@ -47,10 +47,10 @@ public struct ConfigurationReader: Sendable {
 
     /// The value of a key, or the contents of the file that another key names (white space at its ends does not count).
     ///
-    /// Both at once are an issue: nobody can tell which is meant.
+    /// Both at once are an issue: nobody can tell which is meant. The key's default counts where neither is set.
     public mutating func read(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String? {
         guard text(fileKey) != nil else { return read(key) }
-        guard text(key) == nil else {
+        guard !isSet(key) else {
             note(key.name, "is set, and \(fileKey.name) too: set one of them")
             return nil
         }

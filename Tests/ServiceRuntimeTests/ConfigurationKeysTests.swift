@@ -19,7 +19,8 @@ struct ConfigurationKeysTests {
     /// What this project adds, each with its reason in docs/configuration.md.
     private static let additions = [
         "HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY", "HTTP_MAX_CONNECTIONS", "HTTP_MAX_CONNECTIONS_PER_ADDRESS",
-        "HTTP_MAX_IN_FLIGHT", "HTTP_HEADER_TIMEOUT", "HTTP_BODY_TIMEOUT",
+        "HTTP_MAX_IN_FLIGHT", "HTTP_HEADER_TIMEOUT", "HTTP_BODY_TIMEOUT", "DATABASE_URL_FILE", "AMQP_URL_FILE",
+        "AMQP_DECLARE",
     ]
 
     @Test func everyKeyOnce() {

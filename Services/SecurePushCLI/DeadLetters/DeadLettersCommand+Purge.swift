@@ -13,7 +13,7 @@ extension DeadLettersCommand {
                 EXAMPLES
                   securepush dead-letters purge --yes
                   securepush dead-letters purge --yes --unreadable
-                  securepush dead-letters purge --yes --reason "400"
+                  securepush dead-letters purge --yes --reason "503"
                 """)
 
         @Flag(help: "Yes, remove them.")

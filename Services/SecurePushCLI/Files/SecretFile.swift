@@ -31,6 +31,19 @@ enum SecretFile {
         return true
     }
 
+    /// Puts a text in the place of a file's, whole and at once, unless it has that text already.
+    ///
+    /// - Returns: whether it was written.
+    static func replace(_ path: String, _ text: String, mode: mode_t) throws -> Bool {
+        if FileManager.default.contents(atPath: path) == Data((text + "\n").utf8) { return false }
+        let new = path + ".new"
+        if exists(new) { try FileManager.default.removeItem(atPath: new) }
+        guard try create(new, text), chmod(new, mode) == 0, rename(new, path) == 0 else {
+            throw CommandFailure(.configuration, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+        }
+        return true
+    }
+
     /// Makes a folder, mode 0700, and those above it that are missing.
     static func makeFolder(_ path: String) throws {
         do {

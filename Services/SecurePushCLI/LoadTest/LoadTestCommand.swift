@@ -51,7 +51,9 @@ struct LoadTestCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Use the batch route with so many a request, 1 to 10,000.", valueName: "n"))
     var batch: Int?
 
-    @Flag(inversion: .prefixedNo, help: "Wait until all were dispatched, and read by the devices.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Wait until all were dispatched, and read by the devices; or end when all were sent (--no-wait).")
     var wait = true
 
     @Option(help: ArgumentHelp("Give up waiting when nothing moves for this time.", valueName: "duration"))

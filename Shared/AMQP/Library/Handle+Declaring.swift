@@ -3,17 +3,23 @@ import CRabbitMQ
 /// Calls that wait for the broker's reply. They block, `replyTimeout` at most; past it the connection is unusable.
 extension Handle {
     func declare(_ topology: AMQPTopology) throws(AMQPError) {
+        guard topology.isDeclared else { return try expect(topology) }
         for exchange in topology.exchanges { try declare(exchange) }
         for queue in topology.queues { try declare(queue) }
         for binding in topology.bindings { try bind(binding) }
     }
 
-    private func declare(_ exchange: AMQPTopology.Exchange) throws(AMQPError) {
+    private func expect(_ topology: AMQPTopology) throws(AMQPError) {
+        for exchange in topology.exchanges { try declare(exchange, isPassive: true) }
+        for queue in topology.queues { _ = try inspect(queue: queue.name) }
+    }
+
+    private func declare(_ exchange: AMQPTopology.Exchange, isPassive: Bool = false) throws(AMQPError) {
         defer { arena.reset() }
         _ = amqp_exchange_declare(
-            state, Handle.channel, arena.bytes(exchange.name), arena.bytes(exchange.kind.rawValue), 0, 1, 0, 0,
-            amqp_empty_table)
-        try check("declaring exchange \(exchange.name)")
+            state, Handle.channel, arena.bytes(exchange.name), arena.bytes(exchange.kind.rawValue),
+            isPassive ? 1 : 0, 1, 0, 0, amqp_empty_table)
+        try check(isPassive ? "asking for exchange \(exchange.name)" : "declaring exchange \(exchange.name)")
     }
 
     private func declare(_ queue: AMQPTopology.Queue) throws(AMQPError) {

@@ -1,4 +1,4 @@
-/// Exchanges, queues and bindings that are declared on every connect. All are durable.
+/// Exchanges, queues and bindings that are declared, or asked for, on every connect. All are durable.
 public struct AMQPTopology: Sendable, Hashable {
     public struct Exchange: Sendable, Hashable {
         public enum Kind: String, Sendable { case direct, fanout, topic, headers }
@@ -37,6 +37,9 @@ public struct AMQPTopology: Sendable, Hashable {
     public var exchanges: [Exchange]
     public var queues: [Queue]
     public var bindings: [Binding]
+    /// Whether connecting declares them. Otherwise it asks whether exchanges and queues are there, which takes no
+    /// permission (AMQP 0-9-1, `passive`), and bindings cannot be asked for.
+    public var isDeclared = true
 
     public init(exchanges: [Exchange] = [], queues: [Queue] = [], bindings: [Binding] = []) {
         self.exchanges = exchanges

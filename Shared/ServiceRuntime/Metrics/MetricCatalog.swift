@@ -6,7 +6,7 @@ public enum MetricCatalog {
     private static let ingest: [MetricDescription] = [
         .init(
             "securepush_notifications_accepted_total", .counter, labels: ["caller", "result"], of: ["ingest"],
-            "Notifications answered with 201, by caller (sender, user) and result (created, replayed)."
+            "Notifications accepted, alone or in a batch, by caller (sender, user) and result (created, replayed)."
         ),
         .init(
             "securepush_outbox_pending", .gauge, of: ["ingest"],

@@ -26,11 +26,13 @@ struct RunningService: Sendable {
     }()
 
     func request(
-        _ method: HTTPMethod = .GET, _ path: String, bearer: String? = nil, body: String? = nil
+        _ method: HTTPMethod = .GET, _ path: String, bearer: String? = nil, authorization: String? = nil,
+        body: String? = nil
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
         request.method = method
         if let bearer { request.headers.add(name: "Authorization", value: "Bearer \(bearer)") }
+        if let authorization { request.headers.add(name: "Authorization", value: authorization) }
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(string: body))

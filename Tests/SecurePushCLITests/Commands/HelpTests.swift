@@ -23,7 +23,8 @@ struct CommandPath: Sendable, CustomTestStringConvertible {
         return [CommandPath(name: name, type: type)] + below
     }
 
-    var isLeaf: Bool { type.configuration.subcommands.isEmpty }
+    /// Whether it does something itself; `setup` does, and has commands below it too.
+    var isLeaf: Bool { type.configuration.subcommands.isEmpty || !options.isEmpty }
 
     /// The long options that its help tells, without those that every command has.
     var options: Set<String> {

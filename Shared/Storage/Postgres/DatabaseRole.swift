@@ -1,0 +1,110 @@
+/// A role of the database with the least rights that one service works with. None owns a table, makes one, or is a
+/// superuser; only ``owner`` owns them, and runs the migrations.
+public enum DatabaseRole: String, CaseIterable, Sendable {
+    case ingest, dispatcher, retrieval
+    /// The command line: dead letters, installations, rotation of keys, `doctor`.
+    case `operator`
+
+    /// The role that owns the tables. It has no password and cannot log in: `setup` takes it on (`SET ROLE`).
+    public static let owner = "securepush_owner"
+
+    /// The name in the database.
+    public var name: String { "securepush_\(rawValue)" }
+
+    /// What it may do, by table; a privilege may name columns (PostgreSQL's manual, GRANT).
+    var grants: [(table: String, privileges: String)] {
+        let all = "SELECT, INSERT, UPDATE, DELETE"
+        let schema = (table: "schema_migrations", privileges: "SELECT")
+        switch self {
+        case .ingest:
+            return [
+                ("notifications", "SELECT, INSERT, DELETE, UPDATE (revoked_at)"),
+                ("payloads", "SELECT, INSERT, DELETE, UPDATE (sealed, purge_at)"),
+                ("outbox", all), ("idempotency_keys", all), schema,
+            ]
+        case .dispatcher:
+            // Nothing of the payloads, sealed as they are.
+            return [
+                (
+                    "notifications",
+                    "SELECT, UPDATE (status, attempt, claimed_at, deliveries, recorded_attempt)"
+                ),
+                ("outbox", all), ("registrations", "SELECT (owner, platform)"),
+                ("installations", "SELECT (owner, platform)"), schema,
+            ]
+        case .retrieval:
+            return [
+                ("notifications", "SELECT, UPDATE (read_at)"), ("payloads", "SELECT"), ("registrations", all),
+                ("installations", all), schema,
+            ]
+        case .operator:
+            return [
+                ("notifications", "SELECT, UPDATE (status, attempt, deliveries)"), ("payloads", "SELECT"),
+                ("outbox", "SELECT, INSERT, UPDATE"), ("registrations", all), ("installations", all), schema,
+            ]
+        }
+    }
+}
+
+/// The SQL of ``DatabaseRole``, in the two parts between which the owner runs the migrations. Both can be run again.
+public enum DatabaseRoles {
+    private static let tables = [
+        "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
+        "schema_migrations",
+    ]
+
+    /// Makes the roles and hands the tables that are there to their owner; for a superuser.
+    ///
+    /// - Parameter verifiers: what PostgreSQL keeps of a role's password (`SCRAM-SHA-256$...`); a role without one
+    ///   keeps the password that it has, and cannot log in by password where it has none.
+    public static func roles(verifiers: [DatabaseRole: String] = [:]) -> [String] {
+        let least = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
+        var statements = [create(DatabaseRole.owner), "ALTER ROLE \(DatabaseRole.owner) NOLOGIN \(least)"]
+        for role in DatabaseRole.allCases {
+            statements.append(create(role.name))
+            let password = verifiers[role].map { " PASSWORD '\($0.replacing("'", with: "''"))'" } ?? ""
+            statements.append("ALTER ROLE \(role.name) LOGIN \(least)\(password)")
+        }
+        let names = DatabaseRole.allCases.map(\.name).joined(separator: ", ")
+        statements += [
+            """
+            DO $$ BEGIN
+                EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+                EXECUTE format('GRANT CONNECT ON DATABASE %I TO \(names)', current_database());
+            END $$
+            """,
+            "REVOKE ALL ON SCHEMA public FROM PUBLIC",
+            "GRANT USAGE ON SCHEMA public TO \(names)",
+            "GRANT USAGE, CREATE ON SCHEMA public TO \(DatabaseRole.owner)",
+        ]
+        return statements + tables.map { "ALTER TABLE IF EXISTS public.\($0) OWNER TO \(DatabaseRole.owner)" }
+    }
+
+    /// Takes every right on the tables from the roles and gives them theirs; for the owner, after the migrations.
+    public static func grants() -> [String] {
+        DatabaseRole.allCases.flatMap { role in
+            ["REVOKE ALL ON ALL TABLES IN SCHEMA public FROM \(role.name)"]
+                + role.grants.map { "GRANT \($0.privileges) ON public.\($0.table) TO \(role.name)" }
+        }
+    }
+
+    /// Both parts and the command between them, for psql.
+    public static func script() -> String {
+        let end = ";\n"
+        return
+            "-- As a superuser, in the database of SecurePush. Passwords: \\password \(DatabaseRole.ingest.name), ...\n"
+            + "BEGIN;\n" + roles().joined(separator: end) + end + "COMMIT;\n"
+            + "-- The owner runs the migrations, securepush migrate with\n"
+            + "-- DATABASE_URL='postgres://ADMIN@HOST/NAME?options=-c%20role%3D\(DatabaseRole.owner)'\n"
+            + "BEGIN;\nSET ROLE \(DatabaseRole.owner);\n" + grants().joined(separator: end) + end
+            + "RESET ROLE;\nCOMMIT;\n"
+    }
+
+    private static func create(_ role: String) -> String {
+        """
+        DO $$ BEGIN
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(role)') THEN CREATE ROLE \(role); END IF;
+        END $$
+        """
+    }
+}

@@ -1,0 +1,253 @@
+import AMQP
+import Foundation
+import Logging
+import NIOHTTP1
+import SecurePushCore
+import TestSupport
+import Testing
+
+/// Each service can do its work with the rights that `securepush setup` gives it, and nothing else.
+@Suite("Least rights", .serialized, .broker, .timeLimit(.minutes(5)))
+struct LeastRightsTests {
+    /// A role, a statement, and whether it is allowed. What is allowed changes nothing: there are no such rows.
+    static let statements: [(role: String, sql: String, isAllowed: Bool)] = {
+        let nothing = "WHERE false"
+        let tables = [
+            "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
+            "schema_migrations",
+        ]
+        var all: [(String, String, Bool)] = []
+        for role in ["ingest", "dispatcher", "retrieval", "operator"] {
+            all += tables.map { (role, "DROP TABLE \($0)", false) }
+            all += tables.map { (role, "TRUNCATE \($0)", false) }
+            all += [
+                (role, "CREATE TABLE mine (a int)", false), (role, "CREATE ROLE mine", false),
+                (role, "SET ROLE securepush_owner", false), (role, "SET ROLE postgres", false),
+                (role, "COPY notifications TO PROGRAM 'true'", false),
+                (role, "SELECT pg_read_file('PG_VERSION')", false),
+                (role, "INSERT INTO schema_migrations (version, name) VALUES (99, 'mine')", false),
+                (role, "SELECT FROM schema_migrations", true), (role, "SELECT FROM notifications", true),
+            ]
+        }
+        all += [
+            ("ingest", "DELETE FROM notifications \(nothing)", true),
+            ("ingest", "UPDATE payloads SET sealed = NULL \(nothing)", true),
+            ("ingest", "UPDATE notifications SET revoked_at = 1 \(nothing)", true),
+            ("ingest", "UPDATE notifications SET recipient = 'x' \(nothing)", false),
+            ("ingest", "UPDATE notifications SET read_at = 1 \(nothing)", false),
+            ("ingest", "SELECT FROM registrations", false), ("ingest", "SELECT FROM installations", false),
+            ("dispatcher", "SELECT FROM payloads", false),
+            ("dispatcher", "SELECT notification_id FROM payloads", false),
+            ("dispatcher", "SELECT sealed FROM payloads", false),
+            ("dispatcher", "UPDATE payloads SET sealed = NULL \(nothing)", false),
+            ("dispatcher", "DELETE FROM payloads \(nothing)", false),
+            ("dispatcher", "SELECT FROM idempotency_keys", false),
+            ("dispatcher", "SELECT owner, platform FROM installations", true),
+            ("dispatcher", "SELECT handle FROM installations", false),
+            ("dispatcher", "SELECT handle FROM registrations", false),
+            ("dispatcher", "UPDATE notifications SET status = 1 \(nothing)", true),
+            ("dispatcher", "UPDATE notifications SET recipient = 'x' \(nothing)", false),
+            ("dispatcher", "INSERT INTO notifications (id, sender) VALUES (gen_random_uuid(), 'x')", false),
+            ("dispatcher", "DELETE FROM notifications \(nothing)", false),
+            ("retrieval", "SELECT sealed FROM payloads", true),
+            ("retrieval", "UPDATE payloads SET sealed = NULL \(nothing)", false),
+            ("retrieval", "DELETE FROM payloads \(nothing)", false),
+            ("retrieval", "UPDATE notifications SET read_at = 1 \(nothing)", true),
+            ("retrieval", "UPDATE notifications SET status = 1 \(nothing)", false),
+            ("retrieval", "INSERT INTO outbox (notification_id, due_at) VALUES (gen_random_uuid(), 1)", false),
+            ("retrieval", "SELECT FROM outbox", false), ("retrieval", "SELECT FROM idempotency_keys", false),
+            ("retrieval", "DELETE FROM installations \(nothing)", true),
+            ("operator", "UPDATE notifications SET deliveries = NULL \(nothing)", true),
+            ("operator", "UPDATE notifications SET read_at = 1 \(nothing)", false),
+            ("operator", "DELETE FROM notifications \(nothing)", false),
+            ("operator", "DELETE FROM payloads \(nothing)", false),
+            ("operator", "SELECT FROM idempotency_keys", false),
+        ]
+        return all
+    }()
+
+    @Test func noRoleOfTheDatabaseMayDoMoreThanItsWork() async throws {
+        try await withSeparatedStack { stack in
+            for (role, statement, isAllowed) in Self.statements {
+                let url = try stack.url("database", of: role)
+                do {
+                    try await sql(statement, at: url)
+                    #expect(isAllowed, "\(role) may: \(statement)")
+                } catch let failure as ProgramFailed {
+                    #expect(!isAllowed, "\(role): \(failure.output)")
+                    let isRefusal = ["permission denied", "must be owner"].contains { failure.output.contains($0) }
+                    #expect(isRefusal, "\(role), \(statement): \(failure.output)")
+                }
+            }
+            let supers = try await sql(
+                "SELECT count(*) FROM pg_roles WHERE rolname LIKE 'securepush_%' AND (rolsuper OR rolcreaterole "
+                    + "OR rolcreatedb OR rolreplication OR rolbypassrls)", at: stack.database.adminURL)
+            #expect(supers.hasPrefix("0"))
+            // The passwords are those of the URLs, and no other opens a role.
+            let other = try stack.url("database", of: "dispatcher").replacing(/:[0-9a-f]{24}@/, with: ":0@")
+            await #expect(throws: ProgramFailed.self) { try await sql("SELECT 1", at: other) }
+        }
+    }
+
+    @Test func noUserOfTheBrokerMayDoMoreThanItsWork() async throws {
+        try await withSeparatedStack { stack in
+            let exchanges = ["securepush.notifications", "securepush.dead", "", "amq.direct"]
+            let writable = [
+                "ingest": ["securepush.notifications"], "dispatcher": ["securepush.dead", ""],
+                "operator": ["securepush.notifications"],
+            ]
+            for (user, allowed) in writable {
+                let configuration = try AMQPConfiguration(url: stack.url("amqp", of: user), connectionName: "test")
+                for exchange in exchanges {
+                    let code = await Self.publish(to: exchange, configuration)
+                    #expect(
+                        (code == nil) == allowed.contains(exchange),
+                        "\(user) to \(exchange): \(String(describing: code))")
+                }
+                for queue in ["securepush.dispatch", "securepush.dead", "securepush.retry.1"] {
+                    #expect(try await Self.code(configuration) { try await $0.expectLeader(of: queue) } == nil)
+                    // Deleting is configuring.
+                    let code = try await Self.code(configuration) { try await $0.delete(queue: queue) }
+                    #expect(code == .accessRefused, "\(user) deletes \(queue)")
+                }
+                let refused: [AMQPTopology] = [
+                    AMQPTopology(queues: [.init("securepush.mine")]), AMQPTopology(queues: [.init("mine")]),
+                    AMQPTopology(exchanges: [.init("securepush.mine", .fanout)]),
+                    AMQPTopology(bindings: [.init(queue: "securepush.dispatch", exchange: "securepush.dead")]),
+                ]
+                for topology in refused {
+                    let code = try await Self.code(configuration) { try await $0.declare(topology) }
+                    #expect(code == .accessRefused, "\(user): \(topology)")
+                }
+            }
+            let folder = try FileManager.default.contentsOfDirectory(
+                atPath: stack.services.appending(path: "retrieval").path)
+            #expect(!folder.contains("amqp-url"))
+        }
+    }
+
+    /// The error of a publish; `nil` where the broker took the message, or gave it back for it has no queue for it.
+    private static func publish(to exchange: String, _ configuration: AMQPConfiguration) async -> AMQPError.Code? {
+        let publisher = AMQPPublisher(configuration: configuration, publishTimeout: .seconds(5), logger: quiet)
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask { await publisher.run() }
+            defer { group.cancelAll() }
+            _ = try? await eventually { publisher.isConnected }
+            let message = AMQPMessage(exchange: exchange, routingKey: "no-such-queue", body: [1], messageID: "1")
+            switch await publisher.publish([message])[0] {
+            case .success: return nil
+            case .failure(let error): return error.code == .returned ? nil : error.code
+            }
+        }
+    }
+
+    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private static func code(
+        _ configuration: AMQPConfiguration, _ body: (AMQPConnection) async throws -> Void
+    ) async throws -> AMQPError.Code? {
+        let connection = try await AMQPConnection.open(configuration)
+        var code: AMQPError.Code?
+        do { try await body(connection) } catch let error as AMQPError { code = error.code }
+        await connection.close()
+        return code
+    }
+
+    @Test func everyServiceWorksWithItsOwnRights() async throws {
+        try await withSeparatedStack { stack in
+            let hub = try await stack.start("hub-emulator")
+            let ingest = try await stack.start("ingest")
+            let dispatcher = try await stack.start("dispatcher")
+            let retrieval = try await stack.start("retrieval")
+            try await expectReady(ingest, dispatcher)
+            #expect(try await retrieval.isReady(#""database":"up""#))
+            let device = try await Self.token(of: "alice", retrieval, stack)
+            try await Self.registerDevices(retrieval, device)
+
+            // Two tries of each platform fail: the third goes by the delay queues.
+            let fault = #"{"Operation":"send","Status":503,"Count":6}"#
+            #expect(try await hub.request(.POST, "/emulator/faults", body: fault).status < 300)
+            let key = try String(
+                contentsOf: stack.secrets.appending(path: "ingest-api-key"), encoding: .utf8
+            ).split(separator: "\n").joined()
+            let id = try await Self.send(ingest, key, "first")
+            let status = "/api/notifications/\(id)/status"
+            let isDispatched = try await eventually(within: .seconds(60)) {
+                try await ingest.request(.GET, status, bearer: key).body.contains(#""Status":"dispatched""#)
+            }
+            let told = try await ingest.request(.GET, status, bearer: key).body
+            #expect(isDispatched, "\(told)")
+
+            let path = "/api/notifications/\(id)"
+            #expect(try await retrieval.request(.GET, path, bearer: device).body.contains("first"))
+            #expect(try await retrieval.request(.GET, "/api/notifications", bearer: device).status == 200)
+            #expect(try await ingest.request(.GET, status, bearer: key).body.contains(#""ReadAt""#))
+            #expect(try await ingest.request(.DELETE, path, bearer: key).status == 204)
+            #expect(try await retrieval.request(.GET, path, bearer: device).status == 410)
+            #expect(try await ingest.request(.GET, "/api/notifications", bearer: key).body.contains("\(id)"))
+            let installation = "/api/installations/phone-1"
+            #expect(try await retrieval.request(.GET, installation, bearer: device).status == 200)
+            #expect(try await retrieval.request(.DELETE, installation, bearer: device).status == 204)
+
+            try await replayDeadLetter(stack, hub, ingest, key)
+            for service in [ingest, dispatcher, retrieval] { try await service.drain() }
+            for refusal in ["permission denied", "ACCESS_REFUSED", "access to "] {
+                #expect(!stack.logs.contains(refusal), "\(refusal): \(stack.logs.prefix(2000))")
+            }
+        }
+    }
+
+    /// The command line's work: a notification that the hub refuses is looked at and sent again.
+    private func replayDeadLetter(
+        _ stack: SeparatedStack, _ hub: RunningService, _ ingest: RunningService, _ key: String
+    ) async throws {
+        _ = try await hub.request(.DELETE, "/emulator/faults")
+        #expect(
+            try await hub.request(.POST, "/emulator/faults", body: #"{"Operation":"send","Status":400}"#).status < 300)
+        let id = try await Self.send(ingest, key, "second")
+        let isDead = try await eventually(within: .seconds(60)) {
+            let list = try await stack.securepush("dead-letters", "list", environment: stack.operatorEnvironment)
+            return list.contains("\(id)")
+        }
+        #expect(isDead)
+        _ = try await hub.request(.DELETE, "/emulator/faults")
+        try await stack.securepush("dead-letters", "replay", "--all", environment: stack.operatorEnvironment)
+        let isSent = try await eventually(within: .seconds(60)) {
+            try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: key).body
+                .contains(#""Status":"dispatched""#)
+        }
+        #expect(isSent)
+    }
+
+    private static func token(
+        of user: String, _ retrieval: RunningService, _ stack: SeparatedStack
+    ) async throws -> String {
+        let file = stack.secrets.appending(path: "\(user).password")
+        let password = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").joined()
+        let basic = Data("\(user):\(password)".utf8).base64EncodedString()
+        let answer = try await retrieval.request(.POST, "/api/token", authorization: "Basic \(basic)")
+        let document = try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]
+        return try #require(document?["access_token"] as? String, "\(answer.status) \(answer.body)")
+    }
+
+    /// A device in the hub's own form, and one in the tutorial's.
+    private static func registerDevices(_ retrieval: RunningService, _ token: String) async throws {
+        let handle = String(repeating: "ab", count: 32)
+        let installation = try await retrieval.request(
+            .PUT, "/api/installations/phone-1", bearer: token,
+            body: #"{"platform":"apns","pushChannel":"\#(handle)"}"#)
+        #expect(installation.status == 200, "\(installation.body)")
+        let registration = try await retrieval.request(
+            .POST, "/api/register?handle=\(String(repeating: "cd", count: 32))", bearer: token)
+        #expect(registration.status == 200, "\(registration.body)")
+    }
+
+    private static func send(_ ingest: RunningService, _ key: String, _ payload: String) async throws -> NotificationID
+    {
+        let body = #"{"Recipient":"alice","Payload":"\#(payload)"}"#
+        let answer = try await ingest.request(.POST, "/api/notifications", bearer: key, body: body)
+        try #require(answer.status == 201, "\(answer.body)")
+        let location = try #require(answer.headers.first(name: "Location"))
+        return try #require(NotificationID(String(location.suffix(36))))
+    }
+}

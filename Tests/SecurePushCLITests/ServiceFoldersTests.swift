@@ -1,0 +1,93 @@
+import Authentication
+import Foundation
+import Storage
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct ServiceFoldersTests {
+    private static func folders(in folder: String) -> ServiceFolders {
+        ServiceFolders(
+            setup: LocalSetup(directory: "\(folder)/state", hubEndpoint: "http://hub-emulator:8090/"),
+            directory: "\(folder)/services", database: "postgres:5432/securepush", broker: "rabbitmq:5672",
+            retryDelays: [.seconds(1), .seconds(5)])
+    }
+
+    private static func names(in path: String) throws -> Set<String> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: path))
+    }
+
+    @Test func `Each service gets what it works with, and nothing else`() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = Self.folders(in: folder)
+            _ = try folders.setup.run()
+            _ = try folders.run()
+            let expected: [String: Set<String>] = [
+                "ingest": ["payload.keys", "api-keys", "users", "jwks.json", "database-url", "amqp-url"],
+                "dispatcher": ["hub-connection-string", "database-url", "amqp-url"],
+                "retrieval": [
+                    "payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string",
+                    "database-url",
+                ],
+                "hub-emulator": ["hub-connection-string"], "postgres": ["password"],
+                "rabbitmq": ["definitions.json"],
+            ]
+            #expect(try Self.names(in: folders.directory) == Set(expected.keys).union(["admin"]))
+            for (service, names) in expected {
+                #expect(try Self.names(in: "\(folders.directory)/\(service)") == names, "\(service)")
+                let isServer = ["postgres", "rabbitmq"].contains(service)
+                for name in names {
+                    let mode = SecretFile.mode("\(folders.directory)/\(service)/\(name)")
+                    #expect(mode == (isServer ? 0o644 : 0o600), "\(service)/\(name)")
+                }
+            }
+            let urls = try ["ingest", "dispatcher", "retrieval"].map {
+                try SecretFile.read("\(folders.directory)/\($0)/database-url")
+            }
+            #expect(
+                urls[1].wholeMatch(of: /postgres:\/\/securepush_dispatcher:[0-9a-f]{24}@postgres:5432\/securepush/)
+                    != nil)
+            #expect(Set(urls.map { $0.split(separator: ":")[2] }).count == 3, "a password is shared")
+        }
+    }
+
+    @Test func `The second time nothing changes, and a changed file is handed over again`() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = Self.folders(in: folder)
+            _ = try folders.setup.run()
+            #expect(try !folders.run().isEmpty)
+            #expect(try folders.run() == [])
+            let key = try APIKeysFile(path: folders.setup.apiKeys).add("other")
+            #expect(!key.isEmpty)
+            #expect(try folders.run() == ["\(folders.directory)/ingest/api-keys"])
+            let keys = try SecretFile.read("\(folders.directory)/ingest/api-keys")
+            #expect(try keys == SecretFile.read(folders.setup.apiKeys) && keys.contains("other "))
+        }
+    }
+
+    /// The example of RFC 7677, section 3, as PostgreSQL writes it.
+    @Test func `A verifier is PostgreSQL's own form`() throws {
+        let salt = try #require(Data(base64Encoded: "W22ZaJ0SNY7soEsUEjb6gQ=="))
+        #expect(
+            ScramVerifier.text("pencil", salt: salt)
+                == "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY="
+                + ":wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=")
+    }
+
+    @Test func `Definitions hold hashes, and queues as the services declare them`() throws {
+        let text = try BrokerDefinitions(retryDelays: [.seconds(1)]).json { _ in "pencil" }
+        #expect(!text.contains("pencil"))
+        let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        let queues = try #require(document["queues"] as? [[String: Any]])
+        #expect(
+            Set(queues.compactMap { $0["name"] as? String }) == [
+                "securepush.dead", "securepush.dispatch", "securepush.retry.1",
+            ])
+        let retry = queues.first { $0["name"] as? String == "securepush.retry.1" }?["arguments"] as? [String: Any]
+        #expect(retry?["x-message-ttl"] as? Int == 1000 && retry?["x-queue-type"] as? String == "quorum")
+        let permissions = try #require(document["permissions"] as? [[String: String]])
+        #expect(permissions.allSatisfy { $0["configure"] == "^$" } && permissions.count == 3)
+        // Without passwords there are no users, and so no permissions for them.
+        #expect(try !BrokerDefinitions(retryDelays: [.seconds(1)]).json { _ in nil }.contains("securepush_"))
+    }
+}

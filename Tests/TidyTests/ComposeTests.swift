@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What each container of docker-compose.yml is given. `scripts/compose-check.sh` looks into running ones.
+@Suite struct ComposeTests {
+    /// A service of the file: its lines, by the names of their blocks.
+    private struct Container {
+        var lines: [Substring] = []
+
+        /// The entries of a list or a map that is a member of the service, without comments.
+        func block(_ name: String) -> [String] {
+            guard let start = lines.firstIndex(where: { $0.hasPrefix("    \(name):") }) else { return [] }
+            return lines[(start + 1)...].prefix { $0.hasPrefix("      ") }.map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            .filter { !$0.hasPrefix("#") }.map { $0.hasPrefix("- ") ? String($0.dropFirst(2)) : $0 }
+        }
+
+        /// `VOLUME:PATH` and `VOLUME:PATH:ro`.
+        var volumes: Set<String> { Set(block("volumes")) }
+        var networks: Set<String> { Set(block("networks")) }
+        var environment: [String] { block("environment") }
+    }
+
+    private static func text() throws -> String {
+        try String(contentsOf: TestEnvironment.packageRoot.appending(path: "docker-compose.yml"), encoding: .utf8)
+    }
+
+    private static func containers() throws -> [String: Container] {
+        var containers: [String: Container] = [:]
+        var name: String?
+        let services = try text().split(separator: "\nservices:\n")[1].split(separator: "\nnetworks:\n")[0]
+        for line in services.split(separator: "\n") {
+            if line.hasPrefix("  "), !line.hasPrefix("   "), line.hasSuffix(":"), !line.hasPrefix("  #") {
+                name = String(line.dropFirst(2).dropLast())
+            }
+            if let name { containers[name, default: Container()].lines.append(line) }
+        }
+        return containers
+    }
+
+    private static let own = "/var/lib/securepush:ro"
+
+    @Test func eachContainerHasItsOwnFilesAndNoOthers() throws {
+        let containers = try Self.containers()
+        let volumes: [String: Set<String>] = [
+            "ingest": ["ingest:\(Self.own)"], "dispatcher": ["dispatcher:\(Self.own)"],
+            "retrieval": ["retrieval:\(Self.own)"], "hub-emulator": ["hub-emulator:\(Self.own)"],
+            "postgres": ["postgres:/var/lib/postgresql/data", "postgres-secrets:/run/securepush:ro"],
+            "rabbitmq": ["rabbitmq:/var/lib/rabbitmq", "rabbitmq-secrets:/run/securepush:ro"],
+            "setup": ["admin:/services/admin:ro"], "cli": ["state:/var/lib/securepush"],
+        ]
+        #expect(Set(containers.keys) == Set(volumes.keys).union(["secrets"]))
+        for (name, expected) in volumes { #expect(containers[name]?.volumes == expected, "\(name)") }
+        // It hands out the files, so it talks to nobody.
+        let secrets = try #require(containers["secrets"])
+        #expect(secrets.lines.contains("    network_mode: none") && secrets.networks.isEmpty)
+    }
+
+    @Test func onlyThoseReachTheServersThatUseThem() throws {
+        let containers = try Self.containers()
+        let networks = containers.mapValues(\.networks)
+        #expect(networks["ingest"] == ["edge", "database", "broker"])
+        #expect(networks["dispatcher"] == ["edge", "database", "broker"])
+        #expect(networks["retrieval"] == ["edge", "database"])
+        #expect(networks["hub-emulator"] == ["edge"])
+        #expect(networks["setup"] == ["database"])
+        #expect(networks["postgres"] == ["database"] && networks["rabbitmq"] == ["broker"])
+    }
+
+    @Test func noPasswordIsInTheFile() throws {
+        let text = try Self.text()
+        for word in [
+            "POSTGRES_PASSWORD:", "RABBITMQ_DEFAULT_PASS", "RABBITMQ_DEFAULT_USER", "AMQP_URL:", "DATABASE_URL:",
+        ] {
+            #expect(!text.contains(word), "\(word)")
+        }
+        // A URL with credentials.
+        #expect(!text.contains(/[a-z]+:\/\/[^\s\/"]*:[^\s\/"]*@/))
+    }
+
+    @Test func noServiceMayChangeTheSchemaOrTheQueues() throws {
+        let text = try Self.text()
+        #expect(text.contains("DATABASE_MIGRATE: check") && text.contains("AMQP_DECLARE: check"))
+        for (name, container) in try Self.containers() where ["ingest", "dispatcher", "retrieval"].contains(name) {
+            let merged = container.environment.joined()
+            #expect(merged.contains("*database"), "\(name)")
+            #expect(merged.contains("*broker") == (name != "retrieval"), "\(name)")
+            #expect(merged.contains("*hub") == (name != "ingest"), "\(name)")
+            #expect(merged.contains("*users") == (name != "dispatcher"), "\(name)")
+            #expect(merged.contains("PAYLOAD_KEYS_FILE") == (name != "dispatcher"), "\(name)")
+            #expect(merged.contains("TOKEN_SIGNING_KEY") == (name == "retrieval"), "\(name)")
+            #expect(merged.contains("ALLOW_INSECURE"), "\(name)")
+        }
+    }
+}
