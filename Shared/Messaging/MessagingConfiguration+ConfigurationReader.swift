@@ -1,23 +1,32 @@
+import AMQP
 public import ServiceConfiguration
 
 extension MessagingConfiguration {
     /// The keys that ``read(_:prefetch:connectionName:)`` uses, for a service's list.
     public static var keys: [any ConfigurationKeyDescription] {
-        [ConfigurationKeys.amqpURL, ConfigurationKeys.retryDelays]
+        [
+            ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.retryDelays,
+            ConfigurationKeys.allowInsecure,
+        ]
     }
 
-    /// Reads `AMQP_URL` and `RETRY_DELAYS`.
+    /// Reads `AMQP_URL` or `AMQP_URL_FILE`, and `RETRY_DELAYS`; nodes beyond loopback need verified TLS.
     ///
     /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
     public static func read(
         _ reader: inout ConfigurationReader, prefetch: Int, connectionName: String
     ) -> MessagingConfiguration? {
-        let url = reader.read(ConfigurationKeys.amqpURL)
+        let url = reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile)
         let delays = reader.read(ConfigurationKeys.retryDelays)
         guard let url, let delays else { return nil }
         do {
-            return try MessagingConfiguration(
+            let configuration = try MessagingConfiguration(
                 amqpURL: url, retryDelays: delays, prefetch: prefetch, connectionName: connectionName)
+            let hosts = configuration.amqp.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
+            reader.refuse(
+                hosts.map { "names \($0)" }, of: ConfigurationKeys.amqpURL.name, as: .amqp,
+                remedy: "use amqps:// without verify_none")
+            return configuration
         } catch {
             reader.note(ConfigurationKeys.amqpURL.name, "\(error)")
             return nil

@@ -1,8 +1,9 @@
 extension ConfigurationKeys {
     /// Every key, in the order of the documentation.
     public static let all: [any ConfigurationKeyDescription] = [
-        httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, logLevel, logFormat, databaseURL, databaseMigrate,
-        amqpURL, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName, hubInsecureHost,
+        httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, logLevel, logFormat, databaseURL,
+        databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, payloadKeysFile, retention, hubConnectionString,
+        hubConnectionStringFile, hubName, hubInsecureHost,
         hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
         dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
         authUsersFile, authTokenSigningKeyFile, authTokenTTL,

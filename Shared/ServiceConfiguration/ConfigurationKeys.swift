@@ -26,6 +26,12 @@ public enum ConfigurationKeys {
     public static let tlsPrivateKeyFile = ConfigurationKey(
         "TLS_PRIVATE_KEY_FILE", .existingFile, meaning: "Private key of the certificate, in PEM")
 
+    /// The key `ALLOW_INSECURE`.
+    public static let allowInsecure = ConfigurationKey(
+        "ALLOW_INSECURE", .list(of: .oneOf(InsecureLink.self, hint: "LINK"), hint: "LIST"),
+        meaning: "Connections beyond loopback that may be unprotected, of amqp (amqp://, verify=verify_none), "
+            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://) and http (an API without TLS)")
+
     /// The key `LOG_LEVEL`.
     public static let logLevel = ConfigurationKey(
         "LOG_LEVEL", .logLevel, default: "info", meaning: "trace, debug, info, notice, warning, error or critical")
@@ -42,6 +48,10 @@ extension ConfigurationKeys {
         "DATABASE_URL", .string(hint: "URL"), default: "sqlite:./.securepush/securepush.sqlite", isSecret: true,
         meaning:
             "sqlite:PATH (embedded, one machine) or postgres://USER:PASSWORD@HOST/NAME (libpq, sslmode honoured)")
+
+    /// The key `DATABASE_URL_FILE`.
+    public static let databaseURLFile = ConfigurationKey(
+        "DATABASE_URL_FILE", .existingFile, meaning: "File that holds the database's URL, instead; read at start")
 
     /// The key `DATABASE_MIGRATE`.
     public static let databaseMigrate = ConfigurationKey(
@@ -65,6 +75,10 @@ extension ConfigurationKeys {
     public static let amqpURL = ConfigurationKey(
         "AMQP_URL", .string(hint: "URL"), default: "amqp://guest:guest@127.0.0.1:5672/%2F", isSecret: true,
         meaning: "amqp:// or amqps:// URL of RabbitMQ; a comma-separated list is the nodes of one cluster")
+
+    /// The key `AMQP_URL_FILE`.
+    public static let amqpURLFile = ConfigurationKey(
+        "AMQP_URL_FILE", .existingFile, meaning: "File that holds the broker's URL, instead; read at start")
 
     /// The key `RETRY_DELAYS`.
     public static let retryDelays = ConfigurationKey(

@@ -4,18 +4,27 @@ public import ServiceConfiguration
 extension StorageConfiguration {
     /// The keys that ``read(_:)`` uses, for a service's list.
     public static var keys: [any ConfigurationKeyDescription] {
-        [ConfigurationKeys.databaseURL, ConfigurationKeys.databaseMigrate]
+        [
+            ConfigurationKeys.databaseURL, ConfigurationKeys.databaseURLFile, ConfigurationKeys.databaseMigrate,
+            ConfigurationKeys.allowInsecure,
+        ]
     }
 
-    /// Reads `DATABASE_URL` and `DATABASE_MIGRATE`.
+    /// Reads `DATABASE_URL` or `DATABASE_URL_FILE`, and `DATABASE_MIGRATE`; a server beyond loopback needs verified TLS.
     ///
     /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
     public static func read(_ reader: inout ConfigurationReader) -> StorageConfiguration? {
-        let url = reader.read(ConfigurationKeys.databaseURL)
+        let url = reader.read(ConfigurationKeys.databaseURL, orFile: ConfigurationKeys.databaseURLFile)
         let migrate = reader.read(ConfigurationKeys.databaseMigrate)
         guard let url, let migrate else { return nil }
         do {
-            return try StorageConfiguration(url: url, migrations: migrate == .auto ? .automatic : .check)
+            let configuration = try StorageConfiguration(
+                url: url, migrations: migrate == .auto ? .automatic : .check)
+            let hosts = try configuration.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
+            reader.refuse(
+                hosts.map { "names \($0)" }, of: ConfigurationKeys.databaseURL.name, as: .postgres,
+                remedy: "use sslmode=verify-full (or verify-ca)")
+            return configuration
         } catch {
             reader.note(ConfigurationKeys.databaseURL.name, error.message)
             return nil

@@ -17,7 +17,9 @@ struct ConfigurationKeysTests {
     ]
 
     /// What this project adds, each with its reason in docs/configuration.md.
-    private static let additions = ["HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY"]
+    private static let additions = [
+        "HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY", "ALLOW_INSECURE", "AMQP_URL_FILE", "DATABASE_URL_FILE",
+    ]
 
     @Test func everyKeyOnce() {
         #expect(ConfigurationKeys.all.map(\.name).sorted() == (Self.contract + Self.additions).sorted())

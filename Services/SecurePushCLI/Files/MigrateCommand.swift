@@ -38,8 +38,7 @@ struct MigrateCommand: ConsoleCommand {
 /// Migrations from the command line.
 enum Migrations {
     static func url(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        let url = environment["DATABASE_URL"] ?? ""
-        return url.isEmpty ? "sqlite:./.securepush/securepush.sqlite" : url
+        Settings(environment)["DATABASE_URL"] ?? "sqlite:./.securepush/securepush.sqlite"
     }
 
     static func run(_ url: String) async throws -> MigrationReport {
