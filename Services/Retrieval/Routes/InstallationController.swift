@@ -23,7 +23,7 @@ struct InstallationController: Sendable {
 
     /// Creates or overwrites an installation.
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let body = try await request.jsonBody(upTo: InstallationRequest.longestBody)
         let id = try deviceID(context)
         let wanted = try InstallationRequest(body, id: id)
@@ -44,7 +44,7 @@ struct InstallationController: Sendable {
     /// Gives an installation of the caller's as the hub was given it: from the store, for the hub throttles readings to
     /// a few a minute.
     @Sendable func get(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let installation = try await own(context, user)
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         let body = ByteBuffer(bytes: installation.document)
@@ -53,7 +53,7 @@ struct InstallationController: Sendable {
 
     /// Removes an installation of the caller's from the hub and here.
     @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let installation = try await own(context, user)
         try await context.askingHub { try await hub.deleteInstallation(installation.id) }
         try await store.removeInstallation(installation.id)

@@ -19,7 +19,7 @@ struct NotificationsController: Sendable {
 
     /// Opens the payload and marks it read. What is not there and what is another's is the same 404.
     @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await authenticate(request)
+        let user = try await authenticate(request, from: context.clientAddress)
         guard let id = context.parameters.get("id").flatMap({ NotificationID($0) }),
             let stored = try await reader.find(id, recipient: user)
         else {
@@ -44,9 +44,9 @@ struct NotificationsController: Sendable {
         return response(id: id, payload: text, isRead: stored.readAt != nil)
     }
 
-    private func authenticate(_ request: Request) async throws -> UserName {
+    private func authenticate(_ request: Request, from client: ClientAddress?) async throws -> UserName {
         do {
-            return try await caller.authenticate(request.headers[.authorization])
+            return try await caller.authenticate(request.headers[.authorization], from: client)
         } catch let error as AuthenticationError {
             if error.code != .unavailable { metrics.unauthorized.increment() }
             throw error

@@ -22,7 +22,7 @@ struct RegistrationController: Sendable {
 
     /// Makes a registration ID; whatever had the handle, if one is given, is removed. A body is not looked at.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         var parameters = QueryParameters(request.uri.query, known: ["handle"], plusIsBlank: false)
         let handle = parameters.take("handle", DeviceHandle.requirement) {
             DeviceHandle.issue($0) == nil ? $0 : nil
@@ -40,7 +40,7 @@ struct RegistrationController: Sendable {
 
     /// Registers the device with the hub under an ID of the caller's.
     @Sendable func update(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         var registration = try await own(context, user)
         let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.longestBody))
         let (id, tags) = (registration.id, wanted.tags + [user.tag])
@@ -58,7 +58,7 @@ struct RegistrationController: Sendable {
 
     /// Removes a registration of the caller's from the hub and here.
     @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let registration = try await own(context, user)
         try await context.askingHub { try await hub.deleteRegistration(registration.id) }
         try await store.removeRegistration(registration.id)
