@@ -116,7 +116,7 @@ let package = Package(
 
         // Settings: keys, parsing, and all mistakes at once.
         .target(
-            name: "ServiceConfiguration", dependencies: ["SecurePushCore", configuration, logging],
+            name: "ServiceConfiguration", dependencies: ["SecurePushCore", configuration, logging, nioSSL],
             path: "Shared/ServiceConfiguration", swiftSettings: settings),
 
         // Adapters of the domain's ports; they never import each other.
@@ -138,9 +138,9 @@ let package = Package(
         .target(
             name: "Authentication",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, logging, nioCore,
-                nioHTTP1,
-                nioPosix,
+                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, logging, metrics,
+                nioCore,
+                nioHTTP1, nioPosix,
             ], path: "Shared/Authentication", swiftSettings: settings),
         .target(
             name: "ServiceRuntime",

@@ -31,7 +31,7 @@ struct DispatcherConfiguration: Sendable {
 
     /// - Returns: `nil` where an issue was noted.
     init?(_ reader: inout ConfigurationReader) {
-        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort)
+        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort, isAPI: false)
         let storage = StorageConfiguration.read(&reader)
         let prefetch = reader.read(ConfigurationKeys.dispatchPrefetch)
         let messaging = MessagingConfiguration.read(&reader, prefetch: prefetch ?? 1, connectionName: "dispatcher")

@@ -60,7 +60,8 @@ extension EmulatorConfiguration {
 
     /// - Returns: nil when something cannot be used; the reader holds the issues.
     static func read(_ reader: inout ConfigurationReader) -> EmulatorConfiguration? {
-        let http = HTTPConfiguration.read(&reader, defaultPort: defaultPort)
+        // A development tool that holds no secrets of users: clients reach it by http in a private network.
+        let http = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: false)
         let given = reader.read(connectionStringKey)
         let endpoint = reader.read(endpointKey)
         let fixed = given.flatMap(HubConnectionString.init)

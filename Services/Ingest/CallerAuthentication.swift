@@ -24,8 +24,9 @@ struct CallerAuthentication: Sendable {
     /// `nil` where no credentials of users are configured.
     let users: UserAuthenticator?
 
+    /// - Parameter client: where the request came from (`context.clientAddress`), for the limits on wrong passwords.
     /// - Throws: ``AuthenticationError``.
-    func authenticate(_ authorization: String?) async throws -> Caller {
+    func authenticate(_ authorization: String?, from client: ClientAddress?) async throws -> Caller {
         let refusal: AuthenticationError
         do {
             return .sender(try senders.sender(authorization: authorization))
@@ -34,10 +35,11 @@ struct CallerAuthentication: Sendable {
         }
         guard let users else { throw refusal }
         do {
-            return .user(try await users.authenticate(authorization: authorization))
+            return .user(try await users.authenticate(authorization: authorization, from: client))
         } catch {
-            // What is no token at all was meant for an API key.
-            throw error.code == .malformed && refusal.code == .invalid ? refusal : error
+            // What is no token at all was meant for an API key, and may be one where keys cannot be read now.
+            let isKey = error.code == .malformed && (refusal.code == .invalid || refusal.code == .unavailable)
+            throw isKey ? refusal : error
         }
     }
 }

@@ -11,7 +11,7 @@ import Storage
 struct BuiltIngest {
     var services: [any Service]
     var store: any Store
-    var router: Router<BasicRequestContext>
+    var router: Router<ServiceRequestContext>
 }
 
 /// The composition root: reads no settings, makes every part and joins them. Tests call it too.
@@ -30,12 +30,13 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
     }
 
-    let router = makeRouter(of: BasicRequestContext.self, context: context)
+    let router = makeRouter(of: ServiceRequestContext.self, context: context)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
             // Without the broker the outbox fills and nothing is refused.
             ReadinessCheck(name: "amqp", isRequired: false) { publisher.problem },
+            context.watch([senders.source, sealer.source] + (users?.sources ?? [])),
         ],
         details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.platforms),
         context: context)

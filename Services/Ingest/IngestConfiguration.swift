@@ -26,7 +26,7 @@ struct IngestConfiguration: Sendable {
 
     /// - Returns: `nil` where an issue was noted.
     init?(_ reader: inout ConfigurationReader) {
-        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort)
+        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort, isAPI: true)
         let storage = StorageConfiguration.read(&reader)
         let messaging = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "ingest")
         let payloadKeysFile = reader.require(ConfigurationKeys.payloadKeysFile)

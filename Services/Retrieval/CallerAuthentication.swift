@@ -5,13 +5,14 @@ import SecurePushCore
 struct CallerAuthentication: Sendable {
     let users: UserAuthenticator
 
+    /// - Parameter client: where the request came from (`context.clientAddress`), for the limits on wrong passwords.
     /// - Throws: ``AuthenticationError``.
-    func authenticate(_ authorization: String?) async throws -> UserName {
-        try await users.authenticate(authorization: authorization)
+    func authenticate(_ authorization: String?, from client: ClientAddress?) async throws -> UserName {
+        try await users.authenticate(authorization: authorization, from: client)
     }
 
     /// The same by Basic credentials only.
-    func authenticateByPassword(_ authorization: String?) async throws -> UserName {
-        try await users.authenticateByPassword(authorization: authorization)
+    func authenticateByPassword(_ authorization: String?, from client: ClientAddress?) async throws -> UserName {
+        try await users.authenticateByPassword(authorization: authorization, from: client)
     }
 }

@@ -12,7 +12,7 @@ import Storage
 struct BuiltRetrieval {
     var services: [any Service]
     var store: any Store
-    var router: Router<BasicRequestContext>
+    var router: Router<ServiceRequestContext>
 }
 
 /// The composition root: reads no settings, makes every part and joins them. Tests call it too.
@@ -21,7 +21,7 @@ func buildRetrieval(
 ) async throws -> BuiltRetrieval {
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
-    let issuer = try configuration.users.making { try TokenIssuer(configuration: $0) }
+    let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
     let caller = CallerAuthentication(users: users)
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
@@ -29,9 +29,12 @@ func buildRetrieval(
     let metrics = RetrievalMetrics(context.metrics)
     let hub = configuration.hub.map { Hub($0, logger: context.logger) }
 
-    let router = makeRouter(of: BasicRequestContext.self, context: context)
+    let router = makeRouter(of: ServiceRequestContext.self, context: context)
     router.addOperations(
-        readiness: [ReadinessCheck(name: "database") { await opened.readiness() }],
+        readiness: [
+            ReadinessCheck(name: "database") { await opened.readiness() },
+            context.watch([sealer.source] + users.sources),
+        ],
         openAPI: try retrievalOpenAPI(), context: context)
     NotificationsController(caller: caller, reader: opened.store, sealer: sealer, metrics: metrics)
         .addRoutes(to: router)

@@ -24,7 +24,7 @@ struct RetrievalConfiguration: Sendable {
 
     /// - Returns: `nil` where an issue was noted.
     init?(_ reader: inout ConfigurationReader) {
-        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort)
+        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort, isAPI: true)
         let storage = StorageConfiguration.read(&reader)
         let payloadKeysFile = reader.require(ConfigurationKeys.payloadKeysFile)
         let users = UserAuthenticationConfiguration.read(&reader)

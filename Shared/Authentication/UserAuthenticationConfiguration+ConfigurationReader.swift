@@ -7,7 +7,7 @@ extension UserAuthenticationConfiguration {
         [
             ConfigurationKeys.authJWKSFile, ConfigurationKeys.authJWKSURL, ConfigurationKeys.authIssuer,
             ConfigurationKeys.authAudience, ConfigurationKeys.authUsersFile,
-            ConfigurationKeys.authTokenSigningKeyFile,
+            ConfigurationKeys.authTokenSigningKeyFile, ConfigurationKeys.allowInsecure,
         ]
     }
 
@@ -22,6 +22,7 @@ extension UserAuthenticationConfiguration {
         var configuration = UserAuthenticationConfiguration()
         configuration.jwksFile = reader.read(ConfigurationKeys.authJWKSFile)
         configuration.jwksURL = reader.read(ConfigurationKeys.authJWKSURL)
+        configuration.isInsecureJWKSAllowed = reader.allows(.jwks)
         configuration.issuer = reader.read(ConfigurationKeys.authIssuer)
         configuration.audience = reader.read(ConfigurationKeys.authAudience)
         configuration.usersFile = reader.read(ConfigurationKeys.authUsersFile)

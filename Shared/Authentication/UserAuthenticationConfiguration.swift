@@ -4,6 +4,8 @@ public struct UserAuthenticationConfiguration: Sendable {
     public var jwksFile: String?
     /// The same from a URL: https, or http on loopback.
     public var jwksURL: String?
+    /// Whether the URL may be http to another machine.
+    public var isInsecureJWKSAllowed = false
     /// The `iss` that tokens must have.
     public var issuer: String?
     /// The `aud` that tokens must have, or hold.

@@ -3,11 +3,14 @@ public import SecurePushCore
 
 /// Knows users by a token (`Bearer`, RFC 6750 and 7519) or by a password (`Basic`, RFC 7617).
 ///
-/// The files are read again when they change; one that has become unusable is logged, and what it held last stays in
-/// force. The key set's URL is first asked when the first token needs it.
+/// The files are read again when they change. While one cannot be used, callers are refused with `unavailable`: at once
+/// when it is gone, else after a minute. The key set's URL is first asked when the first token needs it, and its keys
+/// stay in use for a day at most while it cannot be reached.
 public final class UserAuthenticator: Sendable {
     private let tokens: TokenVerifier
     private let passwords: PasswordVerifier?
+    /// The files and the URL, for `/readyz`, metrics and SIGHUP.
+    public let sources: [ReloadableSource]
     /// What is asked of a caller who has shown nothing.
     private let challenges: [String]
 
@@ -19,38 +22,53 @@ public final class UserAuthenticator: Sendable {
 
     init(
         configuration: UserAuthenticationConfiguration, logger: Logger, now: @escaping @Sendable () -> Timestamp,
-        instant: @escaping @Sendable () -> ContinuousClock.Instant
+        instant: @escaping @Sendable () -> ContinuousClock.Instant,
+        hold: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) throws {
         let remote = try configuration.jwksURL.map { text in
-            let url = try KeySetURL(text)
+            let url = try KeySetURL(text, isInsecureAllowed: configuration.isInsecureJWKSAllowed)
             return RemoteKeySet(logger: logger, now: instant) { try await url.fetch() }
         }
+        let users = try configuration.usersFile.map {
+            try UserPasswords.file($0, logger: logger, now: instant)
+        }
+        let keys = try configuration.keyFiles(logger: logger, now: instant)
         tokens = TokenVerifier(
-            sources: try configuration.keyFiles(logger: logger, now: instant), remote: remote,
-            issuer: configuration.issuer,
+            sources: keys.map(\.keys), remote: remote, users: users, issuer: configuration.issuer,
             audience: configuration.audience, now: now)
-        passwords = try configuration.usersFile.map { try PasswordVerifier(path: $0, logger: logger, now: instant) }
+        passwords = users.map {
+            PasswordVerifier(file: $0, log: PasswordLog(logger: logger), now: instant, hold: hold)
+        }
         challenges = passwords == nil ? [Challenge.bearer] : [Challenge.bearer, Challenge.basic]
+        sources =
+            keys.map(\.source) + [users?.source("AUTH_USERS_FILE"), remote?.source("AUTH_JWKS_URL")].compactMap { $0 }
+        configuration.warnOfAnyToken(logger)
     }
 
     /// The user whose credentials these are.
     ///
-    /// - Parameter authorization: the value of the `Authorization` header.
-    public func authenticate(authorization: String?) async throws(AuthenticationError) -> UserName {
+    /// - Parameters:
+    ///   - authorization: the value of the `Authorization` header.
+    ///   - client: where the request came from, for the limits on wrong passwords.
+    public func authenticate(
+        authorization: String?, from client: ClientAddress? = nil
+    ) async throws(AuthenticationError) -> UserName {
         guard let authorization, let header = AuthorizationHeader(authorization) else { throw missing }
         switch header.scheme {
         case .bearer: return try await authenticate(token: header, authorization)
-        case .basic: return try await authenticate(password: header)
+        case .basic: return try await authenticate(password: header, from: client)
         case .other: throw missing
         }
     }
 
     /// The same by a password only: for what a token must not be able to do, such as obtaining the next one.
-    public func authenticateByPassword(authorization: String?) async throws(AuthenticationError) -> UserName {
+    public func authenticateByPassword(
+        authorization: String?, from client: ClientAddress? = nil
+    ) async throws(AuthenticationError) -> UserName {
         guard let authorization, let header = AuthorizationHeader(authorization), header.scheme == .basic else {
             throw missing
         }
-        return try await authenticate(password: header)
+        return try await authenticate(password: header, from: client)
     }
 
     private func authenticate(
@@ -61,12 +79,14 @@ public final class UserAuthenticator: Sendable {
         return try await tokens.verify(header.credentials, key)
     }
 
-    private func authenticate(password header: AuthorizationHeader) async throws(AuthenticationError) -> UserName {
+    private func authenticate(
+        password header: AuthorizationHeader, from client: ClientAddress?
+    ) async throws(AuthenticationError) -> UserName {
         guard let passwords else { throw missing }
         do {
-            return try await passwords.verify(header)
+            return try await passwords.verify(header, from: client)
         } catch {
-            if error.code == .unavailable { throw error }
+            if error.code == .unavailable || error.code == .throttled { throw error }
             throw AuthenticationError(error.code, error.message, challenges: challenges)
         }
     }
@@ -80,21 +100,36 @@ extension UserAuthenticationConfiguration {
     /// The keys that come from files: the signing key's own, and the key set.
     fileprivate func keyFiles(
         logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant
-    ) throws -> [VerificationKeySource] {
-        var sources: [VerificationKeySource] = []
+    ) throws -> [(keys: VerificationKeySource, source: ReloadableSource)] {
+        var files: [(keys: VerificationKeySource, source: ReloadableSource)] = []
         if let signingKeyFile {
-            let file = try ReloadingFile(path: signingKeyFile, logger: logger, now: now) {
+            let file = try ReloadingFile(credentials: signingKeyFile, logger: logger, now: now) {
                 try TokenSigningKey(pem: $0)
             }
-            sources.append(
-                VerificationKeySource(current: { file.current.keySet }, refreshed: { file.refreshed().keySet }))
+            let keys = VerificationKeySource(
+                current: { file.usable?.keySet }, refreshed: { file.refreshedUsable()?.keySet },
+                isUsable: { file.usable != nil })
+            files.append((keys, file.source("AUTH_TOKEN_SIGNING_KEY_FILE")))
         }
         if let jwksFile {
-            let file = try ReloadingFile(path: jwksFile, logger: logger, now: now) { text in
+            let file = try ReloadingFile(credentials: jwksFile, logger: logger, now: now) { text in
                 try VerificationKeySet(jwks: Array(text.utf8), logger: logger)
             }
-            sources.append(VerificationKeySource(current: { file.current }, refreshed: { file.refreshed() }))
+            let keys = VerificationKeySource(
+                current: { file.usable }, refreshed: { file.refreshedUsable() }, isUsable: { file.usable != nil })
+            files.append((keys, file.source("AUTH_JWKS_FILE")))
         }
-        return sources
+        return files
+    }
+
+    /// A key set without a required issuer and audience accepts every token that its provider has signed, for whatever
+    /// application (RFC 8725, sections 3.8 and 3.9).
+    fileprivate func warnOfAnyToken(_ logger: Logger) {
+        guard jwksFile != nil || jwksURL != nil else { return }
+        let unset = [("AUTH_ISSUER", issuer), ("AUTH_AUDIENCE", audience)].filter { $0.1 == nil }.map(\.0)
+        guard !unset.isEmpty else { return }
+        logger.warning(
+            "Tokens are accepted whatever their issuer or audience; set both unless the key set is used for nothing else",
+            metadata: ["not_set": "\(unset.joined(separator: ", "))"])
     }
 }

@@ -40,17 +40,18 @@ static inline void crabbitmq_close_reason(const amqp_method_t *method, uint16_t 
   }
 }
 
-static inline amqp_rpc_reply_t crabbitmq_login_plain(amqp_connection_state_t state, const char *vhost, int heartbeat,
+static inline amqp_rpc_reply_t crabbitmq_login_plain(amqp_connection_state_t state, const char *vhost,
+                                                     int channel_max, int frame_max, int heartbeat,
                                                      const amqp_table_t *properties, const char *user,
                                                      const char *password) {
-  return amqp_login_with_properties(state, vhost, 16, AMQP_DEFAULT_FRAME_SIZE, heartbeat, properties,
+  return amqp_login_with_properties(state, vhost, channel_max, frame_max, heartbeat, properties,
                                     AMQP_SASL_METHOD_PLAIN, user, password);
 }
 
 static inline amqp_rpc_reply_t crabbitmq_login_external(amqp_connection_state_t state, const char *vhost,
-                                                        int heartbeat, const amqp_table_t *properties,
-                                                        const char *identity) {
-  return amqp_login_with_properties(state, vhost, 16, AMQP_DEFAULT_FRAME_SIZE, heartbeat, properties,
+                                                        int channel_max, int frame_max, int heartbeat,
+                                                        const amqp_table_t *properties, const char *identity) {
+  return amqp_login_with_properties(state, vhost, channel_max, frame_max, heartbeat, properties,
                                     AMQP_SASL_METHOD_EXTERNAL, identity);
 }
 #endif

@@ -1,3 +1,4 @@
+import AMQP
 public import ServiceConfiguration
 
 extension MessagingConfiguration {
@@ -5,11 +6,12 @@ extension MessagingConfiguration {
     public static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.amqpDeclare,
-            ConfigurationKeys.retryDelays,
+            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure,
         ]
     }
 
-    /// Reads `AMQP_URL`, or the file that `AMQP_URL_FILE` names, `AMQP_DECLARE` and `RETRY_DELAYS`.
+    /// Reads `AMQP_URL`, or the file that `AMQP_URL_FILE` names, `AMQP_DECLARE` and `RETRY_DELAYS`. Nodes beyond
+    /// loopback need verified TLS, unless `ALLOW_INSECURE` names `amqp`.
     ///
     /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
     public static func read(
@@ -23,6 +25,10 @@ extension MessagingConfiguration {
             var configuration = try MessagingConfiguration(
                 amqpURL: url, retryDelays: delays, prefetch: prefetch, connectionName: connectionName)
             configuration.topology.isDeclared = declare == .auto
+            let hosts = configuration.amqp.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
+            reader.refuse(
+                hosts.map { "names \($0)" }, of: ConfigurationKeys.amqpURL.name, as: .amqp,
+                remedy: "use amqps:// without verify_none")
             return configuration
         } catch {
             reader.note(ConfigurationKeys.amqpURL.name, "\(error)")

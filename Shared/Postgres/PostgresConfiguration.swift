@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// How to reach a PostgreSQL server, and how long to wait for it.
 public struct PostgresConfiguration: Sendable {
     /// The connection URI or keyword string as libpq takes it (PostgreSQL's manual, 34.1.1), with `sslmode`,
@@ -6,6 +12,8 @@ public struct PostgresConfiguration: Sendable {
     private let shown: String
     /// Options of the URI's own `options` keyword; ours are added to them.
     private let givenOptions: String
+    /// The hosts that are reached by TCP without a verified certificate: `sslmode` is below `verify-ca`.
+    public let unverifiedHosts: [String]
 
     /// How long connecting may take, the name's look-up included; the URI's `connect_timeout`, or 5 s. One limit for
     /// all hosts of the URI together.
@@ -26,11 +34,23 @@ public struct PostgresConfiguration: Sendable {
         let options = try ConnectionString.parse(uri)
         self.uri = uri
         givenOptions = options["options"] ?? ""
+        unverifiedHosts = Self.unverifiedHosts(options)
         let seconds = options["connect_timeout"].flatMap { Int($0) } ?? 0
-        connectTimeout = seconds > 0 ? .seconds(seconds) : .seconds(5)
+        connectTimeout = seconds > 0 ? .seconds(min(seconds, 3600)) : .seconds(5)
         let host = options["host"] ?? options["hostaddr"] ?? "localhost"
         let database = options["dbname"] ?? options["user"] ?? ""
         shown = "postgres://\(host):\(options["port"] ?? "5432")/\(database)"
+    }
+
+    /// libpq takes what the URI leaves out from the environment (PostgreSQL's manual, 34.15).
+    private static func unverifiedHosts(_ options: [String: String]) -> [String] {
+        func option(_ keyword: String, _ variable: String) -> String? {
+            options[keyword] ?? getenv(variable).map { String(cString: $0) }
+        }
+        if ["verify-ca", "verify-full"].contains(option("sslmode", "PGSSLMODE") ?? "") { return [] }
+        let hosts = option("hostaddr", "PGHOSTADDR") ?? option("host", "PGHOST") ?? ""
+        // A path is a Unix socket, as is none at all.
+        return hosts.split(separator: ",").map(String.init).filter { !$0.hasPrefix("/") && !$0.hasPrefix("@") }
     }
 
     /// What libpq is given, in order: what the URI may override, the URI, what it may not.

@@ -1,9 +1,10 @@
 extension ConfigurationKeys {
     /// Every key, in the order of the documentation.
     public static let all: [any ConfigurationKeyDescription] = [
-        httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, httpMaxConnections, httpMaxConnectionsPerAddress,
-        httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat, databaseURL, databaseURLFile,
-        databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention, hubConnectionString,
+        httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
+        httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
+        databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
+        hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,
         hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
         dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,

@@ -26,6 +26,12 @@ public enum ConfigurationKeys {
     public static let tlsPrivateKeyFile = ConfigurationKey(
         "TLS_PRIVATE_KEY_FILE", .existingFile, meaning: "Private key of the certificate, in PEM")
 
+    /// The key `ALLOW_INSECURE`.
+    public static let allowInsecure = ConfigurationKey(
+        "ALLOW_INSECURE", .list(of: .oneOf(InsecureLink.self, hint: "LINK"), hint: "LIST"),
+        meaning: "Connections beyond loopback that may be unprotected, of amqp (amqp://, verify=verify_none), "
+            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://) and http (an API without TLS)")
+
     /// The key `HTTP_MAX_CONNECTIONS`.
     public static let httpMaxConnections = ConfigurationKey(
         "HTTP_MAX_CONNECTIONS", .integer(16...1_000_000), defaultText: "0.8 of the descriptor limit (ulimit -n)",
@@ -72,9 +78,7 @@ extension ConfigurationKeys {
 
     /// The key `DATABASE_URL_FILE`.
     public static let databaseURLFile = ConfigurationKey(
-        "DATABASE_URL_FILE", .existingFile,
-        meaning: "File that holds the database URL, instead: the environment of a process is easier to read than a file"
-    )
+        "DATABASE_URL_FILE", .existingFile, meaning: "File that holds the database URL, instead; read at start")
 
     /// The key `DATABASE_MIGRATE`.
     public static let databaseMigrate = ConfigurationKey(
@@ -101,7 +105,7 @@ extension ConfigurationKeys {
 
     /// The key `AMQP_URL_FILE`.
     public static let amqpURLFile = ConfigurationKey(
-        "AMQP_URL_FILE", .existingFile, meaning: "File that holds the URL of RabbitMQ, instead")
+        "AMQP_URL_FILE", .existingFile, meaning: "File that holds the URL of RabbitMQ, instead; read at start")
 
     /// The key `AMQP_DECLARE`.
     public static let amqpDeclare = ConfigurationKey(

@@ -55,7 +55,10 @@ extension Duration {
     /// The shortest exact text in one unit: `90s`, `1h`, `30d`.
     public var configurationText: String {
         let (seconds, attoseconds) = components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        let (milliseconds, carries) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        // More than any text gives: 292 million years.
+        guard !overflow, !carries else { return "\(seconds)s" }
         guard milliseconds != 0 else { return "0s" }
         let unit = Duration.units.last { milliseconds % $0.milliseconds == 0 } ?? Duration.units[0]
         return "\(milliseconds / unit.milliseconds)\(unit.suffix)"

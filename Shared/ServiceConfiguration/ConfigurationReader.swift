@@ -80,6 +80,34 @@ public struct ConfigurationReader: Sendable {
         values.string(forKey: ConfigurationReader.key(key.name), isSecret: true) != nil
     }
 
+    /// Takes the issues back to what they were.
+    mutating func restore(_ issues: [ConfigurationIssue]) { self.issues = issues }
+
+    /// Settings given by a flag whose value holds a password or key, which every user of the machine can read in the
+    /// list of processes; and where to put it instead.
+    ///
+    /// - Parameter keys: the service's settings.
+    public func exposedSecrets(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
+        keys.filter(\.isSecret).compactMap { key in
+            guard let value = flags[key.name], ConfigurationReader.holdsSecret(value) else { return nil }
+            let file = keys.first { $0.name == key.name + "_FILE" }.map { " or \($0.name)" } ?? ""
+            return ConfigurationIssue(
+                key: key.name,
+                problem: "\(key.flag) shows its secret in the list of processes: use the variable \(key.name)\(file)")
+        }
+    }
+
+    /// A URL holds a secret where it has a password; any other secret value is one.
+    private static func holdsSecret(_ value: String) -> Bool {
+        guard let scheme = value.firstRange(of: "://") else {
+            return !value.hasPrefix("sqlite:") && !value.hasPrefix("memory:")
+        }
+        if value.contains("password=") { return true }
+        let rest = value[scheme.upperBound...]
+        guard let at = rest.lastIndex(of: "@") else { return value.contains("SharedAccessKey=") }
+        return rest[..<at].contains(":")
+    }
+
     private func text(_ key: some ConfigurationKeyDescription) -> String? {
         values.string(forKey: ConfigurationReader.key(key.name), isSecret: true) ?? key.defaultValue
     }

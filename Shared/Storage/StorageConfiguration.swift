@@ -1,3 +1,4 @@
+import Postgres
 public import SecurePushCore
 
 /// Which store to open (`DATABASE_URL`), and what to do about its schema.
@@ -43,6 +44,23 @@ public struct StorageConfiguration: Sendable {
         case .memory: .memory
         case .sqlite: .sqlite
         case .postgres: .postgres
+        }
+    }
+}
+
+extension StorageConfiguration {
+    /// The hosts of a PostgreSQL server that is not on this machine's Unix sockets and whose certificate is not
+    /// verified.
+    ///
+    /// - Throws: ``StorageError`` with code `invalid` for a URI that libpq does not take.
+    var unverifiedHosts: [String] {
+        get throws(StorageError) {
+            guard case .postgres(let uri) = location else { return [] }
+            do throws(PostgresError) {
+                return try PostgresConfiguration(uri: uri).unverifiedHosts
+            } catch {
+                throw StorageError(error)
+            }
         }
     }
 }

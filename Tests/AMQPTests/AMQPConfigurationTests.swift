@@ -43,6 +43,24 @@ import Testing
         #expect(configuration.connectTimeout == .milliseconds(1500))
     }
 
+    /// Before, both were read and ignored.
+    @Test func limitsOfTheConnection() throws {
+        let given = try AMQPConfiguration(url: "amqp://h?channel_max=3&frame_max=8192", connectionName: "test")
+        #expect(given.maxChannels == 3 && given.maxFrame == 8192)
+        let none = try AMQPConfiguration(url: "amqp://h", connectionName: "test")
+        #expect(none.maxChannels == 16 && none.maxFrame == 131_072)
+        for parameter in ["channel_max=70000", "channel_max=x", "frame_max=4095", "frame_max=-1"] {
+            #expect(throws: AMQPConfigurationError.self) {
+                try AMQPConfiguration(url: "amqp://h?\(parameter)", connectionName: "test")
+            }
+        }
+    }
+
+    @Test func hostsThatAreNotVerified() throws {
+        let url = "amqp://one,amqps://two,amqps://three?verify=verify_none"
+        #expect(try AMQPConfiguration(url: url, connectionName: "test").unverifiedHosts == ["one", "three"])
+    }
+
     @Test func tls() throws {
         let node = try node("amqps://h?cacertfile=%2Fca.pem&verify=verify_none&certfile=c&keyfile=k")
         #expect(node.port == 5671)

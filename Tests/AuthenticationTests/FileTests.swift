@@ -37,6 +37,32 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         }
     }
 
+    /// Finding 3: before, a file that was gone or could not be used left every key in force.
+    @Test(arguments: [true, false])
+    func aFileThatCannotBeUsedRefusesEveryKey(isGone: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let clock = TestClock()
+            let file = APIKeysFile(path: folder + "/keys")
+            let key = try file.add("billing")
+            let ring = try APIKeyRing(path: file.path, logger: quiet, now: { clock.instant })
+            if isGone {
+                try FileManager.default.removeItem(atPath: file.path)
+            } else {
+                try write("garbage", to: file.path)
+                clock.advance(by: .seconds(59))
+                #expect(try ring.sender(authorization: "Bearer \(key)") == "billing")
+            }
+            clock.advance(by: .seconds(1))
+            let error = #expect(throws: AuthenticationError.self) { try ring.sender(authorization: "Bearer \(key)") }
+            #expect(error?.code == .unavailable)
+            #expect(ring.source.problem() != nil)
+            try write("billing \(APIKey.hash(key))", to: file.path)
+            clock.advance(by: .seconds(1))
+            #expect(try ring.sender(authorization: "Bearer \(key)") == "billing")
+            #expect(ring.source.problem() == nil)
+        }
+    }
+
     @Test(
         arguments: [
             (nil, .missing), ("", .missing), ("Basic abc", .missing), ("Bearer", .malformed),

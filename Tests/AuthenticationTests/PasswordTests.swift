@@ -1,3 +1,4 @@
+import Foundation
 import SecurePushCore
 import Testing
 
@@ -91,35 +92,121 @@ private func withUsers(
         }
     }
 
-    /// 50 fit into the queue and are served; of 200, what does not fit is refused at once.
-    @Test func manyAtOnceStayBounded() async throws {
+    /// The flood of the security review, finding 6: 80 connections with wrong passwords, from bob's own address.
+    /// Before, 26 of 26 log-ins of bob were refused, for 64 waiting passwords were all that the queue held.
+    @Test(arguments: [true, false])
+    func aFloodDoesNotKeepOthersOut(namesOneUser: Bool) async throws {
+        let hash = try ScryptHash(password: Array("secret".utf8), parameters: .init(logCost: 12)).text
         try await withAuthenticator(
             jwks: nil,
             configure: { configuration, folder in
-                let hash = try ScryptHash(password: Array("secret".utf8), parameters: .init(logCost: 12))
-                try write("alice \(hash.text)\n", to: folder + "/users")
+                try write("alice \(hash)\nbob \(hash)\n", to: folder + "/users")
                 configuration.usersFile = folder + "/users"
             }
         ) { bench in
-            #expect(try await outcomes(50, bench) == ["invalid": 50])
-            let outcomes = try await outcomes(200, bench)
-            #expect(outcomes["unavailable", default: 0] > 0)
-            #expect(outcomes["invalid", default: 0] >= PasswordVerifier.queueLimit)
+            let address = ClientAddress("192.0.2.1")
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for attacker in 0..<80 {
+                    group.addTask {
+                        let user = namesOneUser ? "alice" : "user\(attacker)"
+                        return await bench.refusal(basic(user, "wrong \(attacker)"), from: address)?.code.description
+                            ?? "accepted"
+                    }
+                }
+                // While they wait: the first log-in of another user.
+                try await bench.expectUser(basic("bob", "secret"), "bob", from: address)
+                var outcomes: [String: Int] = [:]
+                for try await outcome in group { outcomes[outcome, default: 0] += 1 }
+                #expect(outcomes.values.reduce(0, +) == 80)
+                if namesOneUser {
+                    let checked = outcomes["invalid", default: 0]
+                    let most = PasswordThrottle.freeFailuresOfPair + PasswordVerifier.maxRunning
+                    #expect((1...most).contains(checked), "\(outcomes)")
+                    #expect(outcomes["throttled"] == 80 - checked, "\(outcomes)")
+                } else {
+                    #expect(outcomes == ["invalid": 80])
+                    #expect(bench.holds.all.max() == PasswordThrottle.maxHold)
+                }
+            }
+            #expect(bench.lines.all.count { $0.contains("Many passwords were wrong or refused") } == 1)
+            #expect(!bench.lines.all.contains { $0.contains("alice") })
+        }
+    }
+
+    @Test func aUserWhoFailedOftenWaitsAndIsToldHowLong() async throws {
+        try await withUsers([("alice", "secret")]) { bench in
+            let address = ClientAddress("192.0.2.1")
+            for number in 0..<PasswordThrottle.freeFailuresOfPair {
+                #expect(await bench.refusal(basic("alice", "\(number)"), from: address)?.code == .invalid)
+            }
+            // The right one neither, or the wait would tell which is right.
+            let refusal = await bench.refusal(basic("alice", "secret"), from: address)
+            #expect(refusal?.code == .throttled && refusal?.retryAfter == .seconds(1))
+            #expect(refusal?.challenges == [])
+            try await bench.expectUser(basic("alice", "secret"), "alice", from: ClientAddress("192.0.2.2"))
+            // Accepted before: not asked again.
+            try await bench.expectUser(basic("alice", "secret"), "alice", from: address)
+            bench.clock.advance(by: .seconds(1))
+            #expect(await bench.refusal(basic("alice", "x"), from: address)?.code == .invalid)
+            #expect(await bench.refusal(basic("alice", "y"), from: address)?.retryAfter == .seconds(2))
+        }
+    }
+
+    /// A device that comes back sends many requests at once with the same credentials.
+    @Test func equalCredentialsAtOnceAreCheckedOnce() async throws {
+        try await withUsers([("alice", "secret")]) { bench in
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<200 { group.addTask { try await bench.user(basic("alice", "secret")) } }
+                for try await user in group { #expect(user == "alice") }
+            }
+        }
+    }
+
+    @Test func aCallerWhoGoesAwayIsNotWaitedFor() async throws {
+        try await withUsers([("alice", "secret")]) { bench in
+            let task = Task { await bench.refusal(basic("alice", "wrong"))?.code }
+            task.cancel()
+            let code = await task.value
+            #expect(code == .unavailable || code == .invalid)
             try await bench.expectUser(basic("alice", "secret"), "alice")
         }
     }
 
-    /// How many of so many wrong passwords at once end in which way.
-    private func outcomes(_ count: Int, _ bench: AuthenticatorBench) async throws -> [String: Int] {
-        await withTaskGroup(of: String.self) { group in
-            for number in 0..<count {
-                group.addTask {
-                    await bench.refusal(basic("alice", "wrong \(number)"))?.code.description ?? "accepted"
-                }
-            }
-            var outcomes: [String: Int] = [:]
-            for await outcome in group { outcomes[outcome, default: 0] += 1 }
-            return outcomes
+    /// Finding 26: the unknown user took the time of the first line, which was the cheap one.
+    @Test func everyNameCostsWhatTheDearestDoes() throws {
+        let parameters: [ScryptHash.Parameters] = [
+            .init(logCost: 4, blockSize: 1), .init(logCost: 7, blockSize: 8), .init(logCost: 10), .init(logCost: 9),
+        ]
+        let lines = try parameters.enumerated().map { index, parameters in
+            "user\(index) \(try ScryptHash(password: Array("x".utf8), parameters: parameters).text)\n"
+        }
+        let users = try UserPasswords(lines.joined())
+        let dearest = try #require(parameters.map(\.work).max())
+        for own in parameters {
+            let work = own.work + users.fillers(after: own).map(\.work).reduce(0, +)
+            #expect(abs(work - dearest) <= dearest / 64, "\(own)")
+        }
+        #expect(users.fillers(after: .init(logCost: 10)).isEmpty)
+        #expect(users.weakCount == 4)
+        let name = try #require(UserName("user1"))
+        #expect(users.matches(name, Array("x".utf8)) && !users.matches(name, Array("y".utf8)))
+    }
+
+    @Test func cheapHashesAreLogged() async throws {
+        try await withUsers([("alice", "secret")]) { bench in
+            #expect(bench.lines.all.contains { $0.contains("cheaper to guess") && $0.contains("users=1") })
+        }
+    }
+
+    @Test func aFileThatIsGoneLetsNobodyInAndASecondLaterNobodyIsRemembered() async throws {
+        try await withUsers([("alice", "secret")]) { bench in
+            try await bench.expectUser(basic("alice", "secret"), "alice")
+            try FileManager.default.removeItem(atPath: bench.folder + "/users")
+            bench.clock.advance(by: .seconds(1))
+            let refusal = await bench.refusal(basic("alice", "secret"))
+            #expect(refusal?.code == .unavailable && refusal?.challenges == [])
+            let source = try #require(bench.authenticator.sources.first { $0.key == "AUTH_USERS_FILE" })
+            #expect(source.problem()?.hasSuffix("Access is denied.") == true)
         }
     }
 

@@ -143,6 +143,47 @@ final class KeyServer: Sendable {
         }
     }
 
+    /// Finding 25: before, a key that was withdrawn at an issuer that cannot be reached was trusted for ever.
+    @Test func keysAreTrustedForADayAtMost() async throws {
+        let key = TestKey.es256()
+        let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
+        try await withBench(server) { bench in
+            let source = try #require(bench.authenticator.sources.first { $0.key == "AUTH_JWKS_URL" })
+            let header =
+                "Bearer "
+                + (try key.token(
+                    header: #"{"alg":"ES256","kid":"a"}"#, claims: claims(expiresIn: 1_000_000)))
+            try await bench.expectUser(header, "alice")
+            #expect(source.problem() == nil)
+            server.set("", status: .serviceUnavailable)
+            bench.clock.advance(by: .seconds(86_399))
+            try await bench.expectUser(header, "alice")
+            #expect(try await eventually { source.problem()?.contains("for 24 h at most") == true })
+            bench.clock.advance(by: .seconds(1))
+            try await bench.expectRefusal(header, .unavailable)
+            #expect(source.problem()?.contains("no keys are trusted") == true)
+            server.set(jwks(key.jwk(#""kid":"a""#)))
+            bench.clock.advance(by: .seconds(10))
+            try await bench.expectUser(header, "alice")
+            #expect(source.problem() == nil)
+        }
+    }
+
+    @Test func aReloadFetchesTheKeys() async throws {
+        let (old, new) = (TestKey.es256(), TestKey.es256())
+        let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))
+        try await withBench(server) { bench in
+            let source = try #require(bench.authenticator.sources.first)
+            let header = try token(old, "old")
+            try await bench.expectUser(header, "alice")
+            server.set(jwks(new.jwk(#""kid":"new""#)))
+            try await source.reload()
+            try await bench.expectRefusal(header, .invalid)
+            server.set("", status: .serviceUnavailable)
+            await #expect(throws: AuthenticationSetupError.self) { try await source.reload() }
+        }
+    }
+
     @Test func noKeysAtAllIsUnavailableUntilTheyCome() async throws {
         let key = TestKey.es256()
         let server = KeyServer("")
@@ -192,6 +233,19 @@ final class KeyServer: Sendable {
     ])
     func bad(url: String) {
         #expect(throws: AuthenticationSetupError.self) { try KeySetURL(url) }
+    }
+
+    @Test func httpToAnotherMachineWhereThatIsAllowed() throws {
+        _ = try KeySetURL("http://id.example/keys", isInsecureAllowed: true)
+        #expect(throws: AuthenticationSetupError.self) { try KeySetURL("ftp://id.example/", isInsecureAllowed: true) }
+    }
+
+    /// Finding 14: the client offered TLS 1.0 and 1.1.
+    @Test func noTLSBelow12IsOffered() async throws {
+        let hello = try await ClientHello.capture { port in
+            _ = try? await KeySetURL("https://127.0.0.1:\(port)/keys").fetch()
+        }
+        #expect(hello.versions == [0x0304, 0x0303])
     }
 }
 

@@ -97,6 +97,68 @@ import Testing
         }
     }
 
+    /// Finding 10: before, a token outlived its user's removal and password.
+    @Test(arguments: ["", "alice NEW\n", "garbage"])
+    func aTokenEndsWithTheEntryItWasIssuedFor(file: String) async throws {
+        let hash = { (password: String) in
+            try ScryptHash(password: Array(password.utf8), parameters: .init(logCost: 4, blockSize: 1)).text
+        }
+        let alice = try #require(UserName("alice"))
+        try await withAuthenticator(
+            jwks: nil,
+            configure: { configuration, folder in
+                configuration.signingKeyFile = folder + "/key.pem"
+                configuration.usersFile = folder + "/users"
+                try TokenSigningKey.make(at: folder + "/key.pem")
+                try write("alice \(hash("old"))\nbob \(hash("b"))\n", to: folder + "/users")
+            }
+        ) { bench in
+            let issuer = try #require(try TokenIssuer(configuration: bench.configuration))
+            let token = "Bearer " + (try issuer.issue(to: alice, now: bench.clock.now).token)
+            try await bench.expectUser(token, "alice")
+            try write(file.replacing("NEW", with: try hash("new")), to: bench.folder + "/users")
+            bench.clock.advance(by: file == "garbage" ? .seconds(60) : .seconds(1))
+            try await bench.expectRefusal(token, file == "garbage" ? .unavailable : .invalid)
+            // A token without the claim, such as an identity provider's, names a user that is in no file.
+            let key = try TokenSigningKey(path: bench.folder + "/key.pem")
+            let foreign = try key.sign(
+                TokenClaims(subject: try #require(UserName("carol")), expiresAt: bench.clock.now + .seconds(60)))
+            try await bench.expectUser("Bearer \(foreign)", "carol")
+            if file == "garbage" { return }
+            guard file.hasPrefix("alice") else {
+                #expect(throws: AuthenticationError.self) { try issuer.issue(to: alice, now: bench.clock.now) }
+                return
+            }
+            let new = "Bearer " + (try issuer.issue(to: alice, now: bench.clock.now).token)
+            try await bench.expectUser(new, "alice")
+        }
+    }
+
+    @Test func theEndMayBeGiven() async throws {
+        try await withIssuer { issuer, key, bench in
+            let user = try #require(UserName("alice"))
+            let now = bench.clock.now
+            for (seconds, issuedAt) in [(Int64(300), Int64(0)), (-60, -60)] {
+                let issued = try issuer.issue(to: user, now: now, expiresAt: now + .seconds(seconds))
+                let parts = issued.token.split(separator: ".")
+                let bytes = try #require(Base64.decode(parts[1], .url))
+                let payload = try JSONDecoder().decode(Payload.self, from: Data(bytes))
+                #expect(payload.exp == Int(Timestamp.claim(seconds)) && payload.iat == Int(Timestamp.claim(issuedAt)))
+                #expect(issued.expiresIn == max(0, Int(seconds)))
+            }
+        }
+    }
+
+    @Test(arguments: [(nil, nil, 1), ("i", nil, 1), (nil, "a", 1), ("i", "a", 0)] as [(String?, String?, Int)])
+    func aKeySetForAnyTokenIsLogged(issuer: String?, audience: String?, count: Int) async throws {
+        try await withAuthenticator(
+            jwks: jwks(TestKey.es256().jwk()),
+            configure: { configuration, _ in (configuration.issuer, configuration.audience) = (issuer, audience) }
+        ) { bench in
+            #expect(bench.lines.all.count { $0.contains("whatever their issuer or audience") } == count)
+        }
+    }
+
     @Test func keyFiles() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/key.pem"

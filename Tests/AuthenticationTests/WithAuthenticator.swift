@@ -2,6 +2,7 @@ import Authentication
 import Foundation
 import Logging
 import SecurePushCore
+import Synchronization
 import Testing
 
 @testable import Authentication
@@ -11,13 +12,16 @@ struct AuthenticatorBench {
     let folder: String
     let clock: TestClock
     let authenticator: UserAuthenticator
+    let configuration: UserAuthenticationConfiguration
+    let lines: LogLines
+    let holds: Holds
 
     var keySetFile: String { folder + "/keys.json" }
 
     /// The error of credentials that must be refused.
-    func refusal(_ authorization: String?) async -> AuthenticationError? {
+    func refusal(_ authorization: String?, from client: ClientAddress? = nil) async -> AuthenticationError? {
         do throws(AuthenticationError) {
-            _ = try await authenticator.authenticate(authorization: authorization)
+            _ = try await authenticator.authenticate(authorization: authorization, from: client)
             return nil
         } catch {
             return error
@@ -32,14 +36,46 @@ struct AuthenticatorBench {
     }
 
     func expectUser(
-        _ authorization: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
+        _ authorization: String, _ name: String, from client: ClientAddress? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let found = try await user(authorization)
+        let found = try await user(authorization, from: client)
         #expect(found == name, sourceLocation: sourceLocation)
     }
 
-    func user(_ authorization: String) async throws -> String {
-        try await authenticator.authenticate(authorization: authorization).text
+    func user(_ authorization: String, from client: ClientAddress? = nil) async throws -> String {
+        try await authenticator.authenticate(authorization: authorization, from: client).text
+    }
+}
+
+/// The answers that were held back, without the waiting.
+final class Holds: Sendable {
+    private let noted = Mutex<[Duration]>([])
+
+    var all: [Duration] { noted.withLock { $0 } }
+    func note(_ duration: Duration) { noted.withLock { $0.append(duration) } }
+}
+
+/// The lines that were logged.
+struct LogLines: LogHandler {
+    private final class Store: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    private let store = Store()
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.debug
+
+    var all: [String] { store.lines.withLock { $0 } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        store.lines.withLock { $0.append("\(event.level) \(event.message)\(fields)") }
     }
 }
 
@@ -55,11 +91,14 @@ func withAuthenticator(
             try write(jwks, to: folder + "/keys.json")
         }
         try configure(&configuration, folder)
-        let clock = TestClock()
+        let (clock, lines, holds) = (TestClock(), LogLines(), Holds())
         let authenticator = try UserAuthenticator(
-            configuration: configuration, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-            now: { clock.now }, instant: { clock.instant })
-        try await body(AuthenticatorBench(folder: folder, clock: clock, authenticator: authenticator))
+            configuration: configuration, logger: Logger(label: "test", factory: { _ in lines }),
+            now: { clock.now }, instant: { clock.instant }, hold: { holds.note($0) })
+        try await body(
+            AuthenticatorBench(
+                folder: folder, clock: clock, authenticator: authenticator, configuration: configuration,
+                lines: lines, holds: holds))
     }
 }
 

@@ -17,6 +17,21 @@ struct PostgresConfigurationTests {
         }
     }
 
+    @Test(arguments: [
+        ("postgres://h/d", ["h"]), ("postgres://h,i/d?sslmode=require", ["h", "i"]),
+        ("postgres://h/d?sslmode=verify-full", []), ("postgres://h/d?sslmode=verify-ca", []),
+        ("postgres:///d", []), ("postgres://%2Frun%2Fpostgresql/d", []), ("postgres:///d?host=/tmp,h", ["h"]),
+        ("postgres://h/d?hostaddr=192.0.2.1", ["192.0.2.1"]), ("postgres://[::1]/d", ["::1"]),
+    ])
+    func hostsThatAreNotVerified(uri: String, hosts: [String]) throws {
+        #expect(try PostgresConfiguration(uri: uri).unverifiedHosts == hosts)
+    }
+
+    @Test func aHugeTimeoutIsBounded() throws {
+        let uri = "postgres://h/d?connect_timeout=9223372036854775807"
+        #expect(try PostgresConfiguration(uri: uri).connectTimeout == .seconds(3600))
+    }
+
     @Test func connectTimeoutComesFromTheURI() throws {
         #expect(try PostgresConfiguration(uri: "postgres://h/d?connect_timeout=2").connectTimeout == .seconds(2))
         #expect(try PostgresConfiguration(uri: "postgres://h/d").connectTimeout == .seconds(5))

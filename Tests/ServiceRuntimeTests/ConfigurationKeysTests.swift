@@ -20,7 +20,7 @@ struct ConfigurationKeysTests {
     private static let additions = [
         "HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY", "HTTP_MAX_CONNECTIONS", "HTTP_MAX_CONNECTIONS_PER_ADDRESS",
         "HTTP_MAX_IN_FLIGHT", "HTTP_HEADER_TIMEOUT", "HTTP_BODY_TIMEOUT", "DATABASE_URL_FILE", "AMQP_URL_FILE",
-        "AMQP_DECLARE",
+        "AMQP_DECLARE", "ALLOW_INSECURE",
     ]
 
     @Test func everyKeyOnce() {

@@ -1,3 +1,4 @@
+import Foundation
 import ServiceRuntime
 import Testing
 
@@ -63,6 +64,76 @@ struct ConfigurationReaderTests {
         let line = reader.issues.first?.description ?? "\n"
         #expect(!line.contains("\n"))
         #expect(line.count < 160)
+    }
+
+    @Test func aFileTakesThePlaceOfADefault() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "url").path
+            try Data("amqps://u:p@h/ \n".utf8).write(to: URL(filePath: path))
+            var reader = ConfigurationReader(environment: ["AMQP_URL_FILE": path])
+            #expect(
+                reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile) == "amqps://u:p@h/")
+            reader = ConfigurationReader(environment: ["AMQP_URL_FILE": path, "AMQP_URL": "amqp://h"])
+            #expect(reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile) == nil)
+            #expect(reader.issues.map(\.key) == ["AMQP_URL"])
+        }
+    }
+
+    /// Finding 18: a flag is in the list of processes.
+    @Test(
+        arguments: [
+            (["AMQP_URL": "amqp://u:p@h/"], ["AMQP_URL"]), (["AMQP_URL": "amqp://h/"], []),
+            (["DATABASE_URL": "postgres://u:p@h/d"], ["DATABASE_URL"]),
+            (["DATABASE_URL": "postgres://u@h/d?password=p"], ["DATABASE_URL"]),
+            (["DATABASE_URL": "postgres://u@h/d"], []), (["DATABASE_URL": "sqlite:/a:b@c"], []),
+            (
+                ["HUB_CONNECTION_STRING": "Endpoint=sb://h/;SharedAccessKeyName=n;SharedAccessKey=k"],
+                ["HUB_CONNECTION_STRING"]
+            ),
+            (["HTTP_HOST": "::1"], []), ([:], []),
+        ] as [([String: String], [String])])
+    func secretsInFlags(flags: [String: String], keys: [String]) {
+        let reader = ConfigurationReader(flags: flags, environment: ["AMQP_URL": "amqp://u:p@h/"])
+        let exposed = reader.exposedSecrets(ConfigurationKeys.all)
+        #expect(exposed.map(\.key) == keys)
+        #expect(exposed.allSatisfy { $0.problem.hasSuffix("use the variable \($0.key) or \($0.key)_FILE") })
+    }
+
+    @Test(arguments: [
+        ("localhost", true), ("LOCALHOST", true), ("127.0.0.1", true), ("127.9.9.9", true), ("::1", true),
+        ("[::1]", true), ("::ffff:127.0.0.1", true), ("0.0.0.0", false), ("::", false), ("10.0.0.1", false),
+        ("127.0.0.1.example", false), ("localhost.example", false), ("127.1", false), ("", false), ("rabbit", false),
+    ])
+    func loopback(host: String, isLocal: Bool) { #expect(InsecureLink.isLoopback(host) == isLocal) }
+
+    @Test func unprotectedLinksAreRefusedUnlessTheyAreNamed() {
+        var reader = ConfigurationReader(environment: ["ALLOW_INSECURE": "amqp, HTTP"])
+        reader.refuse(["names h"], of: "AMQP_URL", as: .amqp, remedy: "use amqps://")
+        reader.refuse([], of: "DATABASE_URL", as: .postgres, remedy: "x")
+        #expect(reader.issues.isEmpty)
+        reader.refuse(["names h", "names i"], of: "DATABASE_URL", as: .postgres, remedy: "use sslmode=verify-full")
+        #expect(
+            reader.issues.map(\.description) == [
+                "DATABASE_URL: names h, names i beyond this machine without verified TLS: use sslmode=verify-full, "
+                    + "or set ALLOW_INSECURE=postgres"
+            ])
+        reader = ConfigurationReader(environment: ["ALLOW_INSECURE": "amqp,all"])
+        for link in InsecureLink.allCases { #expect(reader.allows(link) == false) }
+        #expect(reader.issues.map(\.key) == ["ALLOW_INSECURE"])
+    }
+
+    @Test(
+        arguments: [
+            ([:], nil), (["HTTP_HOST": "::1"], nil), (["HTTP_HOST": "0.0.0.0"], "HTTP_HOST"),
+            (["HTTP_HOST": "192.0.2.1"], "HTTP_HOST"), (["HTTP_HOST": "0.0.0.0", "ALLOW_INSECURE": "http"], nil),
+            (["HTTP_HOST": "0.0.0.0", "ALLOW_INSECURE": "amqp,jwks,postgres"], "HTTP_HOST"),
+        ] as [([String: String], String?)])
+    func listeningBeyondLoopbackNeedsTLS(environment: [String: String], key: String?) {
+        var reader = ConfigurationReader(environment: environment)
+        _ = HTTPConfiguration.read(&reader, defaultPort: 8080)
+        #expect(reader.issues.first?.key == key)
+        reader = ConfigurationReader(environment: environment)
+        #expect(HTTPConfiguration.read(&reader, defaultPort: 8080, isAPI: false) != nil)
     }
 
     @Test func whetherAKeyIsSet() {

@@ -23,6 +23,18 @@ struct DurationParserTests {
         }
     }
 
+    /// Every sum and product of a text or duration is bounded: none of these traps.
+    @Test(arguments: [
+        "9223372036854775807ms", "9223372036854775.807999s", "106751991167.300645d", "106751991168d",
+        "9223372036854775807.999999ms", "99999999999999999999s", "0.999999d", "2562047788015.215500h",
+    ])
+    func nothingOverflows(text: String) {
+        if let duration = Duration(configurationText: text) { #expect(!duration.configurationText.isEmpty) }
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .nanoseconds(Int64.min), .zero])
+    func everyDurationHasAText(duration: Duration) { #expect(duration.configurationText.last?.isLetter == true) }
+
     @Test func outOfRange() {
         let parser = ConfigurationParser<Duration>.duration(.seconds(1) ... .seconds(86_400))
         #expect(throws: ConfigurationRefusal("is not from 1s to 1d")) { try parser.parse("500ms") }

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
+import SecurePushCore
 import Synchronization
 import Testing
 
@@ -52,6 +53,25 @@ struct OperationsTests {
         #expect(response.status.code == code)
         #expect(response.headers[.contentType] == "application/json")
         #expect(String(buffer: response.body) == body)
+    }
+
+    @Test func filesThatCannotBeUsedAreNamed() async throws {
+        let context = ServiceContext.test()
+        let reloads = Mutex<[String]>([])
+        let sources = [("AUTH_USERS_FILE", "It is gone. Access is denied."), ("PAYLOAD_KEYS_FILE", nil)].map {
+            (key: String, problem: String?) in
+            ReloadableSource(key: key, problem: { problem }, reload: { reloads.withLock { $0.append(key) } })
+        }
+        let check = context.watch(sources)
+        let report = await ReadinessReport.collect([check])
+        #expect(
+            report.json() == #"{"status":"ready","checks":{"files":"down"},"#
+                + #""reasons":{"files":"AUTH_USERS_FILE: It is gone. Access is denied."},"files":"down"}"#)
+        let metrics = context.metrics.exposition()
+        #expect(metrics.contains("securepush_file_unusable{file=\"AUTH_USERS_FILE\"} 1\n"))
+        #expect(metrics.contains("securepush_file_unusable{file=\"PAYLOAD_KEYS_FILE\"} 0\n"))
+        await context.reload()
+        #expect(reloads.withLock { $0 } == ["AUTH_USERS_FILE", "PAYLOAD_KEYS_FILE"])
     }
 
     @Test func detailsFollowTheParts() async {

@@ -27,6 +27,19 @@ struct ServiceActionTests {
         #expect(logging.level == .debug)
     }
 
+    @Test func aSecretInAFlagIsAWarning() throws {
+        let usage = ServiceUsage(name: "ingest", summary: "x", keys: [ConfigurationKeys.amqpURL])
+        let action = ServiceAction.decide(
+            usage: usage, arguments: ["--amqp-url", "amqp://u:hunter2@127.0.0.1"], environment: [:]
+        ) { reader in reader.read(ConfigurationKeys.amqpURL) }
+        guard case .serve(_, let logging) = action else {
+            Issue.record("not served")
+            return
+        }
+        #expect(logging.warnings.map(\.key) == ["AMQP_URL"])
+        #expect(!logging.warnings.contains { $0.problem.contains("hunter2") })
+    }
+
     @Test func refusesUsage() {
         guard case .refuse(let lines, let code) = decide(["--http-prot", "1"]) else {
             Issue.record("not refused")

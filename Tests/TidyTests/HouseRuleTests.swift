@@ -51,6 +51,15 @@ import Testing
         }
     }
 
+    /// AsyncHTTPClient offers TLS 1.0 unless it is told otherwise (security review, finding 14).
+    @Test(arguments: SourceFile.production)
+    func everyHTTPClientHasTheSharedTLSSettings(_ file: SourceFile) {
+        let text = file.lines.joined(separator: "\n")
+        guard text.contains("HTTPClient.Configuration(") || text.contains("HTTPClient.shared") else { return }
+        #expect(!text.contains("HTTPClient.shared"), "\(file.path): the shared client offers old TLS versions")
+        #expect(text.contains("tlsConfiguration: OutgoingTLS.configuration"), "\(file.path)")
+    }
+
     @Test(arguments: SourceFile.production)
     func uncheckedSendingCarriesItsProof(_ file: SourceFile) {
         for (number, line) in file.lines.enumerated()

@@ -23,7 +23,7 @@ struct BatchController: Sendable {
 
     /// Answers 200 before it has read a line; what becomes of each is in its result.
     @Sendable func accept(_ request: Request, context: some RequestContext) async throws -> Response {
-        let caller = try await caller.authenticate(request.headers[.authorization])
+        let caller = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         guard case .sender(let sender) = caller else {
             throw Problem.forbidden("A user may only send a confirmation to itself, and in no batch.")
         }

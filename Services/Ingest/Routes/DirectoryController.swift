@@ -28,7 +28,7 @@ struct DirectoryController: Sendable {
     }
 
     @Sendable func status(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request)
+        let sender = try await sender(of: request, from: context.clientAddress)
         guard let id = id(context), let record = try await directory.record(id, sender: sender) else {
             throw DirectoryController.notFound
         }
@@ -36,7 +36,7 @@ struct DirectoryController: Sendable {
     }
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request)
+        let sender = try await sender(of: request, from: context.clientAddress)
         let query = try NotificationQuery(query: request.uri.query, sender: sender)
         let now = Timestamp.now
         let page = try await directory.page(query, now: now)
@@ -45,7 +45,7 @@ struct DirectoryController: Sendable {
 
     /// The payload is gone once this answers; a repeat answers the same.
     @Sendable func revoke(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request)
+        let sender = try await sender(of: request, from: context.clientAddress)
         guard let id = id(context), try await directory.revoke(id, sender: sender, now: .now) else {
             throw DirectoryController.notFound
         }
@@ -74,8 +74,8 @@ struct DirectoryController: Sendable {
     private static let notFound = Problem.notFound("There is no such notification.")
 
     /// Credentials come first: without them nothing is told apart, whatever the path says.
-    private func sender(of request: Request) async throws -> String {
-        let caller = try await caller.authenticate(request.headers[.authorization])
+    private func sender(of request: Request, from client: ClientAddress?) async throws -> String {
+        let caller = try await caller.authenticate(request.headers[.authorization], from: client)
         guard case .sender(let name) = caller else {
             throw Problem.forbidden(
                 "This is for senders with an API key; a user may only send a confirmation to itself.")

@@ -15,7 +15,7 @@ struct NotificationsController: Sendable {
 
     /// Answers once the notifications are durable, broker up or not.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
-        let caller = try await caller.authenticate(request.headers[.authorization])
+        let caller = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let key = try IdempotencyKeyHeader.value(in: request.headers)
         let share = intake.budget.share()
         defer { share.release() }

@@ -16,7 +16,7 @@ struct InboxController: Sendable {
     }
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let query = try InboxQuery(query: request.uri.query)
         let page = try await inbox.inbox(
             of: user, unreadOnly: query.unreadOnly, after: query.after, limit: query.limit, now: .now)

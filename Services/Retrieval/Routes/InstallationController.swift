@@ -22,7 +22,7 @@ struct InstallationController: Sendable {
 
     /// Creates or overwrites an installation.
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let id = try deviceID(context)
         let wanted = try InstallationRequest(await request.jsonBody(upTo: InstallationRequest.longestBody), id: id)
         let handles = DeviceHandle.spellings(wanted.channel.handle)
@@ -50,7 +50,7 @@ struct InstallationController: Sendable {
     /// Gives an installation of the caller's as the hub was given it: from the store, for the hub throttles readings to
     /// a few a minute.
     @Sendable func get(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let installation = try await own(context, user)
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         let body = ByteBuffer(bytes: installation.document)
@@ -59,7 +59,7 @@ struct InstallationController: Sendable {
 
     /// Removes an installation of the caller's from the hub and here.
     @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let id = try deviceID(context)
         let isFound = try await context.askingHub {
             try changes.requireHub()

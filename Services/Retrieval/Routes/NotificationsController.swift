@@ -20,7 +20,7 @@ struct NotificationsController: Sendable {
     /// Opens the payload and marks it read. An unknown notification, another user's, and one that is not due yet
     /// (`NotBefore`) are the same 404.
     @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await authenticate(request)
+        let user = try await authenticate(request, from: context.clientAddress)
         let id = context.parameters.get("id").flatMap { NotificationID($0) }
         let found = if let id { try await reader.find(id, recipient: user) } else { StoredNotification?.none }
         let now = Timestamp.now
@@ -45,9 +45,9 @@ struct NotificationsController: Sendable {
         return response(id: id, payload: text, isRead: stored.readAt != nil)
     }
 
-    private func authenticate(_ request: Request) async throws -> UserName {
+    private func authenticate(_ request: Request, from client: ClientAddress?) async throws -> UserName {
         do {
-            return try await caller.authenticate(request.headers[.authorization])
+            return try await caller.authenticate(request.headers[.authorization], from: client)
         } catch let error as AuthenticationError {
             if error.code != .unavailable { metrics.unauthorized.increment() }
             throw error

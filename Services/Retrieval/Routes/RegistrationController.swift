@@ -21,7 +21,7 @@ struct RegistrationController: Sendable {
 
     /// Makes a registration ID; whatever had the handle, if one is given, is removed. A body is not looked at.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         var parameters = QueryParameters(request.uri.query, known: ["handle"], plusIsBlank: false)
         let handle = parameters.take("handle", DeviceHandle.requirement) {
             DeviceHandle.issue($0) == nil ? $0 : nil
@@ -46,7 +46,7 @@ struct RegistrationController: Sendable {
 
     /// Registers the device with the hub under an ID of the caller's.
     @Sendable func update(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         guard let id = context.deviceID else { throw notFound }
         let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.longestBody))
         let (tags, handles) = (wanted.tags + [user.tag], DeviceHandle.spellings(wanted.handle))
@@ -69,7 +69,7 @@ struct RegistrationController: Sendable {
 
     /// Removes a registration of the caller's from the hub and here.
     @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization])
+        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         guard let id = context.deviceID else { throw notFound }
         let isFound = try await context.askingHub {
             try changes.requireHub()

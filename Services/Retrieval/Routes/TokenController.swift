@@ -18,7 +18,8 @@ struct TokenController: Sendable {
     /// Takes Basic credentials only: a token must not prolong itself.
     @Sendable func issue(_ request: Request, context: some RequestContext) async throws -> Response {
         guard let issuer else { throw Problem.notFound("No tokens are issued here.") }
-        let user = try await caller.authenticateByPassword(request.headers[.authorization])
+        let user = try await caller.authenticateByPassword(
+            request.headers[.authorization], from: context.clientAddress)
         let token = try issuer.issue(to: user, now: .now)
         let body = """
             {"access_token":\(JSONText.quoted(token.token)),"token_type":"Bearer","expires_in":\(token.expiresIn)}

@@ -15,7 +15,9 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     var keys: [any ConfigurationKeyDescription] {
         let logging: [any ConfigurationKeyDescription] = [ConfigurationKeys.logLevel, ConfigurationKeys.logFormat]
-        return HTTPConfiguration.keys(defaultPort: defaultPort) + StorageConfiguration.keys + ownKeys + logging
+        var names = Set<String>()
+        return (HTTPConfiguration.keys(defaultPort: defaultPort) + StorageConfiguration.keys + ownKeys + logging)
+            .filter { names.insert($0.name).inserted }
     }
 
     private var defaultPort: Int {
@@ -47,7 +49,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     /// Reads everything as the service does at its start; the reader notes what is wrong.
     func check(_ reader: inout ConfigurationReader) {
-        _ = HTTPConfiguration.read(&reader, defaultPort: defaultPort)
+        _ = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: self != .dispatcher)
         _ = StorageConfiguration.read(&reader)
         _ = reader.read(ConfigurationKeys.logLevel)
         _ = reader.read(ConfigurationKeys.logFormat)

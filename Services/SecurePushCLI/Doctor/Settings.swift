@@ -5,7 +5,17 @@ import ServiceConfiguration
 struct Settings: Sendable {
     let all: [String: String]
 
-    init(_ environment: [String: String] = ProcessInfo.processInfo.environment) { all = environment }
+    /// `DATABASE_URL_FILE` and `AMQP_URL_FILE` stand for what the files hold, as for the services.
+    init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
+        var all = environment
+        for key in [ConfigurationKeys.databaseURL.name, ConfigurationKeys.amqpURL.name] {
+            guard all[key, default: ""].isEmpty, let path = all[key + "_FILE"], !path.isEmpty else { continue }
+            all[key + "_FILE"] = nil
+            // No URL, so that a command fails and does not take the default one.
+            all[key] = SmallFile.contents(of: path) ?? "unreadable:\(path)"
+        }
+        self.all = all
+    }
 
     /// A setting; of the URLs that a service may have from a file, the file's text.
     subscript(key: String) -> String? {

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import ServiceConfiguration
 
 /// An answer, read whole.
 struct APIAnswer: Sendable, Equatable {
@@ -32,8 +33,8 @@ struct APIClient: Sendable {
     var http = APIClient.sharedClient
 
     /// Says at once where nothing listens, instead of trying again until the timeout.
-    private static let sharedClient: HTTPClient = {
-        var configuration = HTTPClient.Configuration()
+    static let sharedClient: HTTPClient = {
+        var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()

@@ -4,6 +4,7 @@ import Authentication
 import Foundation
 import NIOCore
 import SecurePushCore
+import ServiceConfiguration
 import UnixSignals
 
 extension LoadTestCommand {
@@ -20,7 +21,7 @@ extension LoadTestCommand {
 
     /// As many connections as requests under way and push channels, and some for what else is asked.
     private var httpConfiguration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             plan.concurrency + plan.devices + DispatchWatch.samplesAtOnce + LoadDevices.registrationsAtOnce
         // A service that is away is to be counted as that, not waited for.

@@ -74,18 +74,17 @@ struct TokenCommand: ConsoleCommand {
 
     private func sign(_ name: UserName, _ keyFile: String) throws -> Answer {
         let environment = ProcessInfo.processInfo.environment
-        let lifetime = Duration.seconds(3600)
-        let end = expiresAt?.time ?? .now + (expiresIn?.duration ?? lifetime)
-        // The issuer counts the lifetime from the time it is told; an end in the past is one told long ago.
+        // The token of a user of the file ends with the user's password; a test's user may be in no file.
+        let usersFile = try environment["AUTH_USERS_FILE"].flatMap { path in
+            try UsersFile(path: path).list().contains(name) ? path : nil
+        }
         let configuration = UserAuthenticationConfiguration(
             issuer: issuer ?? environment["AUTH_ISSUER"], audience: audience ?? environment["AUTH_AUDIENCE"],
-            signingKeyFile: keyFile, tokenTTL: lifetime)
+            usersFile: usersFile, signingKeyFile: keyFile, tokenTTL: expiresIn?.duration ?? .seconds(3600))
         guard let tokens = try TokenIssuer(configuration: configuration) else {
             throw CommandFailure(.configuration, "\(keyFile) holds no signing key")
         }
-        let token = try tokens.issue(to: name, now: end - lifetime)
-        return Answer(
-            access_token: token.token, token_type: "Bearer",
-            expires_in: max(0, Int((end - .now).components.seconds)))
+        let token = try tokens.issue(to: name, now: .now, expiresAt: expiresAt?.time)
+        return Answer(access_token: token.token, token_type: "Bearer", expires_in: token.expiresIn)
     }
 }

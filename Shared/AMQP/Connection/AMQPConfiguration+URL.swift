@@ -4,7 +4,7 @@ extension AMQPConfiguration {
     /// - Parameter url: `amqp[s]://USER:PASSWORD@HOST:PORT/VHOST?PARAMETERS`, or several separated by commas: the nodes
     ///   of a cluster, tried in random order. User, password and virtual host are percent-decoded; what is left out is
     ///   `guest`, `guest`, 5672 (5671 with TLS) and `/`. Parameters: `heartbeat` (seconds), `connection_timeout`
-    ///   (milliseconds), `verify` (`verify_peer` or `verify_none`), `cacertfile`, `certfile`, `keyfile`,
+    ///   (milliseconds), `channel_max`, `frame_max` (bytes, 4096 or more; 0: as the broker offers), `verify` (`verify_peer` or `verify_none`), `cacertfile`, `certfile`, `keyfile`,
     ///   `auth_mechanism` (`plain` or `external`).
     /// - Parameter connectionName: the connection's name in the broker's management views.
     public init(url: String, connectionName: String) throws(AMQPConfigurationError) {
@@ -89,7 +89,14 @@ extension AMQPConfiguration {
         switch name {
         case "heartbeat": heartbeat = .seconds(try number(value, name, upTo: 65535))
         case "connection_timeout": connectTimeout = .milliseconds(max(1, try number(value, name, upTo: 3_600_000)))
-        case "channel_max", "frame_max": break
+        case "channel_max":
+            // Zero means no limit (AMQP 0-9-1, connection.tune).
+            maxChannels = UInt16(clamping: try number(value, name, upTo: 65_535))
+        case "frame_max":
+            let bytes = try number(value, name, upTo: Int(Int32.max))
+            // The specification asks every peer to take frames of 4,096 bytes (AMQP 0-9-1, 4.2.3); 0 is no limit.
+            guard bytes == 0 || bytes >= 4096 else { throw unusable(name) }
+            maxFrame = Int32(clamping: bytes)
         case "verify":
             guard value == "verify_peer" || value == "verify_none" else { throw unusable(name) }
             node.tls?.verifiesPeer = value == "verify_peer"

@@ -33,6 +33,14 @@ public struct AMQPConfiguration: Sendable {
     /// For the broker's answer to a declaration and its like.
     public var replyTimeout: Duration = .seconds(5)
 
+    /// The largest number of channels that the broker may offer (`channel_max`); one is used.
+    public var maxChannels: UInt16 = 16
+    /// The largest frame in bytes that the broker may offer (`frame_max`).
+    public var maxFrame: Int32 = 131_072
+
+    /// The hosts of nodes whose identity is not verified by TLS.
+    public var unverifiedHosts: [String] { nodes.filter { $0.tls?.verifiesPeer != true }.map(\.host) }
+
     /// The nodes without credentials, for logs.
     public var endpoints: String { nodes.map(\.description).joined(separator: ", ") }
 }

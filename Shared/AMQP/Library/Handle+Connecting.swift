@@ -34,9 +34,13 @@ extension Handle {
         let reply =
             switch node.login {
             case .plain(let user, let password):
-                crabbitmq_login_plain(state, node.virtualHost, heartbeat, &properties, user, password)
+                crabbitmq_login_plain(
+                    state, node.virtualHost, Int32(configuration.maxChannels), configuration.maxFrame, heartbeat,
+                    &properties, user, password)
             case .external(let identity):
-                crabbitmq_login_external(state, node.virtualHost, heartbeat, &properties, identity)
+                crabbitmq_login_external(
+                    state, node.virtualHost, Int32(configuration.maxChannels), configuration.maxFrame, heartbeat,
+                    &properties, identity)
             }
         guard var error = AMQPError(reply, doing: "logging in at \(node)") else { return }
         // An old broker, or one that is told not to say why, only hangs up.

@@ -3,7 +3,7 @@ public import SecurePushCore
 
 /// Knows the senders by their API keys; reads the file again when it changes.
 ///
-/// A file that has become unusable is logged, and the last usable one stays in force.
+/// While the file cannot be used, callers are refused with `unavailable`: at once when it is gone, else after a minute.
 public final class APIKeyRing: Sendable {
     private let file: ReloadingFile<[String: String]>
 
@@ -14,8 +14,13 @@ public final class APIKeyRing: Sendable {
     }
 
     init(path: String, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant) throws {
-        file = try ReloadingFile(path: path, logger: logger, now: now) { try APIKeysFile.keys(CredentialLines($0)) }
+        file = try ReloadingFile(credentials: path, logger: logger, now: now) {
+            try APIKeysFile.keys(CredentialLines($0))
+        }
     }
+
+    /// The file, for `/readyz`, metrics and SIGHUP.
+    public var source: ReloadableSource { file.source("INGEST_API_KEYS_FILE") }
 
     /// The name of the sender whose key the header holds (`Bearer KEY`, RFC 6750).
     ///
@@ -30,10 +35,11 @@ public final class APIKeyRing: Sendable {
             throw Self.refusal(.malformed, "The API key is malformed")
         }
         let hash = APIKey.hash(header.credentials)
+        guard let names = file.usable else { throw .credentialsUnusable }
+        if let name = names[hash] { return name }
         // A key that was added a moment ago is known at once.
-        guard let name = file.current[hash] ?? file.refreshed()[hash] else {
-            throw Self.refusal(.invalid, "The API key is not known")
-        }
+        guard let names = file.refreshedUsable() else { throw .credentialsUnusable }
+        guard let name = names[hash] else { throw Self.refusal(.invalid, "The API key is not known") }
         return name
     }
 

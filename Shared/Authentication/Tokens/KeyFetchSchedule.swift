@@ -5,6 +5,8 @@ struct KeyFetchSchedule {
         case age
         /// A token needs a key that is not there.
         case missingKey
+        /// An operator asks.
+        case reload
     }
 
     enum Action: Equatable {
@@ -25,7 +27,7 @@ struct KeyFetchSchedule {
 
     private var isFetching = false
     private var hasKeys = false
-    private var hasFailed = false
+    private(set) var hasFailed = false
     private var lastFetch: ContinuousClock.Instant?
 
     mutating func next(_ reason: Reason, at now: ContinuousClock.Instant) -> Action {
@@ -34,6 +36,7 @@ struct KeyFetchSchedule {
             switch reason {
             case .age: hasFailed ? Self.minimumInterval : Self.maximumAge
             case .missingKey: hasKeys ? Self.minimumInterval : Self.minimumIntervalWithoutKeys
+            case .reload: Duration.zero
             }
         if let lastFetch, now < lastFetch + interval { return .keep(hasFailed: hasFailed) }
         isFetching = true

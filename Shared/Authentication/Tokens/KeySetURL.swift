@@ -1,6 +1,7 @@
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
+internal import ServiceConfiguration
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -12,18 +13,16 @@ internal import Foundation
 struct KeySetURL: Sendable {
     private let url: String
 
+    /// - Parameter isInsecureAllowed: whether http to another machine is taken (`ALLOW_INSECURE=jwks`).
     /// - Throws: ``AuthenticationSetupError`` `invalid` unless the URL is https, or http to this machine.
-    init(_ text: String) throws {
+    init(_ text: String, isInsecureAllowed: Bool = false) throws {
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
-            url.scheme == "https" || url.scheme == "http" && Self.isLoopback(host)
-        else { throw AuthenticationSetupError(.invalid, "not an https URL (http is for loopback only)") }
+            url.scheme == "https" || url.scheme == "http" && (isInsecureAllowed || InsecureLink.isLoopback(host))
+        else {
+            throw AuthenticationSetupError(
+                .invalid, "not an https URL (http beyond loopback needs ALLOW_INSECURE=jwks)")
+        }
         self.url = text
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if ["localhost", "::1", "[::1]"].contains(host) { return true }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
     /// How long a fetch may take from end to end.
@@ -47,7 +46,8 @@ struct KeySetURL: Sendable {
 
     private func request() async throws -> [UInt8] {
         // A client of its own each time: once in minutes, and nothing to shut down later.
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: OutgoingTLS.configuration, redirectConfiguration: .disallow)
         configuration.timeout = .init(connect: .seconds(3), read: .seconds(4))
         return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
             var request = HTTPClientRequest(url: url)

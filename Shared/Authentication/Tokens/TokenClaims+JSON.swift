@@ -12,7 +12,8 @@ extension TokenClaims {
         self.init(
             subject: subject, expiresAt: expiresAt, issuedAt: try Self.date(claims["iat"]),
             notBefore: try Self.date(claims["nbf"]), issuer: try Self.text(claims["iss"]),
-            audiences: try Self.texts(claims["aud"]), tokenID: claims["jti"]?.string)
+            audiences: try Self.texts(claims["aud"]), tokenID: claims["jti"]?.string,
+            userEntry: try Self.text(claims["securepush_entry"]))
     }
 
     /// The claims as the JSON of a token; times as whole seconds, `exp` rounded down.
@@ -29,6 +30,7 @@ extension TokenClaims {
             json.add("aud", audiences)
         }
         if let tokenID { json.add("jti", tokenID) }
+        if let userEntry { json.add("securepush_entry", userEntry) }
         return json.text
     }
 

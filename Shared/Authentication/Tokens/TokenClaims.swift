@@ -16,10 +16,14 @@ public struct TokenClaims: Sendable, Equatable {
     public var audiences: [String]
     /// `jti`
     public var tokenID: String?
+    /// `securepush_entry`: the fingerprint of the user's entry in `AUTH_USERS_FILE` whose password the token was issued
+    /// for. The token ends when the entry changes.
+    public var userEntry: String?
 
     public init(
         subject: UserName, expiresAt: Timestamp, issuedAt: Timestamp? = nil, notBefore: Timestamp? = nil,
-        issuer: String? = nil, audiences: [String] = [], tokenID: String? = nil
+        issuer: String? = nil, audiences: [String] = [], tokenID: String? = nil,
+        userEntry: String? = nil
     ) {
         self.subject = subject
         self.expiresAt = expiresAt
@@ -28,5 +32,6 @@ public struct TokenClaims: Sendable, Equatable {
         self.issuer = issuer
         self.audiences = audiences
         self.tokenID = tokenID
+        self.userEntry = userEntry
     }
 }

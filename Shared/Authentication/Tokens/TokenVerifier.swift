@@ -5,8 +5,8 @@ internal import Synchronization
 /// Checks tokens against every key that is trusted: the key set's file, the key set's URL, and the signing key's own.
 ///
 /// A device presents one token many times, so that what has been verified is remembered, without the token's text. A
-/// remembered token is as good as its key set: when that changes, the token is verified again; its times are looked at
-/// on every use.
+/// remembered token is as good as its key set: when that changes, the token is verified again; its times, and the user's
+/// entry that it is bound to, are looked at on every use.
 final class TokenVerifier: Sendable {
     /// How far the clocks of issuers may be off.
     static let leeway = Duration.seconds(30)
@@ -19,20 +19,23 @@ final class TokenVerifier: Sendable {
 
     private let sources: [VerificationKeySource]
     private let remote: RemoteKeySet?
+    private let users: ReloadingFile<UserPasswords>?
     private let issuer: String?
     private let audience: String?
     private let now: @Sendable () -> Timestamp
     private let cache = Mutex(GenerationalCache<CacheKey, Accepted>(capacity: 4096))
 
     init(
-        sources: [VerificationKeySource], remote: RemoteKeySet?, issuer: String?, audience: String?,
-        now: @escaping @Sendable () -> Timestamp
+        sources: [VerificationKeySource], remote: RemoteKeySet?, users: ReloadingFile<UserPasswords>?,
+        issuer: String?, audience: String?, now: @escaping @Sendable () -> Timestamp
     ) {
         let remoteSource = remote.map { remote in
-            VerificationKeySource(current: { remote.current }, refreshed: { remote.current })
+            VerificationKeySource(
+                current: { remote.current }, refreshed: { remote.current }, isUsable: { true })
         }
         self.sources = sources + (remoteSource.map { [$0] } ?? [])
         self.remote = remote
+        self.users = users
         self.issuer = issuer
         self.audience = audience
         self.now = now
@@ -41,7 +44,9 @@ final class TokenVerifier: Sendable {
     /// The user of a token that is remembered as verified and is still good.
     func remembered(_ key: CacheKey) -> UserName? {
         guard let accepted = cache.withLock({ $0.value(for: key) }) else { return nil }
-        guard sources[accepted.source].current() === accepted.keySet, timeProblem(accepted.claims) == nil else {
+        guard sources[accepted.source].current() === accepted.keySet, timeProblem(accepted.claims) == nil,
+            isBound(accepted.claims, to: users?.usable)
+        else {
             cache.withLock { $0.remove(key) }
             return nil
         }
@@ -63,7 +68,11 @@ final class TokenVerifier: Sendable {
                 throw AuthenticationError(.unavailable, "The keys that tokens are checked with cannot be reached.")
             }
         }
-        guard let accepted else { throw Self.refusal(.invalid, "The token's signature is not valid") }
+        guard let accepted else {
+            guard sources.allSatisfy({ $0.isUsable() }) else { throw .credentialsUnusable }
+            throw Self.refusal(.invalid, "The token's signature is not valid")
+        }
+        try checkUser(token.claims)
         cache.withLock { $0.insert(accepted, for: key) }
         return accepted.claims.subject
     }
@@ -93,6 +102,23 @@ final class TokenVerifier: Sendable {
         if let audience, !claims.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) {
             throw Self.refusal(.invalid, "The token is for another audience")
         }
+    }
+
+    /// A token that was issued here for a password ends with that password: when the user is removed from the users'
+    /// file or gets another one.
+    private func checkUser(_ claims: TokenClaims) throws(AuthenticationError) {
+        guard let users, claims.userEntry != nil else { return }
+        // A password that was changed a moment ago is known at once.
+        if isBound(claims, to: users.usable) { return }
+        guard let passwords = users.refreshedUsable() else { throw .credentialsUnusable }
+        guard isBound(claims, to: passwords) else {
+            throw Self.refusal(.invalid, "The token's user was removed or has another password")
+        }
+    }
+
+    private func isBound(_ claims: TokenClaims, to passwords: UserPasswords?) -> Bool {
+        guard users != nil, let entry = claims.userEntry else { return true }
+        return passwords?.fingerprint(of: claims.subject) == entry
     }
 
     /// RFC 7519, 4.1.4 and 4.1.5.

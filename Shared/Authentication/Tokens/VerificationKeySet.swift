@@ -49,4 +49,6 @@ struct VerificationKeySource: Sendable {
     let current: @Sendable () -> VerificationKeySet?
     /// The keys after another look.
     let refreshed: @Sendable () -> VerificationKeySet?
+    /// Whether what they come from can be used: where not, a token may be good although no key fits.
+    let isUsable: @Sendable () -> Bool
 }

@@ -1,20 +1,21 @@
 internal import Crypto
-internal import Logging
+internal import NIOCore
 internal import NIOPosix
 internal import SecurePushCore
 internal import Synchronization
 
 /// Checks Basic credentials (RFC 7617) against the users' file.
 ///
-/// A check takes tens of milliseconds of a processor and 16 MiB, both on purpose. All of a process run one after
-/// another on one thread, so that passwords can take neither the memory nor the threads that serve everyone else;
-/// what does not fit into the queue is refused. What has been accepted is remembered for some minutes, without the
-/// password.
+/// A check takes tens of milliseconds of a processor and 16 MiB, both on purpose. All of a process run on a small pool
+/// of threads, so that passwords can take neither the memory nor the threads that serve everyone else. They wait for it
+/// in a ``PasswordQueue``, where clients and users take turns; ``PasswordThrottle`` says who must wait after failures.
+/// Credentials that were accepted are remembered for some minutes, without the password; equal ones that arrive
+/// together are checked once.
 final class PasswordVerifier: Sendable {
-    /// How many checks may wait or run.
-    static let queueLimit = 64
     /// How long accepted credentials are remembered.
     static let lifetime = Duration.seconds(300)
+    /// How many checks run at once: half of the processors, so that the other half serves requests.
+    static let maxRunning = max(1, min(8, System.coreCount / 2))
 
     private struct Accepted {
         let user: UserName
@@ -22,60 +23,202 @@ final class PasswordVerifier: Sendable {
         let end: ContinuousClock.Instant
     }
 
+    private enum Outcome {
+        case right, wrong, cancelled
+        case refused(PasswordRefusal)
+
+        var result: PasswordLog.Result {
+            switch self {
+            case .right: .accepted
+            case .wrong: .wrong
+            case .refused(.throttled): .throttled
+            case .refused(.busy), .cancelled: .busy
+            }
+        }
+    }
+
+    private enum Turn {
+        case check, cancelled
+        case refused(PasswordRefusal)
+    }
+
+    /// A check that waits or runs, and how many callers wait for it.
+    private struct Check {
+        let task: Task<Outcome, Never>
+        var callers = 1
+    }
+
+    private struct State {
+        var throttle = PasswordThrottle()
+        var queue = PasswordQueue<CheckedContinuation<Turn, Never>>()
+        var checks: [CacheKey: Check] = [:]
+    }
+
     /// One for the process, because memory is what it bounds; it has no end to wait for.
-    private static let thread = NIOThreadPool._makePerpetualStartedPool(
-        numberOfThreads: 1, threadNamePrefix: "scrypt-")
+    private static let threads = NIOThreadPool._makePerpetualStartedPool(
+        numberOfThreads: maxRunning, threadNamePrefix: "scrypt-")
 
     private let file: ReloadingFile<UserPasswords>
+    private let log: PasswordLog
     private let now: @Sendable () -> ContinuousClock.Instant
+    /// Holds an answer back; tests bring their own.
+    private let hold: @Sendable (Duration) async -> Void
     private let secret = SymmetricKey(size: .bits256)
     private let cache = Mutex(GenerationalCache<CacheKey, Accepted>(capacity: 4096))
-    private let queued = Mutex(0)
+    private let state = Mutex(State())
 
-    init(path: String, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant) throws {
+    init(
+        file: ReloadingFile<UserPasswords>, log: PasswordLog,
+        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        hold: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    ) {
+        self.file = file
+        self.log = log
         self.now = now
-        file = try ReloadingFile(path: path, logger: logger, now: now) { try UserPasswords($0) }
+        self.hold = hold
     }
 
     /// The user whose credentials these are.
     ///
-    /// - Throws: ``AuthenticationError`` without challenges: `malformed`, `invalid`, `unavailable`.
-    func verify(_ header: AuthorizationHeader) async throws(AuthenticationError) -> UserName {
+    /// - Parameter client: where the request came from.
+    /// - Throws: ``AuthenticationError`` without challenges: `malformed`, `invalid`, `unavailable`, `throttled`.
+    func verify(
+        _ header: AuthorizationHeader, from client: ClientAddress?
+    ) async throws(AuthenticationError) -> UserName {
         let key = CacheKey(password: String(header.credentials), secret: secret)
-        if let user = remembered(key, file.current) { return user }
-        // Who was added a moment ago is known at once.
-        let passwords = file.refreshed()
+        guard let known = file.usable else { throw .credentialsUnusable }
+        if let user = remembered(key, known) { return user }
+        // A user who was added a moment ago is known at once.
+        guard file.refreshedUsable() != nil else { throw .credentialsUnusable }
         let (user, password) = try Self.credentials(header)
         guard let user else { throw AuthenticationError(.invalid, Self.wrong) }
-        try enqueue()
-        defer { queued.withLock { $0 -= 1 } }
-        let isRight: Bool
-        do {
-            isRight = try await Self.thread.runIfActive {
-                // Whoever was before us in the queue may have asked the same.
-                if self.remembered(key, passwords) != nil { return true }
-                guard passwords.matches(user, password) else { return false }
+        let outcome = await outcome(of: key) {
+            await self.check(PasswordThrottle.Attempt(user: user, client: client)) {
+                // The file as it is when its turn has come, which may be seconds later.
+                guard let passwords = self.file.usable, passwords.matches(user, password) else { return false }
                 self.remember(key, user, passwords)
                 return true
             }
-        } catch {
+        }
+        log.note(outcome.result, from: client, at: now())
+        switch outcome {
+        case .right: return user
+        case .wrong: throw AuthenticationError(.invalid, Self.wrong)
+        case .refused(.throttled(let wait)):
+            throw AuthenticationError(
+                .throttled, "Too many log-ins of this user or client have failed.", retryAfter: wait)
+        case .refused(.busy):
+            throw AuthenticationError(.unavailable, "Too many passwords wait to be checked.")
+        case .cancelled:
             throw AuthenticationError(.unavailable, "The check of the password was given up.")
         }
-        guard isRight else { throw AuthenticationError(.invalid, Self.wrong) }
-        return user
     }
 
     private static let wrong = "The user name or the password is wrong."
+}
 
-    private func enqueue() throws(AuthenticationError) {
-        let isAccepted = queued.withLock { queued in
-            guard queued < Self.queueLimit else { return false }
-            queued += 1
-            return true
+// MARK: - Waiting and checking
+
+extension PasswordVerifier {
+    /// The outcome of the check of these credentials: of one that is there already, else of a new one.
+    private func outcome(of key: CacheKey, _ check: @escaping @Sendable () async -> Outcome) async -> Outcome {
+        let task = state.withLock { state in
+            if state.checks[key] != nil {
+                state.checks[key]?.callers += 1
+            } else {
+                state.checks[key] = Check(
+                    task: Task {
+                        let outcome = await check()
+                        self.state.withLock { $0.checks[key] = nil }
+                        return outcome
+                    })
+            }
+            return state.checks[key]?.task
         }
-        guard isAccepted else { throw AuthenticationError(.unavailable, "Too many passwords wait to be checked.") }
+        return await withTaskCancellationHandler {
+            await task?.value ?? .cancelled
+        } onCancel: {
+            let abandoned = state.withLock { state -> Task<Outcome, Never>? in
+                guard state.checks[key]?.task == task, let callers = state.checks[key]?.callers else { return nil }
+                state.checks[key]?.callers = callers - 1
+                return callers > 1 ? nil : task
+            }
+            abandoned?.cancel()
+        }
     }
 
+    /// Waits for its turn, checks on a thread of the pool, notes the result, and holds back what must be.
+    private func check(
+        _ attempt: PasswordThrottle.Attempt, _ isRight: @escaping @Sendable () -> Bool
+    ) async -> Outcome {
+        switch await turn(attempt) {
+        case .cancelled: return .cancelled
+        case .refused(let refusal): return .refused(refusal)
+        case .check: break
+        }
+        let isRight = try? await Self.threads.runIfActive(isRight)
+        let delay = state.withLock { state in
+            state.queue.finish(attempt)
+            switch isRight {
+            case true?: state.throttle.succeeded(attempt, at: now())
+            case false?: return state.throttle.failed(attempt, at: now())
+            case nil: break
+            }
+            return Duration.zero
+        }
+        giveTurns()
+        guard let isRight else { return .cancelled }
+        if delay > .zero { await hold(delay) }
+        return isRight ? .right : .wrong
+    }
+
+    private func turn(_ attempt: PasswordThrottle.Attempt) async -> Turn {
+        let number = state.withLock { $0.queue.makeNumber() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let refusal = state.withLock { state -> PasswordRefusal? in
+                    if let wait = state.throttle.wait(of: attempt, at: now()) { return .throttled(wait) }
+                    do throws(PasswordRefusal) {
+                        try state.queue.append(continuation, number: number, attempt)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                if let refusal { continuation.resume(returning: .refused(refusal)) }
+                giveTurns()
+                // Cancelled before it was in the queue: the handler below found nothing to take out.
+                if Task.isCancelled { leave(number) }
+            }
+        } onCancel: {
+            leave(number)
+        }
+    }
+
+    /// Takes a ticket out of the queue when nobody waits for its outcome any more.
+    private func leave(_ number: UInt64) {
+        state.withLock { $0.queue.remove(number) }?.resume(returning: .cancelled)
+    }
+
+    /// Lets those begin whose turn it is, as long as a thread is free.
+    private func giveTurns() {
+        while true {
+            let next = state.withLock { state -> (CheckedContinuation<Turn, Never>, Turn)? in
+                guard state.queue.runningCount < Self.maxRunning, let next = state.queue.next() else { return nil }
+                // Those before it may have failed since it was put into the queue.
+                guard let wait = state.throttle.wait(of: next.attempt, at: now()) else { return (next.ticket, .check) }
+                state.queue.finish(next.attempt)
+                return (next.ticket, .refused(.throttled(wait)))
+            }
+            guard let (ticket, turn) = next else { return }
+            ticket.resume(returning: turn)
+        }
+    }
+}
+
+// MARK: - What was accepted
+
+extension PasswordVerifier {
     private func remembered(_ key: CacheKey, _ passwords: UserPasswords) -> UserName? {
         cache.withLock { cache in
             guard let accepted = cache.value(for: key) else { return nil }

@@ -11,6 +11,9 @@ struct ScryptHash: Sendable, Equatable {
         /// The parallelism p.
         var parallelism = 1
 
+        /// What a hash costs, in the units of N times r times p. Bounded where ``isAcceptable``.
+        var work: Int { (blockSize * parallelism) << logCost }
+
         /// What a hash in a file may ask for: 128 MiB, and some seconds.
         var isAcceptable: Bool {
             (1...17).contains(logCost) && (1...32).contains(blockSize) && (1...16).contains(parallelism)

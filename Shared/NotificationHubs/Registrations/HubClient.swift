@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import SecurePushCore
+import ServiceConfiguration
 import ServiceLifecycle
 
 /// Asks the hub for what is not a send: registrations and installations.
@@ -21,7 +22,7 @@ final class HubClient: Sendable {
         self.logger = logger
         self.deadline = deadline
         tokens = SharedAccessTokens(configuration: configuration, logger: logger)
-        var settings = HTTPClient.Configuration()
+        var settings = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
         settings.redirectConfiguration = .disallow
         settings.timeout = .init(connect: .seconds(5), read: deadline)
         settings.httpVersion = .http1Only

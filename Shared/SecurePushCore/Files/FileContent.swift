@@ -4,22 +4,29 @@ import Glibc
 import Darwin
 #endif
 
-/// What tells one version of a file from another.
+/// What tells one version of a file from another: its identity and size, the times of its last change of content and of
+/// status, its owner and its mode. `chmod` and `chown` make another version too, because they decide who can read it.
 struct FileSignature: Hashable, Sendable {
+    var device: UInt64
     var inode: UInt64
     var size: Int64
-    var modifiedSeconds: Int
-    var modifiedNanoseconds: Int
+    var owner: UInt32
+    var group: UInt32
+    var mode: UInt32
+    var modified: [Int]
+    var changed: [Int]
 
     private init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(status.st_ino)
         size = Int64(status.st_size)
+        (owner, group, mode) = (status.st_uid, status.st_gid, UInt32(status.st_mode))
         #if canImport(Glibc)
-        modifiedSeconds = status.st_mtim.tv_sec
-        modifiedNanoseconds = status.st_mtim.tv_nsec
+        modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
         #else
-        modifiedSeconds = status.st_mtimespec.tv_sec
-        modifiedNanoseconds = status.st_mtimespec.tv_nsec
+        modified = [status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec]
+        changed = [status.st_ctimespec.tv_sec, status.st_ctimespec.tv_nsec]
         #endif
     }
 

@@ -1,9 +1,13 @@
 import SecurePushCore
 
 extension AuthenticationError {
-    /// 401 with challenges, or 503 where credentials cannot be checked now.
+    /// 401 with challenges, 503 where credentials cannot be checked now, or 429 where too many attempts have failed.
     var problem: Problem {
-        code == .unavailable ? .serviceUnavailable(message) : .unauthorized(message, challenges: challenges)
+        switch code {
+        case .unavailable: .serviceUnavailable(message)
+        case .throttled: .tooManyRequests(message, retryAfter: retryAfter ?? .seconds(1))
+        default: .unauthorized(message, challenges: challenges)
+        }
     }
 }
 

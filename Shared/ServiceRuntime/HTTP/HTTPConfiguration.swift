@@ -37,18 +37,31 @@ public struct HTTPConfiguration: Sendable, Hashable {
         [
             ConfigurationKeys.httpHost, ConfigurationKeys.httpPort(default: defaultPort),
             ConfigurationKeys.tlsCertificateFile, ConfigurationKeys.tlsPrivateKeyFile,
+            ConfigurationKeys.allowInsecure,
         ] + HTTPLimits.keys
     }
 
     /// Reads `HTTP_HOST`, `HTTP_PORT`, `TLS_CERTIFICATE_FILE`, `TLS_PRIVATE_KEY_FILE` and the keys of the limits.
     ///
+    /// - Parameter isAPI: whether credentials and payloads pass here: then listening beyond loopback without TLS is an
+    ///   issue, unless `ALLOW_INSECURE` names `http`.
     /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
-    public static func read(_ reader: inout ConfigurationReader, defaultPort: Int) -> HTTPConfiguration? {
+    public static func read(
+        _ reader: inout ConfigurationReader, defaultPort: Int, isAPI: Bool = true
+    ) -> HTTPConfiguration? {
         let before = reader.issues.count
         let host = reader.read(ConfigurationKeys.httpHost)
         let port = reader.read(ConfigurationKeys.httpPort(default: defaultPort))
         let tls = readTLS(&reader)
         let limits = HTTPLimits.read(&reader)
+        let hasTLS = tls != nil || reader.isSet(ConfigurationKeys.tlsCertificateFile)
+        // Read by every service, so that a value that cannot be used is told by each.
+        let isAllowed = reader.allows(.http)
+        if isAPI, !hasTLS, !isAllowed, let host, !InsecureLink.isLoopback(host) {
+            reader.refuse(
+                ["listens on \(host)"], of: ConfigurationKeys.httpHost.name, as: .http,
+                remedy: "set TLS_CERTIFICATE_FILE and TLS_PRIVATE_KEY_FILE")
+        }
         guard let host, let port, reader.issues.count == before else { return nil }
         var configuration = HTTPConfiguration(host: host, port: port, tls: tls)
         configuration.limits = limits

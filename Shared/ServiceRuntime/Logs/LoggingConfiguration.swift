@@ -13,6 +13,8 @@ struct LoggingConfiguration: Sendable, Hashable {
     var format: LogFormat = .text
     /// ANSI colours, for `text` only.
     var isColoured = false
+    /// Logged at start: settings that are taken, and should not be given like this.
+    var warnings: [ConfigurationIssue] = []
 
     /// Reads `LOG_LEVEL` and `LOG_FORMAT`. Without the latter: `text` on a terminal, else `json`. Coloured on a
     /// terminal, unless `NO_COLOR` is set and not empty (no-color.org) or `TERM` is `dumb`.

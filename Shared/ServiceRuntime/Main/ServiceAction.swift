@@ -36,7 +36,8 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         _ reader: inout ConfigurationReader, _ usage: ServiceUsage,
         _ read: (inout ConfigurationReader) -> Configuration?
     ) -> ServiceAction {
-        let logging = LoggingConfiguration.read(&reader)
+        var logging = LoggingConfiguration.read(&reader)
+        logging.warnings = reader.exposedSecrets(usage.keys)
         let configuration = read(&reader)
         guard let configuration, reader.issues.isEmpty else { return refusal(reader, usage) }
         return .serve(configuration, logging)

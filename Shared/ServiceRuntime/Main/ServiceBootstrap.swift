@@ -1,5 +1,6 @@
 import CoreMetrics
 import Logging
+import ServiceConfiguration
 import ServiceLifecycle
 import UnixSignals
 
@@ -14,7 +15,9 @@ enum ServiceBootstrap {
         LoggingSystem.bootstrap { logging.makeHandler(label: $0, service: name) }
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
-        return ServiceContext(name: name, logger: Logger(label: name), metrics: metrics)
+        let logger = Logger(label: name)
+        for warning in logging.warnings { logger.warning("\(warning.problem)", metadata: ["key": "\(warning.key)"]) }
+        return ServiceContext(name: name, logger: logger, metrics: metrics)
     }
 
     /// All services; SIGTERM and SIGINT drain them in reverse order, a second signal quits at once. SIGHUP reloads what

@@ -129,6 +129,13 @@ public enum MetricCatalog {
             "securepush_postgres_connection_losses_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
             "Connections to PostgreSQL that broke."),
         .init(
+            "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "retrieval"],
+            "1: the file or URL of keys or credentials that this setting names cannot be used; 0: it can."),
+        .init(
+            "securepush_password_checks_total", .counter, labels: ["result"], of: ["ingest", "retrieval"],
+            "Passwords presented, by result (accepted, wrong, throttled: not checked after failures, busy: queue full)."
+        ),
+        .init(
             "securepush_build_info", .gauge, labels: ["version", "service", "swift"], of: services,
             "Always 1; the labels tell the version, service and Swift release."),
         .init("process_resident_memory_bytes", .gauge, of: services, "Resident memory size in bytes (Linux)."),

@@ -29,6 +29,7 @@ struct IngestExchanges: Sendable {
             try await exchanges.batch()
             try await exchanges.directory()
             try await exchanges.examples()
+            try await exchanges.throttled()
         }
         let outbox = ReadinessDetail(name: "outbox") { [("pending", 3), ("oldest_age_seconds", 60)] }
         try await withIngest(readiness: [ReadinessCheck(name: "database") { "away" }], details: [outbox]) { bench in
@@ -161,6 +162,17 @@ struct IngestExchanges: Sendable {
             let answer = try await call(200, .post, Self.batches, lines, type: "application/x-ndjson")
             for result in try answer.results() { #expect(result["Status"] as? String == "accepted") }
         }
+    }
+
+    /// A user whose password was wrong too often is not checked again for a while.
+    private func throttled() async throws {
+        let wrong = { (password: String) in "Basic " + Data("mallory:\(password)".utf8).base64EncodedString() }
+        for number in 0..<5 { try await call(401, .get, Self.sends, by: wrong("\(number)")) }
+        let path = "\(Self.sends)/\(NotificationID())"
+        for uri in [Self.sends, "\(path)/status"] { try await call(429, .get, uri, by: wrong("x")) }
+        try await call(429, .post, Self.sends, by: wrong("x"))
+        try await call(429, .post, Self.batches, Self.least, by: wrong("x"), type: "application/x-ndjson")
+        try await call(429, .delete, path, by: wrong("x"))
     }
 
     private func failures(_ status: Int) async throws {

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import NotificationHubs
@@ -15,6 +16,21 @@ import Testing
                 configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: deadline)
             return try await withService(registrations) { _ in try await body(registrations, hub) }
         }
+    }
+
+    /// Finding 14: the client offered TLS 1.0 and 1.1.
+    @Test func noTLSBelow12IsOffered() async throws {
+        let hello = try await ClientHello.capture { port in
+            guard
+                let configuration = try? NotificationHubConfiguration(
+                    connectionString: "Endpoint=sb://127.0.0.1:\(port);SharedAccessKeyName=n;SharedAccessKey=k",
+                    hubName: "hub")
+            else { return }
+            let registrations = HubRegistrations(
+                configuration: configuration, logger: Logger(label: "test"), deadline: .seconds(5))
+            _ = try? await withService(registrations) { _ in try await registrations.createRegistrationID() }
+        }
+        #expect(hello.versions == [0x0304, 0x0303])
     }
 
     @Test(arguments: ["Location", "Content-Location"])

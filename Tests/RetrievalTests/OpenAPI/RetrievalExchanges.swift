@@ -30,6 +30,7 @@ struct RetrievalExchanges: Sendable {
             try await exchanges.registrations()
             try await exchanges.installations()
             try await exchanges.hubFailures()
+            try await exchanges.throttled()
         }
         try await withRetrieval(
             issuesTokens: false, readiness: [ReadinessCheck(name: "database") { "away" }]
@@ -162,6 +163,20 @@ struct RetrievalExchanges: Sendable {
         bench.hub.failPuts(PushGatewayError(.gone, "for the test"))
         try await call(410, .put, path, Self.device)
         bench.hub.failPuts(nil)
+    }
+
+    /// A user whose password was wrong too often is not checked again for a while.
+    private func throttled() async throws {
+        let mallory = bench.basic("mallory", "wrong")
+        for number in 0..<5 { try await call(401, .get, Self.inbox, by: bench.basic("mallory", "\(number)")) }
+        for uri in [Self.inbox, "\(Self.inbox)/\(NotificationID())", Self.installation] {
+            try await call(429, .get, uri, by: mallory)
+        }
+        for uri in ["/api/token", Self.register] { try await call(429, .post, uri, by: mallory) }
+        for uri in ["\(Self.register)/1", Self.installation] {
+            try await call(429, .put, uri, Self.device, by: mallory)
+            try await call(429, .delete, uri, by: mallory)
+        }
     }
 
     private func storeFailures(_ status: Int) async throws {

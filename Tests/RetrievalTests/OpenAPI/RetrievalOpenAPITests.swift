@@ -16,7 +16,7 @@ struct RetrievalOpenAPITests {
     /// What no exchange here has, and why.
     static let excused = [
         "POST /api/token 500": "only by a defect: it asks neither the store nor the hub",
-        "POST /api/token 503": "while more than 64 passwords wait to be checked",
+        "POST /api/token 503": "while the file of users cannot be used",
     ]
 
     /// What an exchange cannot miss: the document says more than it has to.

@@ -3,6 +3,10 @@ import SecurePushCore
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 @Suite("Files that are read again")
 struct ReloadingFileTests {
     /// A clock that the test moves, and what was reported.
@@ -12,9 +16,11 @@ struct ReloadingFileTests {
 
         func pass(_ duration: Duration) { time.withLock { $0 += duration } }
 
-        func file(_ path: String) throws -> ReloadingFile<Int> {
+        func file(
+            _ path: String, whileUnusable: ReloadingFile<Int>.WhileUnusable = .keepsLast
+        ) throws -> ReloadingFile<Int> {
             try ReloadingFile(
-                path: path, now: { self.time.withLock { $0 } },
+                path: path, whileUnusable: whileUnusable, now: { self.time.withLock { $0 } },
                 report: { problem in self.problems.withLock { $0.append(problem) } },
                 parse: { text in
                     guard let number = Int(text) else { throw NoNumber() }
@@ -84,6 +90,137 @@ struct ReloadingFileTests {
             world.pass(.seconds(1))
             #expect(file.current == 2)
         }
+    }
+
+    /// The attack of the security review, finding 3: before, one failed read was the last.
+    @Test("A new file that could not be read at first is read when it can be, although its content is the same")
+    func readableLater() throws {
+        try withTemporaryPath { path in
+            let world = World()
+            try write("1", to: path)
+            let file = try world.file(path)
+            try write("2", to: path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            // Opened by another user's right: root may read everything.
+            asNobody {
+                world.pass(.seconds(1))
+                #expect(file.current == 1)
+                #expect(world.problems.withLock { $0.map(\.code) } == [.unreadable])
+            }
+            world.pass(.seconds(1))
+            #expect(file.current == 2)
+        }
+    }
+
+    @Test("chown and chmod make a version that is read again", .enabled(if: geteuid() == 0))
+    func ownerAndMode() throws {
+        try withTemporaryPath { path in
+            let world = World()
+            try write("1", to: path)
+            let file = try world.file(path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            asNobody {
+                world.pass(.seconds(1))
+                #expect(file.current == 1)
+                #expect(world.problems.withLock { $0.count } == 1)
+                world.pass(.seconds(1))
+                #expect(file.current == 1)
+                #expect(world.problems.withLock { $0.count } == 1)
+            }
+            #expect(chown(path, 65534, 65534) == 0)
+            asNobody {
+                world.pass(.seconds(1))
+                #expect(file.current == 1)
+                #expect(file.problemAfterReload() == nil)
+            }
+        }
+    }
+
+    @Test("Credentials that cannot be used deny access after a minute, and until they can be used")
+    func denies() throws {
+        try withTemporaryPath { path in
+            let world = World()
+            try write("1", to: path)
+            let file = try world.file(path, whileUnusable: .denies)
+            let keeping = try world.file(path)
+            try write("x", to: path)
+            for second in 1...59 {
+                world.pass(.seconds(1))
+                #expect(file.usable == 1, "after \(second) s")
+                #expect(file.lastingProblem == nil)
+            }
+            world.pass(.seconds(1))
+            #expect(file.usable == nil && file.refreshedUsable() == nil)
+            #expect(file.lastingProblem?.code == .malformed)
+            #expect(file.current == 1)
+            #expect(keeping.usable == 1 && keeping.lastingProblem?.code == .malformed)
+            try write("2", to: path)
+            world.pass(.seconds(1))
+            #expect(file.usable == 2 && file.lastingProblem == nil)
+        }
+    }
+
+    @Test("Credentials that nobody asked for in a while get no minute more")
+    func deniesWhenUnconfirmed() throws {
+        try withTemporaryPath { path in
+            let world = World()
+            try write("1", to: path)
+            let file = try world.file(path, whileUnusable: .denies)
+            world.pass(.seconds(3600))
+            #expect(file.usable == 1)
+            try write("x", to: path)
+            world.pass(.seconds(60))
+            #expect(file.usable == nil)
+        }
+    }
+
+    @Test("A file of credentials that is deleted denies access within a second")
+    func deletedDenies() throws {
+        try withTemporaryPath { path in
+            let world = World()
+            try write("1", to: path)
+            let file = try world.file(path, whileUnusable: .denies)
+            try FileManager.default.removeItem(atPath: path)
+            world.pass(.seconds(1))
+            #expect(file.usable == nil)
+            #expect(file.lastingProblem?.code == .missing)
+            try write("1", to: path)
+            world.pass(.seconds(1))
+            #expect(file.usable == 1)
+        }
+    }
+
+    @Test("A version that failed is not read again for every caller")
+    func failuresAreNotRepeated() throws {
+        try withTemporaryPath { path in
+            let world = World()
+            let readings = Mutex(0)
+            try write("1", to: path)
+            let file = try ReloadingFile(path: path, now: { world.time.withLock { $0 } }) { text in
+                readings.withLock { $0 += 1 }
+                guard let number = Int(text) else { throw NoNumber() }
+                return number
+            }
+            try write("x", to: path)
+            for _ in 0..<10 { #expect(file.refreshed() == 1) }
+            #expect(readings.withLock { $0 } == 2)
+            world.pass(.seconds(1))
+            #expect(file.refreshed() == 1)
+            #expect(readings.withLock { $0 } == 3)
+        }
+    }
+
+    /// Runs a body with the file rights of the user `nobody`. On Linux they are the thread's own (`setfsuid`, which is
+    /// not in Swift's Glibc module), so that tests beside this one are not touched.
+    private func asNobody(_ body: () -> Void) {
+        #if os(Linux)
+        typealias SetFileUser = @convention(c) (uid_t) -> Int32
+        guard geteuid() == 0, let symbol = dlsym(dlopen(nil, RTLD_NOW), "setfsuid") else { return }
+        let setFileUser = unsafeBitCast(symbol, to: SetFileUser.self)
+        _ = setFileUser(65534)
+        defer { _ = setFileUser(0) }
+        body()
+        #endif
     }
 
     @Test("The first reading must succeed")
