@@ -139,6 +139,12 @@ extension MemoryStore: DeviceLeases {
 
     private func isOne(_ handle: String?, of handles: [String]) -> Bool {
         guard let handle else { return false }
-        return handles.contains { $0.utf8.elementsEqual(handle.utf8) }
+        return handles.contains { $0.hasBytes(of: handle) }
     }
+}
+
+extension String {
+    /// Whether two texts are the same bytes. Canonically equivalent ones are equal but not the same; that comparison is
+    /// the quick one, and mostly ends it.
+    func hasBytes(of other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
 }

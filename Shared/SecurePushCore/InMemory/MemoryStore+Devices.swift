@@ -8,7 +8,7 @@ extension MemoryStore: RegistrationStore {
 
     public func registrations(handle: String) async throws -> [Registration] {
         registrations.values
-            .filter { $0.handle.map { $0.utf8.elementsEqual(handle.utf8) } ?? false }
+            .filter { $0.handle?.hasBytes(of: handle) ?? false }
             .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     }
 
@@ -25,7 +25,7 @@ extension MemoryStore: InstallationStore {
 
     public func installations(handle: String) async throws -> [Installation] {
         installations.values
-            .filter { $0.handle.utf8.elementsEqual(handle.utf8) }
+            .filter { $0.handle.hasBytes(of: handle) }
             .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     }
 
