@@ -50,7 +50,7 @@ struct SharedOutboxTests {
             let relays = relays(stores, publishers, FakeGauge())
             try await withRelays(relays) {
                 for _ in 0..<20 {
-                    for index in 0..<2 { relays[index].handOver(try await stores[index].accept(25)) }
+                    for index in 0..<2 { relays[index].handOver(try await stores[index].accept(25, at: .unswept)) }
                 }
                 try await expectEventually { try await stores[0].backlog(now: .now).count == 0 }
             }
