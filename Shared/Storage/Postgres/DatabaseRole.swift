@@ -18,7 +18,11 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
         switch self {
         case .ingest:
             return [
-                ("notifications", "SELECT, INSERT, DELETE, UPDATE (revoked_at)"),
+                // Sending again what failed writes the record of dispatching too.
+                (
+                    "notifications",
+                    "SELECT, INSERT, DELETE, UPDATE (revoked_at, status, attempt, deliveries, recorded_attempt)"
+                ),
                 ("payloads", "SELECT, INSERT, DELETE, UPDATE (sealed, purge_at)"),
                 ("outbox", all), ("idempotency_keys", all), schema,
             ]
@@ -35,11 +39,12 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
         case .retrieval:
             return [
                 ("notifications", "SELECT, UPDATE (read_at)"), ("payloads", "SELECT"), ("registrations", all),
-                ("installations", all), schema,
+                ("installations", all), ("device_leases", all), schema,
             ]
         case .operator:
             return [
-                ("notifications", "SELECT, UPDATE (status, attempt, deliveries)"), ("payloads", "SELECT"),
+                ("notifications", "SELECT, UPDATE (status, attempt, deliveries, recorded_attempt)"),
+                ("payloads", "SELECT"),
                 ("outbox", "SELECT, INSERT, UPDATE"), ("registrations", all), ("installations", all), schema,
             ]
         }
@@ -50,7 +55,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
 public enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
-        "schema_migrations",
+        "device_leases", "schema_migrations",
     ]
 
     /// Makes the roles and hands the tables that are there to their owner; for a superuser.
