@@ -57,7 +57,10 @@ struct HTTPLimitsTests {
     // MARK: Numbers
 
     @Test func anIdleConnectionMakesRoomForANewOne() async throws {
-        try await withServer({ $0.maxConnections = 3 }) { server in
+        try await withServer({
+            $0.maxConnections = 3
+            $0.maxConnectionsPerAddress = 0
+        }) { server in
             let silent = try (0..<3).map { _ in try server.connect() }
             try await expectEventually { server.context.metrics.exposition().contains("securepush_http_connections 3") }
             let next = try server.connect()
@@ -72,7 +75,10 @@ struct HTTPLimitsTests {
     @Test func whereAllAreBusyOperatorsAreStillAnswered() async throws {
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         try await withServer(
-            { $0.maxConnections = 2 },
+            {
+                $0.maxConnections = 2
+                $0.maxConnectionsPerAddress = 0
+            },
             routes: { router in
                 router.get("/slow") { _, _ in
                     for await _ in released {}

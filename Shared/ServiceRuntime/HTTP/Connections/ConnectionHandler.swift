@@ -13,7 +13,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var clock: ConnectionClock
     private var context: ChannelHandlerContext?
     private var wakeUp: (task: Scheduled<Void>, at: NIODeadline)?
-    /// What the last look at a busy connection saw: writes so far, and bytes that the client has not taken.
+    /// What the last look saw: writes so far, and bytes that the client has not taken.
     private var lastLook: (writes: Int, pending: Int) = (0, 0)
     private var writes = 0
 
@@ -113,8 +113,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         wakeUp = nil
         let now = NIODeadline.now()
         guard now >= clock.deadline else { return schedule() }
-        if let reason = clock.reason { return close(reason) }
         let pending = bytesNotTaken
+        // An answer may be written as a whole, and its client still be taking it.
+        if let reason = clock.reason, reason != .idle || pending == 0 { return close(reason) }
         if pending > 0, (writes, pending) == lastLook { return close(.write) }
         lastLook = (writes, pending)
         clock.lookedAt(now: now)
