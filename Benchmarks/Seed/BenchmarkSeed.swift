@@ -66,7 +66,7 @@ struct BenchmarkSeed {
     static func declareTopology() async throws {
         let configuration = try MessagingConfiguration(
             amqpURL: setting("AMQP_URL"), retryDelays: RetryDelays.standard.delays, connectionName: "benchmark-seed")
-        let publisher = RabbitMQDispatchPublisher(
+        let publisher = try RabbitMQDispatchPublisher(
             configuration: configuration, logger: Logger(label: "benchmark-seed"))
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await publisher.run() }

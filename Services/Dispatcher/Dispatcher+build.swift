@@ -17,8 +17,8 @@ func buildDispatcher(
     _ configuration: DispatcherConfiguration, context: ServiceContext
 ) async throws -> BuiltDispatcher {
     let opened = try await openStore(configuration.storage, logger: context.logger)
-    let publisher = RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
-    let consumer = RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
+    let publisher = try RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
+    let consumer = try RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
     let sender = HubSender(
         configuration: configuration.hub, concurrency: configuration.concurrency, logger: context.logger)
     let pipeline = DispatchPipeline(

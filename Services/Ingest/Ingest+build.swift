@@ -17,7 +17,7 @@ struct BuiltIngest {
 /// The composition root: reads no settings, makes every part and joins them. Tests call it too.
 func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
     let opened = try await openStore(configuration.storage, logger: context.logger)
-    let publisher = RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
+    let publisher = try RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
     let gauge = RabbitMQDispatchGauge(configuration: configuration.messaging, logger: context.logger)
     let relay = OutboxRelay(outbox: opened.store, publisher: publisher, gauge: gauge, logger: context.logger)
     let senders = try ConfigurationKeys.ingestAPIKeysFile.making {

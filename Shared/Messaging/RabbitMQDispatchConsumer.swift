@@ -19,9 +19,10 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     /// Handed out without having been read; they are rare, and as many as the prefetch at most.
     private let unreadable = Mutex<[Key: AMQPMessage]>([:])
 
-    public init(configuration: MessagingConfiguration, logger: Logger) {
+    /// - Throws: an error where no thread or descriptor is left for the connection.
+    public init(configuration: MessagingConfiguration, logger: Logger) throws {
         topology = configuration.topology
-        consumer = AMQPConsumer(
+        consumer = try AMQPConsumer(
             configuration: configuration.amqp, topology: configuration.topology.declarations,
             queue: configuration.topology.dispatchQueue, prefetch: configuration.prefetch, logger: logger)
     }

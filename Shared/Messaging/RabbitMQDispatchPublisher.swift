@@ -9,9 +9,10 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     private let topology: DispatchTopology
     private let leaders: QueueLeaderWatch
 
-    public init(configuration: MessagingConfiguration, logger: Logger) {
+    /// - Throws: an error where no thread or descriptor is left for the connection.
+    public init(configuration: MessagingConfiguration, logger: Logger) throws {
         topology = configuration.topology
-        publisher = AMQPPublisher(
+        publisher = try AMQPPublisher(
             configuration: configuration.amqp, topology: configuration.topology.declarations,
             publishTimeout: configuration.publishTimeout, logger: logger)
         leaders = QueueLeaderWatch(

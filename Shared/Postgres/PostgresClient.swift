@@ -11,8 +11,11 @@ public final class PostgresClient: Service {
     private let lossCounter = Counter(label: "securepush_postgres_connection_losses_total")
 
     /// - Parameter connections: how many; each has a thread, and a process at the server.
-    public init(configuration: PostgresConfiguration, connections: Int = 4, logger: Logger) {
-        self.connections = (0..<max(1, connections)).map { _ in PostgresConnection(configuration: configuration) }
+    /// - Throws: ``PostgresError`` with code `unavailable` where no thread or descriptor is left for them.
+    public init(configuration: PostgresConfiguration, connections: Int = 4, logger: Logger) throws(PostgresError) {
+        self.connections = try (0..<max(1, connections)).map { _ throws(PostgresError) in
+            try PostgresConnection(configuration: configuration)
+        }
         self.logger = logger
     }
 

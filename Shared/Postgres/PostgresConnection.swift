@@ -41,9 +41,15 @@ public actor PostgresConnection {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// Starts the thread; connects to nothing yet.
-    public init(configuration: PostgresConfiguration) {
+    ///
+    /// - Throws: ``PostgresError`` with code `unavailable` where no thread or descriptor is left for it.
+    public init(configuration: PostgresConfiguration) throws(PostgresError) {
         self.configuration = configuration
-        executor = ThreadExecutor(name: "postgres")
+        do {
+            executor = try ThreadExecutor(name: "postgres")
+        } catch {
+            throw PostgresError(.unavailable, "\(error)")
+        }
         executor.setClient(self)
     }
 

@@ -16,7 +16,9 @@ private final class ThreadBody {
 }
 
 /// Starts a detached thread.
-func startThread(named name: String, _ run: @escaping @Sendable () -> Void) {
+///
+/// - Throws: ``ThreadResourceError`` where the system allows no more threads.
+func startThread(named name: String, _ run: @escaping @Sendable () -> Void) throws(ThreadResourceError) {
     let body = Unmanaged.passRetained(ThreadBody(name: name, run: run))
     #if canImport(Glibc)
     var thread = pthread_t()
@@ -25,11 +27,14 @@ func startThread(named name: String, _ run: @escaping @Sendable () -> Void) {
     var thread: pthread_t?
     let error = pthread_create(&thread, nil, { threadMain($0) }, body.toOpaque())
     #endif
-    precondition(error == 0, "No more threads can be started (error \(error)).")
+    guard error == 0 else {
+        body.release()
+        throw ThreadResourceError("no thread can be started: \(String(cString: strerror(error)))")
+    }
     #if canImport(Glibc)
     pthread_detach(thread)
     #else
-    pthread_detach(thread!)
+    if let thread { pthread_detach(thread) }
     #endif
 }
 

@@ -6,6 +6,14 @@ import Glibc
 import Darwin
 #endif
 
+/// The system has no thread or no file descriptor left for a ``ThreadExecutor``. It may have one later.
+public struct ThreadResourceError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Which of them, and the system's reason.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
 /// A serial executor with a thread of its own that, between jobs, waits on a file descriptor.
 ///
 /// It is for an actor that owns a C library's handle which is not thread-safe, may block, and does nothing in the
@@ -56,9 +64,10 @@ public final class ThreadExecutor: SerialExecutor {
     /// Starts the thread.
     ///
     /// - Parameter name: the thread's name as debuggers and `top -H` show it; 15 bytes at most on Linux.
-    public init(name: String) {
-        wakeUp = WakeUp()
-        startThread(named: name) { self.run() }
+    /// - Throws: ``ThreadResourceError`` where no thread or file descriptor is left. Nothing is held then.
+    public init(name: String) throws(ThreadResourceError) {
+        wakeUp = try WakeUp()
+        try startThread(named: name) { self.run() }
     }
 
     /// Sets the one that is served between jobs; held weakly.

@@ -9,9 +9,12 @@ final class WakeUp: Sendable {
     private let readEnd: Int32
     private let writeEnd: Int32
 
-    init() {
+    /// - Throws: ``ThreadResourceError`` where the process or the machine has no file descriptors left.
+    init() throws(ThreadResourceError) {
         var ends: [Int32] = [-1, -1]
-        precondition(pipe(&ends) == 0, "No file descriptors are left for a thread's wake-up pipe.")
+        guard pipe(&ends) == 0 else {
+            throw ThreadResourceError("no pipe can be opened: \(String(cString: strerror(errno)))")
+        }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

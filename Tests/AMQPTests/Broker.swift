@@ -52,7 +52,7 @@ func withPublisher<Value: Sendable>(
     _ configuration: AMQPConfiguration, _ topology: AMQPTopology, timeout: Duration = .seconds(5),
     inFlightLimit: Int = 8192, _ body: (AMQPPublisher) async throws -> Value
 ) async throws -> Value {
-    let publisher = AMQPPublisher(
+    let publisher = try AMQPPublisher(
         configuration: configuration, topology: topology, publishTimeout: timeout, inFlightLimit: inFlightLimit,
         logger: quiet)
     return try await running(publisher) {
@@ -66,7 +66,7 @@ func withConsumer<Value: Sendable>(
     _ configuration: AMQPConfiguration, _ topology: AMQPTopology, queue: String, prefetch: Int = 100,
     _ body: (AMQPConsumer) async throws -> Value
 ) async throws -> Value {
-    let consumer = AMQPConsumer(
+    let consumer = try AMQPConsumer(
         configuration: configuration, topology: topology, queue: queue, prefetch: prefetch,
         drainTimeout: .milliseconds(200), logger: quiet)
     return try await running(consumer) {

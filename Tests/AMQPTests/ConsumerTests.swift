@@ -120,7 +120,7 @@ import Testing
 
     @Test func aGracefulShutdownGivesBackWhatNobodyTook() async throws {
         try await filled(10) { configuration, queue, topology in
-            let consumer = AMQPConsumer(
+            let consumer = try AMQPConsumer(
                 configuration: configuration, topology: topology, queue: queue, prefetch: 10, logger: quiet)
             try await testGracefulShutdown { trigger in
                 try await withThrowingTaskGroup(of: Void.self) { group in

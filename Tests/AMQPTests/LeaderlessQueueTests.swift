@@ -42,7 +42,7 @@ extension OwnBrokerTests {
                     let error = await #expect(throws: AMQPError.self) { try await connection.expectLeader(of: name) }
                     #expect(error?.code == .queueUnavailable)
                 }
-                let consumer = AMQPConsumer(
+                let consumer = try AMQPConsumer(
                     configuration: configuration, topology: topology, queue: name, prefetch: 10, logger: quiet)
                 try await running(consumer) {
                     let isTold = try await eventually { consumer.problem?.contains("issue 10070") == true }

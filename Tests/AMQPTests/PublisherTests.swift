@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func withoutAConnectionItFailsAtOnce() async throws {
-        let publisher = AMQPPublisher(configuration: try brokerConfiguration("amqp://127.0.0.1:1"), logger: quiet)
+        let publisher = try AMQPPublisher(configuration: brokerConfiguration("amqp://127.0.0.1:1"), logger: quiet)
         #expect(!publisher.isConnected)
         #expect(await codes(publisher, messages(0..<2, to: "q")) == [.notConnected, .notConnected])
     }

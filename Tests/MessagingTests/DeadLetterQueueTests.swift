@@ -15,7 +15,7 @@ private func withLetters(
     let configuration = try MessagingConfiguration(
         amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
         prefix: "test-\(UUID().uuidString)")
-    let publisher = RabbitMQDispatchPublisher(configuration: configuration, logger: quiet)
+    let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: quiet)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await publisher.run() }
         let isConnected = try await eventually { publisher.isConnected }
@@ -135,7 +135,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
     @Test func whatTheBrokerGaveUpSaysSo() async throws {
         try await withLetters([]) { configuration in
             let topology = configuration.topology
-            let publisher = AMQPPublisher(configuration: configuration.amqp, logger: quiet)
+            let publisher = try AMQPPublisher(configuration: configuration.amqp, logger: quiet)
             // One that is too old when it comes, and one whose body is no ID.
             let expired = AMQPMessage(
                 exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
@@ -152,7 +152,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
             let letter = try #require(try await queue.next())
             #expect(letter.reason == "given up by the broker: expired")
             #expect(letter.message != nil && letter.message?.platforms == nil)
-            let second = AMQPPublisher(configuration: configuration.amqp, logger: quiet)
+            let second = try AMQPPublisher(configuration: configuration.amqp, logger: quiet)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await second.run() }
                 let isConnected = try await eventually { second.isConnected }

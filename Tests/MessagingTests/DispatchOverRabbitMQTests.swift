@@ -41,8 +41,8 @@ private func withStack(_ body: (Stack) async throws -> Void) async throws {
     let configuration = try MessagingConfiguration(
         amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
         prefix: "test-\(UUID().uuidString)")
-    let publisher = RabbitMQDispatchPublisher(configuration: configuration, logger: quiet)
-    let consumer = RabbitMQDispatchConsumer(configuration: configuration, logger: quiet)
+    let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: quiet)
+    let consumer = try RabbitMQDispatchConsumer(configuration: configuration, logger: quiet)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await publisher.run() }
         group.addTask { await consumer.run() }
@@ -95,7 +95,7 @@ private func withStack(_ body: (Stack) async throws -> Void) async throws {
     @Test func whatCannotBeReadIsParkedAndTheRestGoesOn() async throws {
         try await withStack { stack in
             let configuration = stack.configuration.amqp
-            let raw = AMQPPublisher(configuration: configuration, logger: quiet)
+            let raw = try AMQPPublisher(configuration: configuration, logger: quiet)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await raw.run() }
                 let isConnected = try await eventually { raw.isConnected }

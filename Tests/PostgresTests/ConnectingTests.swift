@@ -4,7 +4,7 @@ import Testing
 
 struct ConnectingTests {
     private func connectError(_ uri: String) async throws -> PostgresError? {
-        let connection = PostgresConnection(configuration: try PostgresConfiguration(uri: uri))
+        let connection = try PostgresConnection(configuration: PostgresConfiguration(uri: uri))
         let error = await postgresError { try await connection.connect() }
         await connection.close()
         return error
@@ -30,7 +30,7 @@ struct ConnectingTests {
     @Test func connectingCanBeCancelled() async throws {
         try await withSilentListener { port in
             let uri = "postgres://a@127.0.0.1:\(port)/a?connect_timeout=60&sslmode=disable"
-            let connection = PostgresConnection(configuration: try PostgresConfiguration(uri: uri))
+            let connection = try PostgresConnection(configuration: PostgresConfiguration(uri: uri))
             let task = Task { try await connection.connect() }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }

@@ -8,7 +8,7 @@ struct PostgresClientTests {
 
     @Test func withoutAServerQueriesFailWithinASecond() async throws {
         let configuration = try PostgresConfiguration(uri: "postgres://a@127.0.0.1:1/a")
-        let client = PostgresClient(configuration: configuration, logger: quiet)
+        let client = try PostgresClient(configuration: configuration, logger: quiet)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await client.run() }
             let start = ContinuousClock.now
@@ -67,7 +67,7 @@ struct PostgresClientTests {
             _ = try await client.query(PostgresStatement("SELECT 1"))
         }
         let configuration = try PostgresConfiguration(uri: try TestEnvironment.databaseURL)
-        let client = PostgresClient(configuration: configuration, logger: quiet)
+        let client = try PostgresClient(configuration: configuration, logger: quiet)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await client.run() }
             group.cancelAll()

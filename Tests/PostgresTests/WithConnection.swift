@@ -9,7 +9,7 @@ func withConnection(
 ) async throws {
     var configuration = try PostgresConfiguration(uri: try url ?? TestEnvironment.databaseURL)
     change(&configuration)
-    let connection = PostgresConnection(configuration: configuration)
+    let connection = try PostgresConnection(configuration: configuration)
     try await connection.connect()
     do {
         try await body(connection)
@@ -26,7 +26,7 @@ func withClient(
 ) async throws {
     let configuration = try PostgresConfiguration(uri: try url ?? TestEnvironment.databaseURL)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let client = PostgresClient(configuration: configuration, connections: connections, logger: logger)
+    let client = try PostgresClient(configuration: configuration, connections: connections, logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await client.run() }
         defer { group.cancelAll() }

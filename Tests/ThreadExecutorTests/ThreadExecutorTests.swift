@@ -32,8 +32,8 @@ private actor Worker: ThreadExecutor.Client {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(name: String = "worker", witness: Witness? = nil) {
-        executor = ThreadExecutor(name: name)
+    init(name: String = "worker", witness: Witness? = nil) throws {
+        executor = try ThreadExecutor(name: name)
         self.witness = witness
         executor.setClient(self)
     }
@@ -88,18 +88,18 @@ private final class Gate: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct ThreadExecutorTests {
-    @Test func jobsRunOnItsOwnThread() async {
-        let worker = Worker()
+    @Test func jobsRunOnItsOwnThread() async throws {
+        let worker = try Worker()
         #expect(await worker.threadName() == "worker\n")
         #expect(await worker.isMainThread() == false)
     }
 
-    @Test func isolationHoldsOnTheThreadOnly() {
-        #expect(Worker().checkFromOutside() == false)
+    @Test func isolationHoldsOnTheThreadOnly() throws {
+        #expect(try Worker().checkFromOutside() == false)
     }
 
     @Test func whatArrivesMeanwhileIsTheNextGroup() async throws {
-        let worker = Worker()
+        let worker = try Worker()
         let gate = Gate()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await worker.block(until: gate) }
@@ -113,22 +113,22 @@ private final class Gate: Sendable {
     }
 
     @Test func aDescriptorEndsTheWait() async throws {
-        let worker = Worker()
+        let worker = try Worker()
         let pipe = Pipe()
         async let isReadable = worker.wait(for: pipe.fileHandleForReading.fileDescriptor, until: nil)
         try pipe.fileHandleForWriting.write(contentsOf: [1])
         #expect(await isReadable)
     }
 
-    @Test func aDeadlineEndsTheWait() async {
-        let worker = Worker()
+    @Test func aDeadlineEndsTheWait() async throws {
+        let worker = try Worker()
         let deadline = ContinuousClock.now + .milliseconds(50)
         #expect(await worker.wait(for: nil, until: deadline) == false)
         #expect(ContinuousClock.now >= deadline)
     }
 
     @Test func aWakeAsksTheClientAgain() async throws {
-        let worker = Worker()
+        let worker = try Worker()
         await worker.job()
         let before = worker.prepared.withLock { $0 }
         worker.wake()
@@ -136,7 +136,7 @@ private final class Gate: Sendable {
     }
 
     @Test func manyJobsFromManyTasksAllRun() async throws {
-        let worker = Worker()
+        let worker = try Worker()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<1000 { group.addTask { for _ in 0..<10 { await worker.job() } } }
         }
@@ -146,7 +146,7 @@ private final class Gate: Sendable {
     @Test func theThreadEndsWithItsActor() async throws {
         let isGone = Mutex<Bool>.Box(false)
         do {
-            let worker = Worker(name: "worker-end", witness: Witness(isGone))
+            let worker = try Worker(name: "worker-end", witness: Witness(isGone))
             await worker.job()
             #if os(Linux)
             #expect(threads(named: "worker-end") == 1)
@@ -157,6 +157,31 @@ private final class Gate: Sendable {
         #expect(try await eventually { threads(named: "worker-end") == 0 })
         #endif
     }
+
+    #if os(Linux)
+    /// In processes of their own: what they use up, other tests need.
+    @Test func withoutDescriptorsItThrows() async {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit(rlim_cur: 3, rlim_max: 3)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            for descriptor in Int32(3)..<64 { close(descriptor) }
+            let error = #expect(throws: ThreadResourceError.self) { _ = try ThreadExecutor(name: "none") }
+            exit(error?.description.contains("pipe") == true ? 0 : 1)
+        }
+    }
+
+    @Test func withoutMemoryForAThreadItThrows() async {
+        await #expect(processExitsWith: .success) {
+            // A thread's stack is mapped: 8 MiB, unless `ulimit -s` says otherwise.
+            let pages = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ").first
+            let used = pages.flatMap { UInt($0) }.map { $0 * UInt(sysconf(Int32(_SC_PAGESIZE))) } ?? 0
+            var limit = rlimit(rlim_cur: used + 1 << 20, rlim_max: used + 1 << 20)
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            let error = #expect(throws: ThreadResourceError.self) { _ = try ThreadExecutor(name: "none") }
+            exit(error?.description.contains("thread") == true ? 0 : 1)
+        }
+    }
+    #endif
 
     private func threads(named name: String) -> Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []

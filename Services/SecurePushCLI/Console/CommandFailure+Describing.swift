@@ -38,7 +38,7 @@ extension CommandFailure {
             self.init(
                 .failed, "The broker: \(error.message)",
                 hint: "Is AMQP_URL the services' own? Ingest and the dispatcher declare what they use at their start.")
-        case .preconditionFailed, .nacked, .returned: self.init(.failed, "The broker: \(error.message)")
+        case .preconditionFailed, .nacked, .returned, .resources: self.init(.failed, "The broker: \(error.message)")
         default:
             self.init(
                 .unreachable, "The broker: \(error.message)",

@@ -7,7 +7,7 @@ enum DispatchPublishing {
         _ configuration: MessagingConfiguration,
         _ body: @escaping @Sendable (RabbitMQDispatchPublisher) async throws -> Value
     ) async throws -> Value {
-        let publisher = RabbitMQDispatchPublisher(configuration: configuration, logger: StoreSession.logger)
+        let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: StoreSession.logger)
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
                 await publisher.run()

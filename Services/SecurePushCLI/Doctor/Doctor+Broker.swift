@@ -30,8 +30,13 @@ extension Doctor {
     /// Whether a memory or disk alarm keeps the broker from taking messages. It tells only those who publish; the
     /// message goes to a queue that does not exist, and so comes back.
     private static func alarm(_ configuration: AMQPConfiguration) async -> [Finding] {
-        let publisher = AMQPPublisher(
-            configuration: configuration, publishTimeout: .seconds(3), logger: StoreSession.logger)
+        let publisher: AMQPPublisher
+        do {
+            publisher = try AMQPPublisher(
+                configuration: configuration, publishTimeout: .seconds(3), logger: StoreSession.logger)
+        } catch {
+            return [.faulty("AMQP_URL", "\(error)", "Raise the limits of descriptors and threads (ulimit -n, -u).")]
+        }
         let probe = AMQPMessage(exchange: "", routingKey: "securepush.doctor.no-such-queue", body: [])
         let answer = await withTaskGroup(of: Result<Void, AMQPError>?.self) { group in
             group.addTask {

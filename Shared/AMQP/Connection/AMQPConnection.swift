@@ -11,8 +11,8 @@ public actor AMQPConnection: ThreadExecutor.Client {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private init() {
-        executor = ThreadExecutor(name: "amqp")
+    private init() throws(AMQPError) {
+        executor = try ThreadExecutor(connection: "amqp")
         executor.setClient(self)
     }
 
@@ -34,8 +34,10 @@ public actor AMQPConnection: ThreadExecutor.Client {
     }
 
     /// Connects to the first of the nodes, in random order, that will have it.
+    ///
+    /// - Throws: ``AMQPError``, with code `resources` where this process has no descriptor or thread left.
     public static func open(_ configuration: AMQPConfiguration) async throws(AMQPError) -> AMQPConnection {
-        let connection = AMQPConnection()
+        let connection = try AMQPConnection()
         try await connection.connect(configuration)
         return connection
     }
@@ -140,5 +142,18 @@ extension AMQPConnection {
             }
             if pulse.isDead(now) { throw pulse.silence }
         } catch { self.handle = nil }
+    }
+}
+
+extension ThreadExecutor {
+    /// The thread of a connection to the broker.
+    ///
+    /// - Throws: ``AMQPError`` with code `resources`.
+    convenience init(connection name: String) throws(AMQPError) {
+        do {
+            try self.init(name: name)
+        } catch {
+            throw AMQPError(.resources, "\(error)")
+        }
     }
 }

@@ -14,13 +14,14 @@ public final class AMQPConsumer: Service {
     ///   - topology: what is declared on each connect.
     ///   - prefetch: deliveries that the broker hands out before it waits for settlements (`basic.qos`), at most 65535.
     ///   - drainTimeout: how long a graceful shutdown waits for what was handed out.
+    /// - Throws: ``AMQPError`` with code `resources` where no thread or descriptor is left.
     public init(
         configuration: AMQPConfiguration, topology: AMQPTopology = AMQPTopology(), queue: String, prefetch: Int,
         drainTimeout: Duration = .seconds(7), logger: Logger
-    ) {
+    ) throws(AMQPError) {
         self.configuration = configuration
         self.logger = logger
-        connection = ConsumerConnection(
+        connection = try ConsumerConnection(
             configuration: configuration, topology: topology, queue: queue, prefetch: prefetch,
             drainTimeout: drainTimeout)
     }

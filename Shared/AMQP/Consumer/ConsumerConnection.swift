@@ -44,8 +44,8 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
 
     init(
         configuration: AMQPConfiguration, topology: AMQPTopology, queue: String, prefetch: Int, drainTimeout: Duration
-    ) {
-        executor = ThreadExecutor(name: "amqp-consumer")
+    ) throws(AMQPError) {
+        executor = try ThreadExecutor(connection: "amqp-consumer")
         self.configuration = configuration
         self.topology = topology
         self.queue = queue

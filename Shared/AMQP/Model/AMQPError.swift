@@ -3,7 +3,7 @@ public struct AMQPError: Error, Sendable, Hashable {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case notConnected, connectFailed, tls, accessRefused, notFound, preconditionFailed, queueUnavailable
-            case blocked, nacked, returned, timeout, connectionLost, full, closed
+            case blocked, nacked, returned, timeout, connectionLost, full, closed, resources
         }
         private var value: Value
         private init(_ value: Value) { self.value = value }
@@ -36,6 +36,8 @@ public struct AMQPError: Error, Sendable, Hashable {
         public static let full = Code(.full)
         /// The broker closed the channel or the connection for another reason; see ``AMQPError/replyCode``.
         public static let closed = Code(.closed)
+        /// This process has no thread or no file descriptor left for a connection. Nothing was sent.
+        public static let resources = Code(.resources)
 
         public var description: String { value.rawValue }
     }

@@ -15,13 +15,14 @@ public final class AMQPPublisher: Service {
     ///   - publishTimeout: how long a publish waits for its confirms.
     ///   - inFlightLimit: messages written and not confirmed; rounded up to a power of two. As many more wait their
     ///     turn, and beyond them a publish fails with ``AMQPError/Code/full``.
+    /// - Throws: ``AMQPError`` with code `resources` where no thread or descriptor is left.
     public init(
         configuration: AMQPConfiguration, topology: AMQPTopology = AMQPTopology(),
         publishTimeout: Duration = .seconds(5), inFlightLimit: Int = 8192, logger: Logger
-    ) {
+    ) throws(AMQPError) {
         self.configuration = configuration
         self.logger = logger
-        connection = PublisherConnection(
+        connection = try PublisherConnection(
             configuration: configuration, topology: topology, publishTimeout: publishTimeout,
             inFlightLimit: inFlightLimit)
     }

@@ -34,8 +34,10 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(configuration: AMQPConfiguration, topology: AMQPTopology, publishTimeout: Duration, inFlightLimit: Int) {
-        executor = ThreadExecutor(name: "amqp-publisher")
+    init(
+        configuration: AMQPConfiguration, topology: AMQPTopology, publishTimeout: Duration, inFlightLimit: Int
+    ) throws(AMQPError) {
+        executor = try ThreadExecutor(connection: "amqp-publisher")
         self.configuration = configuration
         self.topology = topology
         self.publishTimeout = publishTimeout

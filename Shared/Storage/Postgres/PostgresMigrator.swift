@@ -40,7 +40,12 @@ enum PostgresMigrator {
         // Building an index, or waiting for another process that does, may take its time.
         configuration.statementTimeout = nil
         configuration.queryTimeout = .seconds(3600)
-        let connection = PostgresConnection(configuration: configuration)
+        let connection: PostgresConnection
+        do {
+            connection = try PostgresConnection(configuration: configuration)
+        } catch {
+            throw StorageError.mapping(error)
+        }
         do {
             try await connection.connect()
             let report = try await apply(policy, connection)

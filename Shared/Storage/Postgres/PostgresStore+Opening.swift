@@ -5,9 +5,15 @@ import SecurePushCore
 extension PostgresStore {
     /// The store of a libpq URI; connects to nothing yet.
     ///
-    /// - Throws: ``StorageError`` with code `invalid`; its message does not repeat the URI.
+    /// - Throws: ``StorageError`` with code `invalid`, whose message does not repeat the URI, or `unavailable` where no
+    ///   thread or descriptor is left.
     convenience init(uri: String, migrations: MigrationPolicy, logger: Logger) throws(StorageError) {
-        self.init(configuration: try PostgresStore.configuration(uri), migrations: migrations, logger: logger)
+        let configuration = try PostgresStore.configuration(uri)
+        do throws(PostgresError) {
+            try self.init(configuration: configuration, migrations: migrations, logger: logger)
+        } catch {
+            throw StorageError(error)
+        }
     }
 
     /// Brings the schema up to date, without a store.

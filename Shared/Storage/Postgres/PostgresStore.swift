@@ -24,11 +24,14 @@ final class PostgresStore: Sendable {
     /// Connects to nothing yet: ``run()`` does.
     ///
     /// - Parameter connections: how many connections each process holds.
-    init(configuration: PostgresConfiguration, migrations: MigrationPolicy, connections: Int = 4, logger: Logger) {
+    /// - Throws: ``PostgresError`` where no thread or descriptor is left for them.
+    init(
+        configuration: PostgresConfiguration, migrations: MigrationPolicy, connections: Int = 4, logger: Logger
+    ) throws(PostgresError) {
         self.configuration = configuration
         self.migrations = migrations
         self.logger = logger
-        let client = PostgresClient(
+        let client = try PostgresClient(
             configuration: PostgresStore.tuned(configuration), connections: connections, logger: logger)
         self.client = client
         let limit = PostgresStore.groupLimit

@@ -74,7 +74,7 @@ struct LostInBrokerTests {
         let configuration = try MessagingConfiguration(
             amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
             prefix: "test-\(UUID().uuidString)")
-        let publisher = RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
+        let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
         let gauge = RabbitMQDispatchGauge(configuration: configuration, logger: .silent)
         let store = MemoryStore()
         let relay = OutboxRelay(
