@@ -1,7 +1,8 @@
 extension ConfigurationKeys {
     /// Every key, in the order of the documentation.
     public static let all: [any ConfigurationKeyDescription] = [
-        httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, logLevel, logFormat, databaseURL, databaseMigrate,
+        httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, httpMaxConnections, httpMaxConnectionsPerAddress,
+        httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat, databaseURL, databaseMigrate,
         amqpURL, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName, hubInsecureHost,
         hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
         dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,

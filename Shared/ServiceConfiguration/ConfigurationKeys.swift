@@ -26,6 +26,33 @@ public enum ConfigurationKeys {
     public static let tlsPrivateKeyFile = ConfigurationKey(
         "TLS_PRIVATE_KEY_FILE", .existingFile, meaning: "Private key of the certificate, in PEM")
 
+    /// The key `HTTP_MAX_CONNECTIONS`.
+    public static let httpMaxConnections = ConfigurationKey(
+        "HTTP_MAX_CONNECTIONS", .integer(16...1_000_000), defaultText: "0.8 of the descriptor limit (ulimit -n)",
+        meaning: "Connections at once; 128 descriptors must be left. Beyond it the one that has had no request for the "
+            + "longest time is closed")
+
+    /// The key `HTTP_MAX_CONNECTIONS_PER_ADDRESS`.
+    public static let httpMaxConnectionsPerAddress = ConfigurationKey(
+        "HTTP_MAX_CONNECTIONS_PER_ADDRESS", .integer(0...1_000_000), defaultText: "half of HTTP_MAX_CONNECTIONS",
+        meaning: "Connections at once from one client address (IPv6: from one /64 network); 0 is no limit, for a "
+            + "service behind a proxy")
+
+    /// The key `HTTP_MAX_IN_FLIGHT`.
+    public static let httpMaxInFlight = ConfigurationKey(
+        "HTTP_MAX_IN_FLIGHT", .integer(1...1_000_000), default: "4096",
+        meaning: "Requests at once; beyond it 503 with Retry-After, except for /livez, /readyz, /metrics and /version")
+
+    /// The key `HTTP_HEADER_TIMEOUT`.
+    public static let httpHeaderTimeout = ConfigurationKey(
+        "HTTP_HEADER_TIMEOUT", .duration(.milliseconds(100) ... .seconds(3600)), default: "10s",
+        meaning: "Time for a request's head, from its first byte to its last")
+
+    /// The key `HTTP_BODY_TIMEOUT`.
+    public static let httpBodyTimeout = ConfigurationKey(
+        "HTTP_BODY_TIMEOUT", .duration(.milliseconds(100) ... .seconds(3600)), default: "30s",
+        meaning: "Time without a byte of a request's body after which the connection is closed")
+
     /// The key `LOG_LEVEL`.
     public static let logLevel = ConfigurationKey(
         "LOG_LEVEL", .logLevel, default: "info", meaning: "trace, debug, info, notice, warning, error or critical")

@@ -146,6 +146,37 @@ struct ReadNotificationTests {
         }
     }
 
+    /// The likeliest mistake of a key rotation.
+    @Test func aMissingPayloadKeyIs500AndNamedInTheLog() async throws {
+        let kept = Mutex<[String]>([])
+        let logger = Logger(label: "test") { label in
+            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
+                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+            }
+        }
+        try await withRetrieval(logger: logger) { bench in
+            let id = try await bench.accept(#""a secret""#)
+            let ring = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: ring) }
+            try Data(PayloadKeyRing.newLine().utf8).write(to: ring)
+            let other = try PayloadSealer(path: ring.path, logger: .silent)
+            let user = try #require(UserName("alice"))
+            let lost = Notification(
+                id: NotificationID(), sender: "clinic", recipient: user, createdAt: .now, expiresAt: .now + .seconds(60)
+            )
+            let sealed = try other.seal(Array(#""another secret""#.utf8), id: lost.id, recipient: user)
+            try await bench.store.append([SealedNotification(notification: lost, payload: sealed)])
+
+            let answer = try await bench.read(lost.id)
+            try answer.expectProblem(500)
+            #expect(!answer.text.contains("key"))
+            let lines = kept.withLock { $0 }.joined()
+            #expect(lines.contains("The key ring holds no key"), "\(lines)")
+            #expect(!lines.contains("secret"))
+            #expect(try await bench.read(id).status == .ok)
+        }
+    }
+
     @Test(arguments: [nil, "", "Digest x", "Basic !", "Basic YWxpY2U6d3Jvbmc=", "Bearer", "Bearer a.b.c"])
     func withoutGoodCredentialsItIs401(_ authorization: String?) async throws {
         try await withRetrieval { bench in

@@ -17,7 +17,10 @@ struct ConfigurationKeysTests {
     ]
 
     /// What this project adds, each with its reason in docs/configuration.md.
-    private static let additions = ["HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY"]
+    private static let additions = [
+        "HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY", "HTTP_MAX_CONNECTIONS", "HTTP_MAX_CONNECTIONS_PER_ADDRESS",
+        "HTTP_MAX_IN_FLIGHT", "HTTP_HEADER_TIMEOUT", "HTTP_BODY_TIMEOUT",
+    ]
 
     @Test func everyKeyOnce() {
         #expect(ConfigurationKeys.all.map(\.name).sorted() == (Self.contract + Self.additions).sorted())

@@ -26,6 +26,9 @@ enum Curl {
     static func get(_ url: URL, _ options: String...) async throws -> String {
         try await run("curl", ["-sik", "--max-time", "20"] + options + [url.absoluteString])
     }
+
+    /// What `openssl` prints.
+    static func openssl(_ arguments: String...) async throws -> String { try await run("openssl", arguments) }
 }
 
 /// Runs the body with a new self-signed certificate for `localhost`.

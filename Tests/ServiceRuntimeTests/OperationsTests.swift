@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import ServiceRuntime
@@ -113,5 +114,24 @@ struct OperationsTests {
         let age = Date().timeIntervalSince1970 - start
         #expect(age > -2 && age < 86_400)
         #endif
+    }
+
+    @Test func manyQuestionsAskThePartsOnceASecond() async {
+        let time = Mutex(ContinuousClock.now)
+        let asked = Mutex(0)
+        let cache = ReadinessCache(now: { time.withLock { $0 } }) {
+            asked.withLock { $0 += 1 }
+            return ReadinessReport(parts: [])
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 { group.addTask { _ = await cache.report() } }
+        }
+        #expect(asked.withLock { $0 } == 1)
+        time.withLock { $0 += .milliseconds(999) }
+        _ = await cache.report()
+        #expect(asked.withLock { $0 } == 1)
+        time.withLock { $0 += .milliseconds(1) }
+        _ = await cache.report()
+        #expect(asked.withLock { $0 } == 2)
     }
 }

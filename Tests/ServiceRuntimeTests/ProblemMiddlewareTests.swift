@@ -3,6 +3,8 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
+import SecurePushCore
+import Synchronization
 import Testing
 
 @testable import ServiceRuntime
@@ -22,6 +24,7 @@ struct ProblemMiddlewareTests {
         router.get("/surprise") { _, _ -> String in throw Surprise() }
         router.get("/hummingbird") { _, _ -> String in throw HTTPError(.badRequest, message: "odd") }
         router.get("/missing") { _, _ -> String in throw HTTPError(.notFound) }
+        router.get("/payload") { _, _ -> String in throw PayloadError(.unknownKey, "The key ring holds no key k7.") }
         router.get("/cancelled") { _, _ -> String in throw CancellationError() }
         router.post("/upload") { request, _ in
             let body = try await request.body.collect(upTo: 4)
@@ -42,7 +45,9 @@ struct ProblemMiddlewareTests {
     @Test(arguments: [
         ("/things/1", 410, "Gone", #""detail":"It is gone.","#), ("/surprise", 500, "Internal Server Error", ""),
         ("/hummingbird", 400, "Bad Request", #""detail":"odd","#), ("/missing", 404, "Not Found", ""),
-        ("/nowhere", 404, "Not Found", ""), ("/things/1/2", 404, "Not Found", ""),
+        ("/nowhere", 404, "Not Found", #""detail":"There is nothing at this path.","#),
+        ("/things/1/2", 404, "Not Found", #""detail":"There is nothing at this path.","#),
+        ("/payload", 500, "Internal Server Error", ""),
         ("/cancelled", 503, "Service Unavailable", #""detail":"The service is shutting down.","#),
     ])
     func everyErrorIsAProblem(path: String, code: Int, title: String, detail: String) async throws {
@@ -110,7 +115,7 @@ struct ProblemMiddlewareTests {
         let name = "securepush_http_requests_total"
         #expect(text.contains(#"\#(name){method="GET",route="/things/{id}",status="410"} 2"#))
         #expect(text.contains(#"\#(name){method="GET",route="NotFound",status="404"} 2"#))
-        #expect(text.contains(#"\#(name){method="other",route="NotFound",status="405"} 1"#))
+        #expect(text.contains(#"\#(name){method="other",route="none",status="501"} 1"#))
         #expect(text.contains("securepush_http_request_duration_seconds_count{"))
         #expect(!text.contains("/things/1") && !text.contains("BREW"))
     }
@@ -131,5 +136,130 @@ struct ProblemMiddlewareTests {
         let sink = LineSink()
         _ = try await send("/ok", context: .test(logger: sink.logger(level: .info)))
         #expect(sink.lines.isEmpty)
+    }
+
+    @Test func anUnknownMethodIs501BeforeAnythingElse() async throws {
+        let context = ServiceContext.test()
+        context.requests.setLimit(0)
+        for path in ["/ok", "/things/1", "/nowhere", "/livez"] {
+            let response = try await send(path, HTTPRequest.Method("BREW") ?? .get, context: context)
+            #expect(response.status == .notImplemented)
+            #expect(String(buffer: response.body).contains(#""detail":"This service knows no such method.""#))
+        }
+        // The standard's own methods are known, and not taken here.
+        context.requests.setLimit(10)
+        for method in ["TRACE", "CONNECT", "QUERY"].compactMap({ HTTPRequest.Method($0) }) {
+            #expect(try await send("/ok", method, context: context).status == .methodNotAllowed)
+        }
+    }
+
+    @Test func inventedMethodsAreNotKept() {
+        let instruments = HTTPInstruments(metrics: PrometheusMetrics())
+        for number in 0..<1000 {
+            let method = HTTPRequest.Method("M\(number)") ?? .get
+            instruments.record(route: "none", method: method, status: 501, nanoseconds: 1)
+        }
+        #expect(instruments.count == 1)
+    }
+
+    @Test(arguments: [
+        ("/ok", 200), ("/nowhere", 404), ("/things/1", 410), ("/surprise", 500), ("/posts", 405), ("/payload", 500),
+    ])
+    func noAnswerToHeadHasABody(path: String, code: Int) async throws {
+        let response = try await withApplication(routes: { router in
+            routes(router)
+            router.post("/posts") { _, _ in "made" }
+        }) { try await $0.execute(uri: path, method: .head) }
+        #expect(response.status.code == code)
+        #expect(response.body.readableBytes == 0)
+    }
+
+    @Test func aMissingPayloadKeyIsLoggedWithItsMessage() async throws {
+        let sink = LineSink()
+        let response = try await send("/payload", context: .test(logger: sink.logger(level: .info)))
+        #expect(response.status == .internalServerError)
+        #expect(!String(buffer: response.body).contains("no key"))
+        #expect(sink.lines.contains { $0.contains("The key ring holds no key k7.") && $0.contains("ERROR") })
+    }
+
+    /// A batch's lines and a request's own answer say the same of an error.
+    @Test func errorsInsideAnAnswerAreMappedAlike() async throws {
+        let errors: [any Error] = [
+            Problem.gone("It is gone."), Surprise(), HTTPError(.badRequest, message: "odd"), CancellationError(),
+            PayloadError(.unknownKey, "none"), StorageError(.unavailable, "away"), StorageError(.failed, "refused"),
+            AuthenticationError(.missing, "Who?"),
+        ]
+        for error in errors {
+            let response = try await withApplication(routes: { router in
+                router.get("/fails") { _, _ -> String in throw error }
+            }) { try await $0.execute(uri: "/fails", method: .get, headers: [Self.name: "r1"]) }
+            #expect(String(buffer: response.body) == Problem(error, requestID: "r1").json)
+        }
+    }
+
+    @Test func beyondTheLimitInFlightIs503ExceptForOperators() async throws {
+        let context = ServiceContext.test()
+        let (entered, enter) = AsyncStream.makeStream(of: Void.self)
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        let isAsked = Mutex(false)
+        try await withApplication(
+            context: context,
+            routes: { router in
+                router.addOperations(readiness: [], context: context)
+                router.get("/slow") { _, _ in
+                    enter.yield()
+                    for await _ in released {}
+                    return "done"
+                }
+                router.get("/store") { _, _ in
+                    isAsked.withLock { $0 = true }
+                    return "asked"
+                }
+            },
+            { client in
+                context.requests.setLimit(2)
+                try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+                    for _ in 0..<2 {
+                        group.addTask { try await client.execute(uri: "/slow", method: .get).status }
+                    }
+                    var iterator = entered.makeAsyncIterator()
+                    for _ in 0..<2 { await iterator.next() }
+                    let refused = try await client.execute(uri: "/store", method: .get)
+                    #expect(refused.status == .serviceUnavailable)
+                    #expect(refused.headers[.retryAfter] == "1")
+                    #expect(!isAsked.withLock { $0 })
+                    for path in ["/livez", "/readyz", "/metrics", "/version"] {
+                        #expect(try await client.execute(uri: path, method: .get).status == .ok)
+                    }
+                    release.finish()
+                    for try await status in group { #expect(status == .ok) }
+                    #expect(try await client.execute(uri: "/store", method: .get).status == .ok)
+                }
+            })
+        #expect(context.requests.current == 0)
+    }
+
+    @Test func aStreamedAnswerIsInFlightUntilItIsWritten() async throws {
+        let context = ServiceContext.test()
+        let seen = Mutex<[Int]>([])
+        try await withApplication(
+            context: context,
+            routes: { router in
+                router.get("/stream") { _, _ in
+                    Response(
+                        status: .ok,
+                        body: ResponseBody { writer in
+                            seen.withLock { $0.append(context.requests.current) }
+                            try await writer.write(ByteBuffer(string: "line"))
+                            try await writer.finish(nil)
+                        })
+                }
+            },
+            { client in
+                let response = try await client.execute(uri: "/stream", method: .get)
+                #expect(String(buffer: response.body) == "line")
+            })
+        #expect(seen.withLock { $0 } == [1])
+        #expect(context.requests.current == 0)
     }
 }

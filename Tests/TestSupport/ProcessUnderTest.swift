@@ -9,17 +9,26 @@ public struct ProcessUnderTest: Sendable {
 
     /// Starts `name`, one of the package's products, with nothing in its environment but what is given.
     ///
-    /// - Parameter folder: its working folder, which the files of its output are put into.
+    /// - Parameters:
+    ///   - folder: its working folder, which the files of its output are put into.
+    ///   - descriptors: how many files and sockets it may have open; `nil`: as many as the tests.
     public init(
-        _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], folder: URL
+        _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], folder: URL,
+        descriptors: Int? = nil
     ) throws {
         self.name = name
         let run = UUID().uuidString.prefix(8)
         output = folder.appending(path: "\(name)-\(run).out")
         errors = folder.appending(path: "\(name)-\(run).log")
         process = Process()
-        process.executableURL = ProcessUnderTest.executables.appending(path: name)
-        process.arguments = arguments
+        let executable = ProcessUnderTest.executables.appending(path: name)
+        if let descriptors {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\"", executable.path] + arguments
+        } else {
+            process.executableURL = executable
+            process.arguments = arguments
+        }
         process.environment = environment
         process.currentDirectoryURL = folder
         process.standardInput = FileHandle.nullDevice
@@ -36,8 +45,14 @@ public struct ProcessUnderTest: Sendable {
 
     public var isRunning: Bool { process.isRunning }
 
+    /// The number that the system knows it by.
+    public var id: Int32 { process.processIdentifier }
+
     /// SIGTERM.
     public func terminate() { process.terminate() }
+
+    /// SIGHUP.
+    public func hangUp() { _ = Foundation.kill(process.processIdentifier, SIGHUP) }
 
     /// SIGKILL.
     public func kill() {

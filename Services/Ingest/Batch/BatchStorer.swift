@@ -55,7 +55,7 @@ struct BatchStorer: Sendable {
             guard isFinal, requests.count > 1 else {
                 logger.warning(
                     "lines of a batch were not stored",
-                    metadata: ["count": "\(requests.count)", "error": "\(Self.description(of: error))"])
+                    metadata: ["count": "\(requests.count)", "error": "\(Problem.logText(of: error))"])
                 return requests.map { ($0.index, error) }
             }
         }
@@ -86,7 +86,7 @@ struct BatchStorer: Sendable {
         } catch {
             if !(error is Problem) {
                 logger.warning(
-                    "a line of a batch was not stored", metadata: ["error": "\(Self.description(of: error))"])
+                    "a line of a batch was not stored", metadata: ["error": "\(Problem.logText(of: error))"])
             }
             return .failure(error)
         }
@@ -111,14 +111,5 @@ struct BatchStorer: Sendable {
             text.append(UInt8(ascii: "\n"))
         }
         return text
-    }
-
-    /// For the log: another error than these could hold something of the request.
-    private static func description(of error: any Error) -> String {
-        switch error {
-        case let error as StorageError: error.description
-        case let error as PayloadError: error.description
-        default: String(reflecting: type(of: error))
-        }
     }
 }

@@ -18,8 +18,13 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var port: Int
     /// HTTPS with HTTP/1.1 and HTTP/2 instead of plain HTTP/1.1.
     public var tls: TLS?
-    /// How long a connection may be idle, or a request's head or next part of its body may take.
-    public var idleTimeout: Duration = .seconds(60)
+    /// How many connections and requests there may be, and how long their parts may take.
+    public var limits = HTTPLimits()
+    /// How long a connection may have no request.
+    public var idleTimeout: Duration {
+        get { limits.idleTimeout }
+        set { limits.idleTimeout = newValue }
+    }
 
     public init(host: String = "127.0.0.1", port: Int, tls: TLS? = nil) {
         self.host = host
@@ -32,10 +37,10 @@ public struct HTTPConfiguration: Sendable, Hashable {
         [
             ConfigurationKeys.httpHost, ConfigurationKeys.httpPort(default: defaultPort),
             ConfigurationKeys.tlsCertificateFile, ConfigurationKeys.tlsPrivateKeyFile,
-        ]
+        ] + HTTPLimits.keys
     }
 
-    /// Reads `HTTP_HOST`, `HTTP_PORT`, `TLS_CERTIFICATE_FILE` and `TLS_PRIVATE_KEY_FILE`.
+    /// Reads `HTTP_HOST`, `HTTP_PORT`, `TLS_CERTIFICATE_FILE`, `TLS_PRIVATE_KEY_FILE` and the keys of the limits.
     ///
     /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
     public static func read(_ reader: inout ConfigurationReader, defaultPort: Int) -> HTTPConfiguration? {
@@ -43,8 +48,11 @@ public struct HTTPConfiguration: Sendable, Hashable {
         let host = reader.read(ConfigurationKeys.httpHost)
         let port = reader.read(ConfigurationKeys.httpPort(default: defaultPort))
         let tls = readTLS(&reader)
+        let limits = HTTPLimits.read(&reader)
         guard let host, let port, reader.issues.count == before else { return nil }
-        return HTTPConfiguration(host: host, port: port, tls: tls)
+        var configuration = HTTPConfiguration(host: host, port: port, tls: tls)
+        configuration.limits = limits
+        return configuration
     }
 
     private static func readTLS(_ reader: inout ConfigurationReader) -> TLS? {

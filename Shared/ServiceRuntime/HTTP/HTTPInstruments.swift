@@ -8,7 +8,8 @@ import Synchronization
 public final class HTTPInstruments: Sendable {
     private struct Key: Hashable {
         let route: String
-        let method: HTTPRequest.Method
+        /// As ``methodLabel(_:)`` gives it: clients can invent methods, and each would be kept for ever.
+        let method: String
         let status: Int
     }
 
@@ -31,7 +32,7 @@ public final class HTTPInstruments: Sendable {
     ///   - route: the template, as `/{hub}/messages`.
     ///   - nanoseconds: from its head to its answer.
     public func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {
-        let key = Key(route: route, method: method, status: status)
+        let key = Key(route: route, method: HTTPInstruments.methodLabel(method), status: status)
         let pair = pairs.withLock { pairs in
             if let known = pairs[key] { return known }
             let pair = make(key)
@@ -44,7 +45,7 @@ public final class HTTPInstruments: Sendable {
 
     private func make(_ key: Key) -> Pair {
         let labels = [
-            ("method", HTTPInstruments.methodLabel(key.method)), ("route", key.route), ("status", "\(key.status)"),
+            ("method", key.method), ("route", key.route), ("status", "\(key.status)"),
         ]
         return Pair(
             requests: Counter(label: "securepush_http_requests_total", dimensions: labels, factory: metrics),
@@ -58,6 +59,18 @@ public final class HTTPInstruments: Sendable {
         switch method {
         case .get, .head, .post, .put, .patch, .delete, .options: method.rawValue
         default: "other"
+        }
+    }
+
+    /// How many pairs are held; for tests.
+    var count: Int { pairs.withLock { $0.count } }
+
+    /// Whether the method is one of the standard's (RFC 9110, section 9, and QUERY, RFC 5789's PATCH). What a path does
+    /// not take of these is 405; every other method is 501, before anything else is done.
+    static func knows(_ method: HTTPRequest.Method) -> Bool {
+        switch method {
+        case .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect: true
+        default: method.rawValue == "QUERY"
         }
     }
 }

@@ -2,15 +2,17 @@ import HTTPTypes
 public import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
-import HummingbirdTLS
 public import NIOCore
 import NIOSSL
+import SecurePushCore
 import ServiceConfiguration
 public import ServiceLifecycle
 
 /// The service that listens and answers by a router, HTTP/1.1, or HTTPS with HTTP/1.1 and HTTP/2.
 ///
-/// When it is told to shut down it stops accepting, closes idle connections and lets those with a request finish it.
+/// Connections and requests are held to ``HTTPLimits``. The certificate is read again when its file changes, and on
+/// SIGHUP. When the service is told to shut down it stops accepting, closes idle connections and lets those with a
+/// request finish it.
 /// Put it last in the list of services: they stop in reverse order.
 ///
 /// - Parameters:
@@ -18,7 +20,7 @@ public import ServiceLifecycle
 ///   - onListening: called once with the bound port.
 ///   - onConnection: called on the event loop of every new connection of plain HTTP/1.1, whose pipeline is complete but
 ///     for a handler that the service adds in front of the router. Connections by HTTPS have none.
-/// - Throws: ``ConfigurationError`` if the certificate or the key cannot be used.
+/// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
 public func makeHTTPService<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
     onListening: @escaping @Sendable (Int) async -> Void = { _ in },
@@ -42,10 +44,14 @@ where Context: InitializableFromSource<ApplicationRequestContextSource> {
     context.routes.set(router.routes.map { (path: $0.path.description, method: $0.method.rawValue) })
     return Application(
         responder: responder,
-        server: try configuration.serverBuilder(onConnection: onConnection),
+        server: try configuration.serverBuilder(context: context, onConnection: onConnection),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024),
         onServerRunning: { channel in
+            let logger = context.logger
+            try? await channel.eventLoop.submit {
+                try channel.pipeline.syncOperations.addHandler(AcceptPauseHandler(logger: logger), position: .first)
+            }.get()
             // Hummingbird has logged the address.
             await onListening(channel.localAddress?.port ?? configuration.port)
         },
@@ -56,50 +62,39 @@ extension HTTPConfiguration {
     /// The host as it stands in a URL: IPv6 addresses in brackets.
     var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 
-    func serverBuilder(onConnection: (@Sendable (any Channel) throws -> Void)? = nil) throws -> HTTPServerBuilder {
-        let (seconds, attoseconds) = idleTimeout.components
-        let idle = TimeAmount.milliseconds(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
-        // Head limits: a request here is a line, a token and a few fields; 64 KiB in all is generous.
+    /// Hummingbird's server within the limits.
+    ///
+    /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
+    func serverBuilder(
+        context: ServiceContext, onConnection: (@Sendable (any Channel) throws -> Void)? = nil
+    ) throws -> HTTPServerBuilder {
+        let limits = try limits.resolved()
+        context.requests.setLimit(limits.maxInFlight)
+        let connections = HTTPConnections(limits: limits, context: context)
+        // Head limits: a request here is a line, a token and a few fields; 64 KiB in all is generous. All deadlines are
+        // those of ConnectionHandler and RequestHandler.
         let http1 = HTTP1Channel.Configuration(
-            idleTimeout: idle,
+            additionalChannelHandlers: [RequestHandler(limits: limits)],
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: 16_384, maxHeaderListSize: 65_536, maxHeaderFieldCount: 100))
         guard let tls else {
-            guard let onConnection else { return .http1(configuration: http1) }
             return HTTPServerBuilder { responder in
-                FrontedHTTP1Channel(
-                    http1: HTTP1Channel(responder: responder, configuration: http1), onConnection: onConnection)
+                GuardedHTTP1Channel(
+                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
+                    onConnection: onConnection)
             }
         }
-        return try .http2Upgrade(
-            tlsConfiguration: try tls.nioConfiguration(),
-            configuration: .init(
-                idleTimeout: idleTimeout, gracefulCloseTimeout: .seconds(5), streamConfiguration: http1))
-    }
-}
-
-extension HTTPConfiguration.TLS {
-    /// TLS 1.2 and 1.3 with the files' certificate and key.
-    func nioConfiguration() throws -> TLSConfiguration {
-        let chain = try reading(ConfigurationKeys.tlsCertificateFile, "no PEM certificate") {
-            try NIOSSLCertificate.fromPEMFile(certificateFile)
+        let certificates = try CertificateStore(tls, logger: context.logger)
+        context.onReload("TLS certificate") { try certificates.reload() }
+        context.metrics.observe("securepush_certificate_expiry_seconds") {
+            Double(Int64(certificates.expiry) - Timestamp.now.seconds)
         }
-        let key = try reading(ConfigurationKeys.tlsPrivateKeyFile, "no PEM private key") {
-            try NIOSSLPrivateKey(file: privateKeyFile, format: .pem)
-        }
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        configuration.minimumTLSVersion = .tlsv12
-        return configuration
-    }
-
-    private func reading<Value>(
-        _ key: ConfigurationKey<String>, _ problem: String, _ read: () throws -> Value
-    ) throws -> Value {
-        do {
-            return try read()
-        } catch {
-            throw ConfigurationError(key.name, "names a file that holds \(problem)")
+        let http2 = HTTP2UpgradeChannel.Configuration(
+            idleTimeout: limits.idleTimeout, gracefulCloseTimeout: .seconds(5), streamConfiguration: http1)
+        return HTTPServerBuilder { responder in
+            try GuardedTLSChannel(certificates: certificates, connections: connections) { tls in
+                try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder)
+            }
         }
     }
 }

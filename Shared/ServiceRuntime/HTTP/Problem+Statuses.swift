@@ -21,7 +21,8 @@ extension Problem {
 
     /// 405 with `Allow`.
     public static func methodNotAllowed(allow methods: [String]) -> Problem {
-        Problem(.methodNotAllowed, headers: [.allow: methods.joined(separator: ", ")])
+        let list = methods.joined(separator: ", ")
+        return Problem(.methodNotAllowed, "This path takes \(list).", headers: [.allow: list])
     }
 
     /// 409: the same is under way, or the state forbids it.

@@ -4,7 +4,8 @@ import Logging
 import NIOHTTP1
 import SecurePushCore
 
-/// The outermost middleware of every service: request IDs, errors as problems, the access log and HTTP metrics.
+/// The outermost middleware of every service: request IDs, the limit of requests in flight, errors as problems, the
+/// access log and HTTP metrics.
 ///
 /// Added before any route, so that it covers them all (``makeRouter(of:context:)`` does). Every answer carries
 /// `X-Request-Id`: the client's own if it is 1 to 128 visible ASCII characters, else a new one; the request's logger
@@ -32,49 +33,67 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         var response: Response
         do {
-            response = try await next(request, context)
+            response = try await answer(request, context: context, next: next)
         } catch let error as HTTPParserError {
             throw error  // Hummingbird answers it by closing the connection.
         } catch {
             response = answer(to: error, request: request, context: context, identifier: identifier)
         }
         response.headers[.xRequestID] = identifier
+        // No answer to HEAD has a body, not even an error (RFC 9110, 9.3.2): by HTTP/2 it would end the connection.
+        if request.method == .head { response = response.createHeadResponse() }
         finish(request, response, context: context, elapsed: ContinuousClock.now - start)
+        return response
+    }
+
+    /// The routes' answer, unless the request is refused before them.
+    @concurrent private func answer(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard HTTPInstruments.knows(request.method) else {
+            throw Problem(.notImplemented, "This service knows no such method.")
+        }
+        if Operations.paths.contains(request.uri.path) { return try await next(request, context) }
+        guard let permit = service.requests.begin() else {
+            throw Problem.serviceUnavailable("Too many requests are in flight (HTTP_MAX_IN_FLIGHT).")
+        }
+        var response = try await next(request, context)
+        // A streamed answer is in flight until it is written; one that is whole takes no more work from here on.
+        if response.body.contentLength == nil {
+            let body = response.body
+            response.body = ResponseBody { writer in
+                defer { permit.end() }
+                try await body.write(writer)
+            }
+        } else {
+            permit.end()
+        }
         return response
     }
 
     private func answer(
         to error: any Error, request: Request, context: Context, identifier: String
     ) -> Response {
-        var problem = problem(for: error, request: request, context: context)
-        problem.instance = RequestIdentifier.instance(identifier)
-        return problem.response
-    }
-
-    private func problem(for error: any Error, request: Request, context: Context) -> Problem {
         switch error {
-        case let problem as Problem: return problem
-        case let error as HTTPError: return problem(for: error, request: request, context: context)
-        case let error as any HTTPResponseError: return Problem(error.status)
-        case let error as AuthenticationError: return error.problem
-        case let error as StorageError:
-            context.logger.warning("The store failed a request", metadata: [LogKeys.errorMessage: "\(error)"])
-            return error.problem
-        case is CancellationError: return .serviceUnavailable("The service is shutting down.")
-        default:
-            // The type only: a description could hold something of the request.
+        case is Problem, is any HTTPResponseError, is AuthenticationError, is CancellationError: break
+        case is StorageError:
+            context.logger.warning(
+                "The store failed a request", metadata: [LogKeys.errorMessage: "\(Problem.logText(of: error))"])
+        case is PayloadError:
             context.logger.error(
-                "Request failed unexpectedly", metadata: [LogKeys.errorType: "\(String(reflecting: type(of: error)))"])
-            return .internalServerError()
+                "A payload could not be sealed or opened",
+                metadata: [LogKeys.errorMessage: "\(Problem.logText(of: error))"])
+        default:
+            context.logger.error(
+                "Request failed unexpectedly", metadata: [LogKeys.errorType: "\(Problem.logText(of: error))"])
         }
-    }
-
-    private func problem(for error: HTTPError, request: Request, context: Context) -> Problem {
-        if error.status == .notFound, context.endpointPath == "NotFound" {
+        var problem = Problem(error, requestID: identifier)
+        if (error as? HTTPError)?.status == .notFound, context.endpointPath == "NotFound" {
             let methods = service.routes.methods(of: request.uri.path)
-            if !methods.isEmpty { return .methodNotAllowed(allow: methods) }
+            problem = methods.isEmpty ? .notFound("There is nothing at this path.") : .methodNotAllowed(allow: methods)
+            problem.instance = RequestIdentifier.instance(identifier)
         }
-        return Problem(error.status, error.body, headers: error.headers)
+        return problem.response
     }
 
     private func finish(_ request: Request, _ response: Response, context: Context, elapsed: Duration) {
@@ -87,7 +106,7 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         context.logger.debug(
             "Request answered",
             metadata: [
-                "http.request.method": "\(request.method.rawValue)", "http.route": "\(route)",
+                "http.request.method": "\(HTTPInstruments.methodLabel(request.method))", "http.route": "\(route)",
                 "http.response.status_code": "\(response.status.code)", "duration_us": "\(nanoseconds / 1000)",
             ])
     }

@@ -79,3 +79,36 @@ struct ReadinessReport: Sendable {
         return String(decoding: text.bytes, as: UTF8.self)
     }
 }
+
+/// Keeps the readiness report for a second: a check takes a lock or a query of the database, and everybody may ask.
+actor ReadinessCache {
+    /// How long a report holds.
+    static let lifetime = Duration.seconds(1)
+
+    private let collect: @Sendable () async -> ReadinessReport
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private var last: (report: ReadinessReport, until: ContinuousClock.Instant)?
+    private var running: Task<ReadinessReport, Never>?
+
+    /// - Parameter now: the clock; tests bring their own.
+    init(
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        collect: @escaping @Sendable () async -> ReadinessReport
+    ) {
+        self.collect = collect
+        self.now = now
+    }
+
+    /// The report of the last second, or a new one. Callers that come while the parts are asked share that answer.
+    func report() async -> ReadinessReport {
+        if let last, now() < last.until { return last.report }
+        if let running { return await running.value }
+        let task = Task { await collect() }
+        running = task
+        // A check ends by its own deadline, so this does too.
+        let report = await task.value
+        last = (report, now() + Self.lifetime)
+        running = nil
+        return report
+    }
+}

@@ -10,11 +10,17 @@ public func makeRouter<Context: RequestContext>(of type: Context.Type, context: 
     return router
 }
 
+/// The paths that every service answers to operators, whatever its load.
+enum Operations {
+    static let paths: Set<String> = ["/livez", "/readyz", "/metrics", "/version"]
+}
+
 extension Router {
     /// Adds what every service answers: `GET /livez`, `/readyz`, `/metrics` and `/version`.
     ///
     /// - `/livez`: 200 as long as the process answers; touches nothing.
-    /// - `/readyz`: asks all checks at once; 503 if a required part is down, see ``ReadinessReport``.
+    /// - `/readyz`: asks all checks at once; 503 if a required part is down, see ``ReadinessReport``. A report holds
+    ///   for a second, so that many questions do not load the database.
     /// - `/metrics`: Prometheus text.
     /// - `/version`: `{"Name","Version","Swift"}`.
     /// - `/openapi.json`: the description of the API, of a service that has one.
@@ -23,9 +29,12 @@ extension Router {
         context service: ServiceContext
     ) {
         ProcessMetrics.register(in: service)
+        let requests = service.requests
+        service.metrics.observe("securepush_http_requests_in_flight") { Double(requests.current) }
         get("/livez") { _, _ in Response.json(#"{"status":"alive"}"#) }
+        let readiness = ReadinessCache { await ReadinessReport.collect(checks) }
         get("/readyz") { _, context in
-            let report = await ReadinessReport.collect(checks)
+            let report = await readiness.report()
             if !report.down.isEmpty {
                 context.logger.debug("Parts are down", metadata: ["parts": "\(report.down.map(\.name))"])
             }

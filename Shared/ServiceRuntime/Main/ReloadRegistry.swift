@@ -38,8 +38,8 @@ extension ServiceContext {
     ///
     /// - Parameters:
     ///   - name: for the log, as `TLS certificate`.
-    ///   - reload: reads the part's files or addresses again. If it throws, the part must go on with its last good state;
-    ///     the error is logged, so its description must hold no secret. Signals that arrive meanwhile wait.
+    ///   - reload: reads the part's files or addresses again. If it throws, the part must go on with its last good
+    ///     state; the error is logged, so its description must hold no secret. Signals that arrive meanwhile wait.
     public func onReload(_ name: String, _ reload: @escaping @Sendable () async throws -> Void) {
         reloads.add(name, reload)
     }

@@ -12,6 +12,8 @@ public struct ServiceContext: Sendable {
     public let version: String
     /// Which methods each path takes, known once the router is built.
     let routes = RouteTable()
+    /// The requests in flight, all but those of operators.
+    let requests = InFlightRequests()
     /// What SIGHUP reloads.
     let reloads = ReloadRegistry()
 

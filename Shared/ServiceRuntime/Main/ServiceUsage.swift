@@ -23,12 +23,14 @@ struct ServiceUsage: Sendable {
         var rows = keys.map { key in (left: "\(key.flag) \(key.hint)", right: description(of: key)) }
         rows.append((left: "-h, --help", right: "Show this and exit."))
         rows.append((left: "--version", right: "Show the version and exit."))
-        let column = (rows.map(\.left.count).max() ?? 0) + 4
+        // A flag that is longer than the column has its text below it.
+        let column = min(40, (rows.map(\.left.count).max() ?? 0) + 4)
         let options = rows.map { row in
             let lines = row.right.wrapped(to: 100 - column)
             let left = "  " + row.left
             let indent = String(repeating: " ", count: column)
-            return left + String(repeating: " ", count: column - left.count) + lines.joined(separator: "\n" + indent)
+            let gap = left.count < column - 1 ? String(repeating: " ", count: column - left.count) : "\n" + indent
+            return left + gap + lines.joined(separator: "\n" + indent)
         }
         return """
             \(summary.wrapped(to: 100).joined(separator: "\n"))

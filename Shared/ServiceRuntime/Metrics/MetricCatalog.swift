@@ -109,6 +109,19 @@ public enum MetricCatalog {
             "securepush_http_request_duration_seconds", .duration, labels: ["method", "route", "status"],
             of: services, "Time from the head of a request to the head of its answer."),
         .init(
+            "securepush_http_connections", .gauge, of: services, "Connections of clients that are open."),
+        .init(
+            "securepush_http_connections_closed_total", .counter, labels: ["reason"], of: services,
+            "Connections ended by a limit or deadline: limit, address, evicted, handshake, idle, header, body, drain, "
+                + "write."
+        ),
+        .init(
+            "securepush_certificate_expiry_seconds", .gauge, of: services,
+            "Time until the TLS certificate, or one of its chain, expires; negative afterwards. Only with HTTPS."),
+        .init(
+            "securepush_http_requests_in_flight", .gauge, of: services,
+            "HTTP requests that are being answered, without those of operators; HTTP_MAX_IN_FLIGHT is their limit."),
+        .init(
             "securepush_postgres_connections", .gauge, of: ["ingest", "dispatcher", "retrieval"],
             "Connections to PostgreSQL that are open."),
         .init(

@@ -38,9 +38,13 @@ final class Stack: Sendable {
     }
 
     /// Starts a service and waits until it listens.
-    func start(_ name: String, _ more: [String: String] = [:]) async throws -> RunningService {
+    ///
+    /// - Parameter descriptors: how many files and sockets it may have open; `nil`: as many as the tests.
+    func start(
+        _ name: String, _ more: [String: String] = [:], descriptors: Int? = nil
+    ) async throws -> RunningService {
         let process = try ProcessUnderTest(
-            name, environment: environment.merging(more) { _, new in new }, folder: folder)
+            name, environment: environment.merging(more) { _, new in new }, folder: folder, descriptors: descriptors)
         processes.withLock { $0.append(process) }
         return RunningService(process: process, port: try await process.port())
     }

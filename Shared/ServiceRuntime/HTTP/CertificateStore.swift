@@ -1,0 +1,156 @@
+import Logging
+import NIOSSL
+import ServiceConfiguration
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The listener's certificate and key, read again when one of the files changes and on SIGHUP.
+///
+/// The files are looked at once a second at most, when a connection or a reader of the metrics comes. A pair that
+/// cannot be used, as between the writing of one file and of the other, leaves the last good one in use and is tried
+/// again.
+final class CertificateStore: Sendable {
+    /// What tells one version of a file from another.
+    private struct Version: Hashable {
+        let inode: UInt64
+        let size: Int64
+        let modified: Int64
+        let changed: Int64
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            inode = UInt64(status.st_ino)
+            size = Int64(status.st_size)
+            #if canImport(Glibc)
+            let (written, set) = (status.st_mtim, status.st_ctim)
+            #else
+            let (written, set) = (status.st_mtimespec, status.st_ctimespec)
+            #endif
+            modified = Int64(written.tv_sec) &* 1_000_000_000 &+ Int64(written.tv_nsec)
+            changed = Int64(set.tv_sec) &* 1_000_000_000 &+ Int64(set.tv_nsec)
+        }
+    }
+
+    private struct State {
+        var configuration: TLSConfiguration
+        /// Unix time in seconds at which the first certificate of the chain expires.
+        var expiry: Int
+        var generation = 0
+        var versions: [Version?]
+        var reported: [Version?]
+        var nextLook: ContinuousClock.Instant
+    }
+
+    private static let interval = Duration.seconds(1)
+
+    private let files: HTTPConfiguration.TLS
+    private let logger: Logger
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state: Mutex<State>
+
+    /// - Parameter now: the clock; tests bring their own.
+    /// - Throws: ``ConfigurationError`` if the files cannot be used.
+    init(
+        _ files: HTTPConfiguration.TLS, logger: Logger,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) throws {
+        self.files = files
+        self.logger = logger
+        self.now = now
+        let versions = Self.versions(files)
+        let (configuration, expiry) = try files.load()
+        state = Mutex(
+            State(
+                configuration: configuration, expiry: expiry, versions: versions, reported: versions,
+                nextLook: now() + Self.interval))
+    }
+
+    /// What to serve with, and a number that changes whenever that does.
+    var current: (configuration: TLSConfiguration, generation: Int) {
+        look()
+        return state.withLock { ($0.configuration, $0.generation) }
+    }
+
+    /// Unix time in seconds at which the certificate, or one of its chain, expires.
+    var expiry: Int {
+        look()
+        return state.withLock { $0.expiry }
+    }
+
+    /// Reads the files now.
+    ///
+    /// - Throws: ``ConfigurationError``; the last good pair stays in use.
+    func reload() throws {
+        let versions = Self.versions(files)
+        let (configuration, expiry) = try files.load()
+        state.withLock { state in
+            state.configuration = configuration
+            state.expiry = expiry
+            state.generation += 1
+            state.versions = versions
+        }
+    }
+
+    private func look() {
+        let time = now()
+        let versions = Self.versions(files)
+        let isDue = state.withLock { state in
+            guard time >= state.nextLook else { return false }
+            state.nextLook = time + Self.interval
+            return versions != state.versions
+        }
+        guard isDue else { return }
+        do {
+            try reload()
+            logger.info("Reloaded the TLS certificate", metadata: ["file": "\(files.certificateFile)"])
+        } catch {
+            let isNew = state.withLock { state in
+                defer { state.reported = versions }
+                return state.reported != versions
+            }
+            guard isNew else { return }
+            logger.error(
+                "The TLS certificate has changed and cannot be used; the last good one stays in use",
+                metadata: [LogKeys.errorMessage: "\(error)"])
+        }
+    }
+
+    private static func versions(_ files: HTTPConfiguration.TLS) -> [Version?] {
+        [Version(files.certificateFile), Version(files.privateKeyFile)]
+    }
+}
+
+extension HTTPConfiguration.TLS {
+    /// TLS 1.2 and 1.3 with the files' certificate and key, which belong together, and the chain's first expiry.
+    func load() throws -> (TLSConfiguration, expiry: Int) {
+        let chain = try reading(ConfigurationKeys.tlsCertificateFile, "no PEM certificate") {
+            try NIOSSLCertificate.fromPEMFile(certificateFile)
+        }
+        let key = try reading(ConfigurationKeys.tlsPrivateKeyFile, "no PEM private key") {
+            try NIOSSLPrivateKey(file: privateKeyFile, format: .pem)
+        }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        _ = try reading(ConfigurationKeys.tlsPrivateKeyFile, "not the key of the certificate") {
+            try NIOSSLContext(configuration: configuration)
+        }
+        return (configuration, chain.map { Int($0.notValidAfter) }.min() ?? 0)
+    }
+
+    private func reading<Value>(
+        _ key: ConfigurationKey<String>, _ problem: String, _ read: () throws -> Value
+    ) throws -> Value {
+        do {
+            return try read()
+        } catch {
+            throw ConfigurationError(key.name, "names a file that holds \(problem)")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import CoreMetrics
+import Logging
+import NIOCore
+import ServiceConfiguration
+import Synchronization
+
+/// All connections of a listener: admits them within the limits, and counts those that a limit has ended.
+final class HTTPConnections: Sendable {
+    /// Why a connection was refused or closed by the service, as the label `reason` of
+    /// `securepush_http_connections_closed_total`.
+    enum Reason: String, CaseIterable {
+        /// Refused: all connections are in use.
+        case limit
+        /// Refused: all connections of its address are in use.
+        case address
+        /// Closed without a request, for a new connection.
+        case evicted
+        /// The TLS handshake took too long.
+        case handshake
+        /// No request came for long.
+        case idle
+        /// The head of a request took too long.
+        case header
+        /// Nothing of the body came for long.
+        case body
+        /// The body of a refused request went on for too long.
+        case drain
+        /// The client takes nothing of its answer.
+        case write
+    }
+
+    /// The event by which a connection hears that it is to make room.
+    struct Eviction: Sendable {}
+
+    private struct State {
+        var book: ConnectionBook
+        var channels: [ConnectionBook.ID: any Channel] = [:]
+        var nextWarning = ContinuousClock.now
+    }
+
+    let limits: HTTPLimits
+    private let state: Mutex<State>
+    private let counters: [Reason: Counter]
+    private let logger: Logger
+
+    /// - Parameter limits: with every number chosen, see ``HTTPLimits/resolved(descriptors:)``.
+    init(limits: HTTPLimits, context: ServiceContext) {
+        self.limits = limits
+        logger = context.logger
+        state = Mutex(
+            State(
+                book: ConnectionBook(
+                    maxConnections: limits.maxConnections ?? .max, maxPerAddress: limits.maxConnectionsPerAddress ?? 0)
+            ))
+        var counters: [Reason: Counter] = [:]
+        for reason in Reason.allCases {
+            counters[reason] = Counter(
+                label: "securepush_http_connections_closed_total", dimensions: [("reason", reason.rawValue)],
+                factory: context.metrics)
+        }
+        self.counters = counters
+        context.metrics.observe("securepush_http_connections") { [weak self] in self.map { Double($0.count) } }
+    }
+
+    /// Connections that are open.
+    var count: Int { state.withLock { $0.book.count } }
+
+    /// Takes a new connection into account until it is closed. Call it on the channel's event loop.
+    ///
+    /// - Parameter isTLS: whether its first bytes are a TLS handshake.
+    /// - Returns: the handler to put into its pipeline where its bytes are plain; `nil`: it is refused and closed.
+    func admit(_ channel: any Channel, isTLS: Bool) -> ConnectionHandler? {
+        let address = ClientAddress(channel.remoteAddress)
+        let (admission, victim, warns) = state.withLock { state in
+            let admission = state.book.admit(address)
+            var victim: (any Channel)?
+            switch admission {
+            case .admitted(let id, _, let evicted):
+                state.channels[id] = channel
+                victim = evicted.flatMap { state.channels[$0] }
+                return (admission, victim, false)
+            case .refused:
+                let now = ContinuousClock.now
+                guard now >= state.nextWarning else { return (admission, victim, false) }
+                state.nextWarning = now + .seconds(60)
+                return (admission, victim, true)
+            }
+        }
+        victim?.pipeline.fireUserInboundEventTriggered(Eviction())
+        switch admission {
+        case .refused(let refusal):
+            count(refusal == .limit ? .limit : .address)
+            if warns {
+                let key =
+                    refusal == .limit
+                    ? ConfigurationKeys.httpMaxConnections : ConfigurationKeys.httpMaxConnectionsPerAddress
+                logger.warning(
+                    "Connections are refused: as many as allowed are in use", metadata: ["limit": "\(key.name)"])
+            }
+            channel.close(promise: nil)
+            return nil
+        case .admitted(let id, let isRestricted, _):
+            channel.closeFuture.whenComplete { [weak self] _ in self?.closed(id) }
+            return ConnectionHandler(self, id: id, isRestricted: isRestricted, isTLS: isTLS)
+        }
+    }
+
+    func count(_ reason: Reason) { counters[reason]?.increment(by: 1) }
+
+    func becameBusy(_ id: ConnectionBook.ID) { state.withLock { $0.book.becameBusy(id) } }
+
+    func becameIdle(_ id: ConnectionBook.ID) { state.withLock { $0.book.becameIdle(id) } }
+
+    /// It was to be evicted, but has a request.
+    func keep(_ id: ConnectionBook.ID) { state.withLock { $0.book.keep(id) } }
+
+    private func closed(_ id: ConnectionBook.ID) {
+        state.withLock { state in
+            state.book.closed(id)
+            state.channels[id] = nil
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+
+/// Holds the requests of a connection of HTTP/1.1, or of one stream of HTTP/2, to their deadlines, and answers those
+/// that never reach the router: what is no HTTP, and what a connection beyond the limit asks for.
+final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// How long an answer that ends the connection may take to reach its client.
+    private static let lingering = TimeAmount.seconds(1)
+
+    private let limits: HTTPLimits
+    private var connection: ConnectionHandler?
+    private var hosts: HostHandler?
+    private var isHTTP1 = false
+    private var body: RequestBodyClock
+    /// Requests whose answers are not complete.
+    private var unanswered = 0
+    private var parserError: HTTPParserError?
+    /// Nothing that still comes is a request.
+    private var isDone = false
+    private var wakeUp: Scheduled<Void>?
+
+    init(limits: HTTPLimits) {
+        self.limits = limits
+        body = RequestBodyClock(limits: limits)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let pipeline = context.pipeline.syncOperations
+        if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
+            isHTTP1 = true
+            connection = try? pipeline.handler(type: ConnectionHandler.self)
+            let hosts = HostHandler()
+            try? pipeline.addHandler(hosts, position: .after(decoder))
+            self.hosts = hosts
+        } else {
+            // A stream's channel lives on its connection's event loop.
+            connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: ConnectionHandler.self)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    private func end() {
+        wakeUp?.cancel()
+        wakeUp = nil
+        while unanswered > 0 {
+            unanswered -= 1
+            connection?.requestEnded()
+        }
+        connection = nil
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        if isDone { return }
+        switch part {
+        case .head(let head):
+            if connection?.isRestricted == true, !isForOperators(head.path ?? "") {
+                isDone = true
+                let problem = Problem.serviceUnavailable("As many connections as allowed are in use.")
+                return refuse(problem, isHead: head.method == .head, context)
+            }
+            unanswered += 1
+            connection?.requestBegan()
+            body.began(length: head.headerFields[.contentLength].flatMap { Int($0) }, now: .now())
+        case .body(let bytes): body.received(bytes.readableBytes, now: .now())
+        case .end: body.ended()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        body.readCompleted(now: .now())
+        schedule(context)
+        context.fireChannelReadComplete()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        body.wantsRead(now: .now())
+        context.read()
+    }
+
+    private func isForOperators(_ path: String) -> Bool {
+        Operations.paths.contains(String(path.prefix { $0 != "?" }))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? HTTPParserError { parserError = error }
+        context.fireErrorCaught(error)
+    }
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            if let problem = problem(insteadOf: head) {
+                isDone = true
+                return write(problem, isHead: false, context, promise)
+            }
+            if isHTTP1, unanswered == 1, body.isTooLongToDrain { head.headerFields[.connection] = "close" }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body:
+            context.write(data, promise: promise)
+        case .end:
+            if unanswered > 0 {
+                unanswered -= 1
+                connection?.requestEnded()
+            }
+            if unanswered == 0, body.isOpen { body.refused(now: .now()) }
+            context.write(data, promise: promise)
+            if isDone { closeSoon(context) } else { schedule(context) }
+        }
+    }
+
+    /// Hummingbird answers what is no HTTP with a bare 400. It is a problem like any other.
+    private func problem(insteadOf head: HTTPResponse) -> Problem? {
+        guard let parserError, head.status == .badRequest, head.headerFields[.contentType] == nil else { return nil }
+        switch parserError {
+        case .invalidMethod: return Problem(.notImplemented, "This service knows no such method.")
+        case .headerOverflow:
+            return Problem(.requestHeaderFieldsTooLarge, "The fields of the head are too large or too many.")
+        case _ where hosts?.isRefused == true:
+            return .badRequest("A request by HTTP/1.1 has exactly one Host, and it is valid.")
+        default: return .badRequest("The request is not valid HTTP.")
+        }
+    }
+
+    /// Answers in place of the routes, and ends the connection or the stream.
+    private func refuse(_ problem: Problem, isHead: Bool, _ context: ChannelHandlerContext) {
+        write(problem, isHead: isHead, context, nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        closeSoon(context)
+    }
+
+    /// The head and the body of a problem, without the end.
+    private func write(
+        _ problem: Problem, isHead: Bool, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+    ) {
+        var problem = problem
+        let id = RequestIdentifier.make()
+        problem.instance = id
+        let bytes = ByteBuffer(bytes: problem.jsonBytes)
+        var fields = problem.headers
+        fields[.contentType] = "application/problem+json"
+        fields[.cacheControl] = "no-store"
+        fields[.contentLength] = "\(bytes.readableBytes)"
+        fields[.xRequestID] = id
+        if isHTTP1 { fields[.connection] = "close" }
+        let head = HTTPResponse(status: problem.status, headerFields: fields)
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+        if !isHead { context.write(wrapOutboundOut(.body(bytes)), promise: nil) }
+    }
+
+    /// Closing at once could make the client lose the answer, where it has sent what was not read.
+    private func closeSoon(_ context: ChannelHandlerContext) {
+        let context = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.value.eventLoop.scheduleTask(in: Self.lingering) { context.value.close(promise: nil) }
+    }
+
+    // MARK: Deadlines of the body
+
+    private func schedule(_ context: ChannelHandlerContext) {
+        if body.hasDrainedTooMuch { return close(.drain, context) }
+        guard body.isOpen else {
+            wakeUp?.cancel()
+            wakeUp = nil
+            return
+        }
+        if body.isDraining { wakeUp?.cancel() } else if wakeUp != nil { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        wakeUp = context.eventLoop.scheduleTask(deadline: body.deadline) {
+            let (handler, context) = bound.value
+            handler.wakeUp = nil
+            handler.look(context)
+        }
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+        guard body.isOpen else { return }
+        let now = NIODeadline.now()
+        guard now >= body.deadline else { return schedule(context) }
+        if body.isDraining { return close(.drain, context) }
+        if body.isReadWanted { return close(.body, context) }
+        // The service does not read now: the client is not to blame.
+        body.progressed(now: now)
+        schedule(context)
+    }
+
+    private func close(_ reason: HTTPConnections.Reason, _ context: ChannelHandlerContext) {
+        wakeUp?.cancel()
+        wakeUp = nil
+        connection?.connections.count(reason)
+        context.close(promise: nil)
+    }
+}

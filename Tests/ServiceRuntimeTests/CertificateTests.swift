@@ -1,0 +1,88 @@
+import Foundation
+import Hummingbird
+import Logging
+import ServiceConfiguration
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("Certificates that change", .serialized)
+struct CertificateTests {
+    /// A pair for a name, put where `files` says, one file after the other.
+    private func place(
+        _ name: String, _ files: HTTPConfiguration.TLS, only file: KeyPath<HTTPConfiguration.TLS, String>? = nil
+    )
+        async throws -> HTTPConfiguration.TLS
+    {
+        let folder = URL(filePath: files.certificateFile).deletingLastPathComponent()
+        let made = HTTPConfiguration.TLS(
+            certificateFile: folder.appending(path: "\(name).pem").path,
+            privateKeyFile: folder.appending(path: "\(name)-key.pem").path)
+        if !FileManager.default.fileExists(atPath: made.certificateFile) {
+            _ = try await Curl.openssl(
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+                "-subj", "/CN=\(name)", "-keyout", made.privateKeyFile, "-out", made.certificateFile)
+        }
+        for path in [\HTTPConfiguration.TLS.certificateFile, \.privateKeyFile] where file == nil || file == path {
+            try Data(contentsOf: URL(filePath: made[keyPath: path]))
+                .write(to: URL(filePath: files[keyPath: path]), options: .atomic)
+        }
+        return made
+    }
+
+    @Test func aChangedPairIsServedAndHalfAPairIsNot() async throws {
+        try await withCertificate { files in
+            let time = Mutex(ContinuousClock.now)
+            let sink = LineSink()
+            let store = try CertificateStore(files, logger: sink.logger(level: .info), now: { time.withLock { $0 } })
+            let (first, expiry) = (store.current.generation, store.expiry)
+            _ = try await place("other", files, only: \.certificateFile)
+            time.withLock { $0 += .seconds(1) }
+            #expect(store.current.generation == first)
+            #expect(throws: ConfigurationError.self) { try store.reload() }
+            time.withLock { $0 += .seconds(1) }
+            #expect(store.current.generation == first)
+            #expect(store.expiry == expiry)
+            // Told once, not at every look.
+            #expect(sink.lines.count { $0.contains("cannot be used") } == 1)
+            _ = try await place("other", files, only: \.privateKeyFile)
+            // Not before a second has passed.
+            #expect(store.current.generation == first)
+            time.withLock { $0 += .seconds(1) }
+            #expect(store.current.generation != first)
+            #expect(store.expiry > expiry + 20 * 86_400)
+        }
+    }
+
+    @Test func newConnectionsGetTheNewCertificate() async throws {
+        try await withCertificate { files in
+            let context = ServiceContext.test()
+            let router = makeRouter(of: BasicRequestContext.self, context: context)
+            router.addOperations(readiness: [], context: context)
+            let (ports, port) = AsyncStream.makeStream(of: Int.self)
+            let service = try makeHTTPService(
+                router: router, configuration: HTTPConfiguration(port: 0, tls: files), context: context,
+                onListening: { port.yield($0) })
+            let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                let bound = try #require(await ports.first { _ in true })
+                #expect(context.metrics.exposition().contains(#/securepush_certificate_expiry_seconds 1[0-9]{5}\n/#))
+                _ = try await place("renewed", files)
+                await context.reload()
+                let url = try #require(URL(string: "https://127.0.0.1:\(bound)/livez"))
+                for version in ["--http1.1", "--http2"] {
+                    let answer = try await Curl.get(url, version, "-w", "%{certs}")
+                    #expect(answer.contains("renewed"), "\(answer)")
+                    #expect(answer.contains("alive"))
+                }
+                #expect(context.metrics.exposition().contains(#/securepush_certificate_expiry_seconds 25[0-9]{5}\n/#))
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import NIOCore
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("Which connections are admitted")
+struct ConnectionBookTests {
+    private static let alice = ClientAddress(try? SocketAddress(ipAddress: "192.0.2.1", port: 1))
+    private static let bob = ClientAddress(try? SocketAddress(ipAddress: "192.0.2.2", port: 1))
+
+    @Test func withinTheLimitNothingIsEvicted() {
+        var book = ConnectionBook(maxConnections: 3, maxPerAddress: 0)
+        for _ in 0..<3 {
+            guard case .admitted(_, false, nil) = book.admit(Self.alice) else {
+                Issue.record("not admitted")
+                return
+            }
+        }
+        #expect(book.count == 3)
+    }
+
+    @Test func theOldestWithoutARequestMakesRoom() {
+        var book = ConnectionBook(maxConnections: 3, maxPerAddress: 0)
+        let ids = (0..<3).compactMap { _ in book.admitted(Self.alice) }
+        book.becameBusy(ids[0])
+        book.becameBusy(ids[1])
+        book.becameIdle(ids[1])
+        // 0 has a request, and 1 had one after 2 came.
+        #expect(book.evicted(by: Self.bob) == ids[2])
+        #expect(book.evicted(by: Self.bob) == ids[1])
+        #expect(book.count == 3)
+    }
+
+    @Test func oneThatHasGotARequestStays() {
+        var book = ConnectionBook(maxConnections: 1, maxPerAddress: 0)
+        let first = book.admitted(Self.alice)
+        #expect(book.evicted(by: Self.bob) == first)
+        guard let first else { return }
+        book.keep(first)
+        #expect(book.count == 2)
+        book.closed(first)
+        #expect(book.count == 1)
+    }
+
+    @Test func whereAllAreBusyAFewAreRestrictedAndThenRefused() {
+        var book = ConnectionBook(maxConnections: 2, maxPerAddress: 0)
+        for id in (0..<2).compactMap({ _ in book.admitted(Self.alice) }) { book.becameBusy(id) }
+        var restricted: [ConnectionBook.ID] = []
+        for _ in 0..<ConnectionBook.maxRestricted {
+            guard case .admitted(let id, true, nil) = book.admit(Self.bob) else {
+                Issue.record("not restricted")
+                return
+            }
+            book.becameBusy(id)
+            restricted.append(id)
+        }
+        #expect(book.admit(Self.bob) == .refused(.limit))
+        // One of these without a request makes room, for another of these.
+        book.becameIdle(restricted[3])
+        guard case .admitted(_, true, restricted[3]) = book.admit(Self.bob) else {
+            Issue.record("not admitted")
+            return
+        }
+        book.closed(restricted[4])
+        guard case .admitted(_, true, _) = book.admit(Self.bob) else {
+            Issue.record("not admitted")
+            return
+        }
+    }
+
+    @Test func oneAddressTakesItsShareOnly() {
+        var book = ConnectionBook(maxConnections: 10, maxPerAddress: 2)
+        let others = book.admitted(Self.bob)
+        let own = (0..<2).compactMap { _ in book.admitted(Self.alice) }
+        // Its own makes room, although another's is older.
+        #expect(book.evicted(by: Self.alice) == own[0])
+        #expect(own[0] != others)
+        #expect(book.count == 3)
+        guard case .admitted(_, false, nil) = book.admit(Self.bob) else {
+            Issue.record("not admitted")
+            return
+        }
+        // Sockets without an address have no share.
+        for _ in 0..<3 { #expect(book.admitted(nil) != nil) }
+    }
+
+    @Test func evictionsThatAreNotDoneAreBounded() {
+        var book = ConnectionBook(maxConnections: 100, maxPerAddress: 0)
+        for _ in 0..<100 { _ = book.admitted(Self.alice) }
+        for _ in 0..<ConnectionBook.maxEvicting { #expect(book.evicted(by: Self.bob) != nil) }
+        guard case .admitted(_, true, nil) = book.admit(Self.bob) else {
+            Issue.record("not restricted")
+            return
+        }
+    }
+
+    @Test func manyRequestsLeaveNoTrace() {
+        var book = ConnectionBook(maxConnections: 4, maxPerAddress: 4)
+        let ids = (0..<4).compactMap { _ in book.admitted(Self.alice) }
+        for number in 0..<100_000 {
+            book.becameBusy(ids[number % 4])
+            book.becameIdle(ids[number % 4])
+        }
+        #expect(book.queued <= 2 * (4 * 4 + 65))
+        #expect(book.evicted(by: Self.alice) == ids[0])
+        for id in ids { book.closed(id) }
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false), ("::ffff:192.0.2.1", "192.0.2.1", true),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", false), ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", false),
+    ])
+    func addressesThatAreOneClient(one: String, other: String, isSame: Bool) throws {
+        let (first, second) = (
+            try SocketAddress(ipAddress: one, port: 1), try SocketAddress(ipAddress: other, port: 2)
+        )
+        #expect((ClientAddress(first) == ClientAddress(second)) == isSame)
+        #expect(ClientAddress(try SocketAddress(unixDomainSocketPath: "/tmp/socket")) == nil)
+        #expect(ClientAddress(nil) == nil)
+    }
+
+    @Test func theLimitLeavesTheReserve() throws {
+        func limits(_ descriptors: Int) throws -> HTTPLimits { try HTTPLimits().resolved(descriptors: descriptors) }
+        #expect(try limits(256).maxConnections == 128)
+        #expect(try limits(1024).maxConnections == 816)
+        #expect(try limits(65_536).maxConnections == 52_424)
+        #expect(try limits(65_536).maxConnectionsPerAddress == 26_212)
+        #expect(try limits(64).maxConnections == 16)
+        var asked = HTTPLimits()
+        asked.maxConnections = 900
+        asked.maxConnectionsPerAddress = 0
+        let error = #expect(throws: (any Error).self) { try asked.resolved(descriptors: 1024) }
+        #expect("\(String(describing: error))".contains("set at most 896, or raise `ulimit -n`"))
+        let chosen = try asked.resolved(descriptors: 1028)
+        #expect(chosen.maxConnections == 900)
+        #expect(chosen.maxConnectionsPerAddress == 0)
+    }
+}
+
+extension ConnectionBook {
+    fileprivate mutating func admitted(_ address: ClientAddress?) -> ID? {
+        guard case .admitted(let id, _, nil) = admit(address) else { return nil }
+        return id
+    }
+
+    fileprivate mutating func evicted(by address: ClientAddress?) -> ID? {
+        guard case .admitted(_, false, let id) = admit(address) else { return nil }
+        return id
+    }
+}

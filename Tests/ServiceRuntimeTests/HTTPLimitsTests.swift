@@ -1,0 +1,333 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("Limits and deadlines of connections", .serialized, .timeLimit(.minutes(2)))
+struct HTTPLimitsTests {
+    private struct Server {
+        let port: Int
+        let context: ServiceContext
+
+        /// How many connections a limit has ended.
+        func closed(_ reason: HTTPConnections.Reason) -> Int {
+            let name = #"securepush_http_connections_closed_total{reason="\#(reason.rawValue)"} "#
+            let line = context.metrics.exposition().split(separator: "\n").first { $0.hasPrefix(name) }
+            return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? -1
+        }
+
+        func connect() throws -> RawConnection { try RawConnection(port: port) }
+    }
+
+    private func withServer(
+        tls: HTTPConfiguration.TLS? = nil, _ change: (inout HTTPLimits) -> Void,
+        routes: (Router<BasicRequestContext>) -> Void = { _ in }, _ body: (Server) async throws -> Void
+    ) async throws {
+        let context = ServiceContext.test()
+        let router = makeRouter(of: BasicRequestContext.self, context: context)
+        router.addOperations(readiness: [], context: context)
+        router.post("/refused") { _, _ -> String in throw Problem.unauthorized("Who are you?", challenges: ["Basic"]) }
+        router.post("/collected") { request, _ in "\(try await request.body.collect(upTo: 1 << 24).readableBytes) bytes"
+        }
+        routes(router)
+        var configuration = HTTPConfiguration(port: 0, tls: tls)
+        change(&configuration.limits)
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let service = try makeHTTPService(
+            router: router, configuration: configuration, context: context, onListening: { port.yield($0) })
+        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let bound = try #require(await ports.first { _ in true })
+            do {
+                try await body(Server(port: bound, context: context))
+            } catch {
+                Issue.record(error)
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    // MARK: Numbers
+
+    @Test func anIdleConnectionMakesRoomForANewOne() async throws {
+        try await withServer({
+            $0.maxConnections = 3
+            $0.maxConnectionsPerAddress = 0
+        }) { server in
+            let silent = try (0..<3).map { _ in try server.connect() }
+            try await expectEventually { server.context.metrics.exposition().contains("securepush_http_connections 3") }
+            let next = try server.connect()
+            next.send("GET /version HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await next.receives("200 OK"))
+            try await expectEventually { silent[0].isClosed }
+            #expect(!silent[1].isClosed && !silent[2].isClosed)
+            #expect(server.closed(.evicted) == 1)
+        }
+    }
+
+    @Test func whereAllAreBusyOperatorsAreStillAnswered() async throws {
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        try await withServer(
+            {
+                $0.maxConnections = 2
+                $0.maxConnectionsPerAddress = 0
+            },
+            routes: { router in
+                router.get("/slow") { _, _ in
+                    for await _ in released {}
+                    return "done"
+                }
+            },
+            { server in
+                let busy = try (0..<2).map { _ in try server.connect() }
+                for connection in busy { connection.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n") }
+                try await expectEventually { server.context.requests.current == 2 }
+                for path in ["/livez", "/readyz", "/metrics"] {
+                    let operatorsOwn = try server.connect()
+                    operatorsOwn.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                    #expect(try await operatorsOwn.receives("200 OK"))
+                }
+                let refused = try server.connect()
+                refused.send("POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12345")
+                #expect(try await refused.receives("As many connections as allowed are in use."))
+                #expect(refused.text.hasPrefix("HTTP/1.1 503 "))
+                #expect(refused.text.lowercased().contains("\r\nretry-after: 1\r\n"))
+                try await expectEventually { refused.isClosed }
+                release.finish()
+                for connection in busy { #expect(try await connection.receives("done")) }
+            })
+    }
+
+    @Test func oneAddressHasItsShare() async throws {
+        try await withServer({
+            $0.maxConnections = 10
+            $0.maxConnectionsPerAddress = 2
+        }) { server in
+            let first = try server.connect()
+            let more = try (0..<2).map { _ in try server.connect() }
+            try await expectEventually { first.isClosed }
+            #expect(!more[0].isClosed && !more[1].isClosed)
+            #expect(server.closed(.evicted) == 1)
+        }
+    }
+
+    // MARK: Deadlines
+
+    @Test func aConnectionWithoutARequestIsClosed() async throws {
+        try await withServer({ $0.idleTimeout = .milliseconds(200) }) { server in
+            let silent = try server.connect()
+            let used = try server.connect()
+            used.send("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await used.receives("alive"))
+            try await expectEventually { silent.isClosed && used.isClosed }
+            #expect(server.closed(.idle) == 2)
+        }
+    }
+
+    @Test func aDrippedHeadIsClosed() async throws {
+        try await withServer({ $0.headerTimeout = .milliseconds(300) }) { server in
+            let connection = try server.connect()
+            connection.send("GET /livez HTTP/1.1\r\nHost: a\r\nX: ")
+            try await expectEventually {
+                connection.send("x")
+                return connection.isClosed
+            }
+            #expect(server.closed(.header) == 1)
+        }
+    }
+
+    @Test func aRequestAfterAnotherHasItsOwnDeadline() async throws {
+        try await withServer({ $0.headerTimeout = .milliseconds(500) }) { server in
+            let connection = try server.connect()
+            for _ in 0..<5 {
+                connection.send("GET /livez HTTP/1.1\r\n")
+                try await Task.sleep(for: .milliseconds(150))
+                connection.send("Host: a\r\n\r\n")
+            }
+            try await expectEventually { connection.text.components(separatedBy: "alive").count == 6 }
+            #expect(server.closed(.header) == 0)
+        }
+    }
+
+    @Test func aSilentTLSClientAndADrippingOneAreClosed() async throws {
+        try await withCertificate { tls in
+            try await withServer(tls: tls, { $0.handshakeTimeout = .milliseconds(300) }) { server in
+                let silent = try server.connect()
+                let dripping = try server.connect()
+                dripping.send("\u{16}\u{03}\u{01}\u{02}")
+                try await expectEventually {
+                    dripping.send("\u{00}")
+                    return silent.isClosed && dripping.isClosed
+                }
+                #expect(server.closed(.handshake) >= 1)
+            }
+        }
+    }
+
+    @Test func anHTTP2ClientWithoutAStreamIsClosed() async throws {
+        try await withCertificate { tls in
+            try await withServer(
+                tls: tls,
+                {
+                    $0.idleTimeout = .milliseconds(200)
+                    $0.goAwayGrace = .milliseconds(200)
+                }
+            ) { server in
+                // It says nothing after the handshake, and does not answer the server's GOAWAY and PING.
+                _ = try? await Curl.openssl(
+                    "s_client", "-quiet", "-alpn", "h2", "-connect", "127.0.0.1:\(server.port)")
+                #expect(server.closed(.idle) == 1)
+            }
+        }
+    }
+
+    @Test func aBodyThatStopsIsClosed() async throws {
+        try await withServer({ $0.bodyTimeout = .milliseconds(300) }) { server in
+            let stopped = try server.connect()
+            stopped.send("POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12")
+            // A chunk's size, drop by drop, brings nothing of the body.
+            let dripping = try server.connect()
+            dripping.send("POST /collected HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n12\r\n")
+            try await expectEventually {
+                dripping.send("0")
+                return stopped.isClosed && dripping.isClosed
+            }
+            #expect(server.closed(.body) == 2)
+        }
+    }
+
+    @Test func aServiceThatReadsLateIsNotTheClientsFault() async throws {
+        let size = 4 << 20
+        try await withServer(
+            { $0.bodyTimeout = .milliseconds(200) },
+            routes: { router in
+                router.post("/late") { request, _ in
+                    try await Task.sleep(for: .seconds(1))
+                    return "\(try await request.body.collect(upTo: 1 << 24).readableBytes) bytes"
+                }
+            },
+            { server in
+                let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/late"))
+                try await withTemporaryFolder { folder in
+                    let file = folder.appending(path: "body")
+                    try Data(count: size).write(to: file)
+                    let answer = try await Curl.get(url, "-H", "Expect:", "--data-binary", "@\(file.path)")
+                    #expect(answer.contains("\(size) bytes"))
+                }
+                #expect(server.closed(.body) == 0)
+            })
+    }
+
+    @Test func theBodyOfARefusedRequestHasADeadlineAndALimit() async throws {
+        try await withServer({
+            $0.drainTimeout = .milliseconds(300)
+            $0.maxDrainedBytes = 100_000
+        }) { server in
+            let dripping = try server.connect()
+            dripping.send("POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n\r\n")
+            #expect(try await dripping.receives("401"))
+            try await expectEventually {
+                dripping.send("x")
+                return dripping.isClosed
+            }
+            #expect(server.closed(.drain) == 1)
+            // So much is announced that the connection is not to be used again.
+            let announced = try server.connect()
+            announced.send("POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
+            #expect(try await announced.receives("401"))
+            #expect(announced.text.lowercased().contains("\r\nconnection: close\r\n"))
+            let endless = try server.connect()
+            endless.send("POST /refused HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try await expectEventually {
+                endless.send("1000\r\n" + String(repeating: "x", count: 4096) + "\r\n")
+                return endless.isClosed
+            }
+        }
+    }
+
+    @Test func aShortRefusedBodyKeepsItsConnection() async throws {
+        try await withServer({ _ in }) { server in
+            let connection = try server.connect()
+            connection.send("POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12")
+            #expect(try await connection.receives("401"))
+            connection.send("345GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await connection.receives("alive"))
+            #expect(!connection.isClosed)
+        }
+    }
+
+    @Test func aClientThatTakesNothingOfItsAnswerIsClosed() async throws {
+        try await withServer(
+            { $0.idleTimeout = .milliseconds(200) },
+            routes: { router in
+                router.get("/large") { _, _ in
+                    Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 0x78, count: 64 << 20)))
+                }
+            },
+            { server in
+                let connection = try server.connect()
+                connection.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+                try await expectEventually { server.closed(.write) == 1 }
+            })
+    }
+
+    // MARK: What never reaches the routes
+
+    @Test(arguments: [
+        ("GET /livez HTTP/1.1\r\n\r\n", "400 ", "exactly one Host"),
+        ("GET /livez HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", "400 ", "exactly one Host"),
+        ("GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n", "400 ", "exactly one Host"),
+        ("GET /livez HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", "400 ", "exactly one Host"),
+        ("BREW /livez HTTP/1.1\r\nHost: a\r\n\r\n", "501 ", "no such method"),
+        ("PROPFIND /livez HTTP/1.1\r\nHost: a\r\n\r\n", "501 ", "no such method"),
+        ("TRACE /livez HTTP/1.1\r\nHost: a\r\n\r\n", "405 ", "This path takes GET, HEAD."),
+        ("GET /livez HTTP/1.1\r\nHost: a\r\nno field\r\n\r\n", "400 ", "not valid HTTP"),
+        ("GET /livez HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 70_000))\r\n\r\n", "431 ", "too large"),
+    ])
+    func refusalsAreProblems(request: String, status: String, detail: String) async throws {
+        try await withServer({ _ in }) { server in
+            let connection = try server.connect()
+            connection.send(request)
+            #expect(try await connection.receives(detail), "\(connection.text)")
+            #expect(connection.text.hasPrefix("HTTP/1.1 \(status)"))
+            #expect(connection.text.lowercased().contains("content-type: application/problem+json"))
+            if !status.hasPrefix("405"), !request.hasPrefix("PROPFIND") {
+                try await expectEventually { connection.isClosed }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "GET /livez HTTP/1.0\r\n\r\n", "GET /livez HTTP/1.1\r\nHost:\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nhost: [::1]:80\r\n\r\n",
+    ])
+    func theseHostsAreValid(request: String) async throws {
+        try await withServer({ _ in }) { server in
+            let connection = try server.connect()
+            connection.send(request)
+            #expect(try await connection.receives("alive"))
+        }
+    }
+
+    @Test(arguments: ["--http1.1", "--http2"])
+    func anErrorToHeadKeepsTheConnection(version: String) async throws {
+        try await withCertificate { tls in
+            try await withServer(tls: tls, { _ in }) { server in
+                let url = "https://127.0.0.1:\(server.port)"
+                let first = try #require(URL(string: "\(url)/livez"))
+                let answers = try await Curl.get(
+                    first, version, "--head", "-w", "connections=%{num_connects}\n", "\(url)/nowhere", "\(url)/refused")
+                #expect(answers.contains(" 404") && answers.contains(" 405") && answers.contains(" 200"))
+                #expect(answers.components(separatedBy: "connections=0").count == 3, "\(answers)")
+                #expect(!answers.contains("about:blank"))
+            }
+        }
+    }
+}
