@@ -77,7 +77,7 @@ struct DispatchPipeline: Service {
                 await dispatch(deliveries)
                 await lanes.rest()
             }
-            drain()
+            endSends()
             await settler.finish()
             // The settling ends when all is settled; until then the lanes are watched.
             await group.next()
@@ -91,6 +91,10 @@ struct DispatchPipeline: Service {
     /// of the hub can make. ``run()`` returns once the consumer is drained and all is settled.
     func drain() {
         settler.drain()
+        endSends()
+    }
+
+    private func endSends() {
         lanes.close()
         gateway.stop(within: Self.maxRequestDrain)
     }

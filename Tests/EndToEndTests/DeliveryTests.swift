@@ -93,7 +93,9 @@ struct DeliveryTests {
             #expect(dispatcher.process.standardError.contains("There is no hub of this name at this endpoint"))
             for id in ids {
                 let answer = try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: stack.apiKey)
-                #expect(answer.body.contains(#""Status":"queued""#) && !answer.body.contains(#""Attempts":1"#))
+                // The intake takes few while all lanes are held; the others are as they were accepted.
+                let isOwed = ["accepted", "queued"].contains { answer.body.contains(#""Status":"\#($0)""#) }
+                #expect(isOwed && !answer.body.contains(#""Attempts":1"#), "\(answer.body)")
             }
             stack.hub.answer(201)
             let isThere = try await eventually(within: .seconds(60)) {

@@ -52,7 +52,7 @@ public enum MetricCatalog {
             "Requests that the hub may have taken unsaid, by reason (timeout, connection, shutdown, claimed)."),
         .init(
             "securepush_lane_state", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
-            "0: the lane is open for traffic; 1: paused or slow; 2: the hub refuses the credentials or does not exist."),
+            "0: the lane is open; 1: paused or slow; 2: the hub refuses the credentials or does not exist."),
         .init(
             "securepush_lane_limit", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
             "Requests that the lane may have under way at once."),

@@ -15,8 +15,8 @@ extension Row {
 
     /// A column that may not be null.
     ///
-    /// SQLite keeps any kind of value in any column, and GRDB's subscript traps on one of another kind than is asked
-    /// for: what is read of a row that a hand may have changed is checked.
+    /// GRDB's subscript traps on a value that is not of the type that is asked for, as a number of more than 32 bits:
+    /// what is read of a row that a hand may have changed is checked.
     func value<Value: DatabaseValueConvertible>(_ index: Int, column: String) throws -> Value {
         guard let value: Value = try valueIfPresent(index, column: column) else { throw Row.unreadable(column) }
         return value

@@ -19,10 +19,9 @@ struct UnreadableClaimTests {
             deliveries(#""s":"retrying","n":9223372036854775807,"t":1"#), "recipient = ''",
             "expires_at = -9223372036854775808", "expires_at = 9223372036854775807",
         ]
-        /// SQLite keeps any kind of value in any column.
+        /// SQLite keeps 64 bits in any column of integers.
         private static let inSQLite = [
-            "presentation = 'x'", "expires_at = 'soon'", "bounds_push = 'perhaps'", "recorded_attempt = 1e300",
-            "alert_title = x'ff00'", "recipient = x'ff'",
+            "presentation = 70000", "recorded_attempt = 9223372036854775807", "attempt = -9223372036854775808",
         ]
 
         static let all =
