@@ -70,7 +70,9 @@ extension Doctor {
             let problem = reader.issues.first?.problem ?? "cannot be used"
             return [.faulty("RETRY_DELAYS", problem, "Correct RETRY_DELAYS, as in 1s,5s,30s,2m,10m.")]
         }
-        let topology = DispatchTopology(retryDelays: delays)
+        var topology = DispatchTopology(retryDelays: delays)
+        // A user without the right to configure can ask for a queue, and not compare its arguments.
+        topology.isDeclared = reader.read(ConfigurationKeys.amqpDeclare) != .check
         var findings: [Finding] = []
         var areDeclared = true
         for queue in topology.declarations.queues {

@@ -87,7 +87,8 @@ final class SeparatedStack: Sendable {
         default:
             settings["HTTP_PORT"] = "\(hubPort)"
             settings["EMULATOR_CONNECTION_STRING"] = try String(
-                contentsOf: own.appending(path: "hub-connection-string"), encoding: .utf8)
+                contentsOf: own.appending(path: "hub-connection-string"), encoding: .utf8
+            ).split(separator: "\n").joined()
         }
         let process = try ProcessUnderTest(name, environment: settings, folder: own)
         processes.withLock { $0.append(process) }
