@@ -34,7 +34,7 @@ extension ClientRequest {
                         ],
                         answers: [
                             "etag": "W/\"1\"", "content-type": "application/atom+xml; type=entry; charset=utf-8",
-                            "content-location": "http://127.0.0.1:",
+                            "content-location": "http://127.0.0.1",
                         ]))
                 let template = "\(prefix)TemplateRegistrationDescription"
                 let body = "<BodyTemplate><![CDATA[{\"a\":\"$(m)<&\"}]]></BodyTemplate>"
@@ -48,8 +48,9 @@ extension ClientRequest {
             }
             rows.append(
                 ClientRequest(
-                    "create registration id", style, "POST", style.registrationIDs, headers: ["Content-Length: 0"],
-                    status: 201, answers: ["location": "http://127.0.0.1:"]))
+                    "create registration id", style, "POST", style.registrationIDs,
+                    headers: style.layout == nil ? ["Content-Length: 0"] : [], status: 201,
+                    answers: ["location": "http://127.0.0.1"]))
         }
         return rows
     }
@@ -89,10 +90,11 @@ extension ClientRequest {
                 ClientRequest(
                     "delete registration", style, "DELETE", path, headers: ["If-Match: \(style.ifMatch)"], status: 200),
                 ClientRequest(
-                    "delete registration", style, "DELETE", path, type: "", headers: ["If-Match: *"], status: 200),
+                    "delete registration", style, "DELETE", path, type: style.layout == nil ? "" : nil,
+                    headers: ["If-Match: \(style.ifMatchAny)"], status: 200),
                 ClientRequest(
-                    "delete registration", style, "DELETE", "/hub/registrations/9-9-9", headers: ["If-Match: *"],
-                    status: 404),
+                    "delete registration", style, "DELETE", "/hub/registrations/9-9-9",
+                    headers: ["If-Match: \(style.ifMatchAny)"], status: 404),
             ]
         }
         return rows

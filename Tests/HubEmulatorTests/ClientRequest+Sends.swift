@@ -5,7 +5,7 @@ extension ClientRequest {
         .dotNet, .java, .javaScript, .go, .go2, .azureSB, .ruby, .php, .python,
     ]
     private static let accepted = [
-        "content-type": "application/xml; charset=utf-8", "location": "http://127.0.0.1:",
+        "content-type": "application/xml; charset=utf-8", "location": "http://127.0.0.1",
     ]
 
     static var sends: [ClientRequest] {
@@ -17,7 +17,7 @@ extension ClientRequest {
     /// The clients' own spellings of the path.
     private static func path(_ style: ClientStyle) -> String {
         switch style.name {
-        case "azure-sb": "/hub/Messages/"
+        case "azure-sb": "/hub/Messages"
         case "PHP": "/hub/messages/"
         default: "/hub/messages"
         }
@@ -25,7 +25,12 @@ extension ClientRequest {
 
     private static func natives(_ style: ClientStyle) -> [ClientRequest] {
         let joint = ["JAVA", "PHP", "PY"].contains(style.name) ? " || " : "||"
-        let json = style.name == "NET" ? "application/json" : "application/json;charset=utf-8"
+        let json =
+            switch style.name {
+            case "NET": "application/json"
+            case "azure-sb": "application/json;charset=\"utf-8\""
+            default: "application/json;charset=utf-8"
+            }
         let toast =
             "<toast><visual><binding template=\"ToastText01\"><text id=\"1\">hi</text></binding></visual></toast>"
         let rows: [(type: String, headers: [String], body: String)] = [

@@ -9,6 +9,8 @@ struct ClientRequest: Sendable, CustomTestStringConvertible {
     let method: String
     /// Path and query. `{MESSAGE}` stands for the ID of a send, `{PAGE}` for a continuation token.
     let target: String
+    /// Nil where the client sends none.
+    var type: String?
     var headers: [String] = []
     var body: String?
     let status: Int
@@ -30,7 +32,8 @@ struct ClientRequest: Sendable, CustomTestStringConvertible {
         let version = style.version.isEmpty ? [] : ["api-version=\(style.version)"]
         let parameters = (version + (query.isEmpty ? [] : [query])).joined(separator: "&")
         target = path + (parameters.isEmpty ? "" : "?\(parameters)")
-        self.headers = (type.map { ["Content-Type: \($0)"] } ?? []) + headers
+        self.type = type
+        self.headers = headers
         self.body = body
         self.status = status
         self.holds = holds
@@ -44,8 +47,16 @@ struct ClientRequest: Sendable, CustomTestStringConvertible {
         let token = style.token.make(
             url: "http://127.0.0.1:\(port)\(target)", rule: SharedAccessRule.defaultFullName, key: testKey,
             expiry: WireTime.now.seconds + 300)
+        if let layout = style.layout {
+            let length = body?.utf8.count ?? (method == "GET" ? nil : 0)
+            let lines = layout(type, headers, length).map {
+                $0.replacing("{TOKEN}", with: token).replacing("{PORT}", with: "\(port)")
+            }
+            return (["\(method) \(target) HTTP/1.1"] + lines).joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
+        }
         var lines = ["\(method) \(target) HTTP/1.1", "Host: 127.0.0.1:\(port)"]
-        lines += style.headers.map { $0.replacing("{TOKEN}", with: token) } + headers
+        lines += style.headers.map { $0.replacing("{TOKEN}", with: token) }
+        lines += (type.map { ["Content-Type: \($0)"] } ?? []) + headers
         var text = ""
         if let body {
             if style.isChunked {

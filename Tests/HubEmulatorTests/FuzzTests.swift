@@ -86,6 +86,9 @@ import Testing
             TestEntry.apple("AB", tags: "a, b"),
             "<?xml version=\"1.0\"?><a x='1'><!-- c --><![CDATA[d]]>&amp;&#65;</a>",
             "<a xmlns:b=\"c\"><b:d/></a>",
+            ClientStyle.dotNet.entry("AppleRegistrationDescription", "<Tags/><DeviceToken>AB</DeviceToken>"),
+            ClientStyle.dotNetManagement.entry(
+                "NotificationHubJob", "<Type>ExportRegistrations</Type><OutputContainerUri>u</OutputContainerUri>"),
         ]
         Self.run(5, corpus) { bytes in
             guard let root = try? XMLReader.read(bytes) else { return }
@@ -93,6 +96,7 @@ import Testing
             XMLWriter.write(root, parentNamespace: "", to: &written)
             #expect(!written.isEmpty)
             _ = try? Registration(id: "1", entry: bytes, receivedAt: .now)
+            _ = try? HubJob(entry: bytes)
         }
     }
 

@@ -57,7 +57,7 @@ import Testing
             let special = "$InstallationId:{inst-1},$UserId:{alice}"
             #expect(
                 tags == [
-                    "\(special),foo1,two words", "\(special),foo1,two words,foo2", "\(special),foo3", "\(special),foo3",
+                    "\(special),foo1,two-words", "\(special),foo1,foo2,two-words", "\(special),foo3", "\(special),foo3",
                 ])
             #expect(feed.contains("<TemplateName>t1</TemplateName>"))
             #expect(
@@ -137,6 +137,9 @@ import Testing
         #"{"platform":"apns","pushChannel":7}"#, #"{"platform":"apns","pushChannel":""}"#,
         #"{"installationId":"other","platform":"apns","pushChannel":"A"}"#,
         #"{"platform":"apns","pushChannel":"A","tags":"x"}"#, #"{"platform":"apns","pushChannel":"A","tags":[7]}"#,
+        #"{"platform":"apns","pushChannel":"A","tags":["two words"]}"#,
+        #"{"platform":"apns","pushChannel":"A","userId":"a","tags":["$UserId:{b}"]}"#,
+        #"{"platform":"apns","pushChannel":"A","tags":["$InstallationId:{b}"]}"#,
         #"{"platform":"apns","pushChannel":"A","tags":["a,b"]}"#, #"{"platform":"apns","pushChannel":"A","tags":[""]}"#,
         #"{"platform":"apns","pushChannel":"A","templates":{"t":{}}}"#,
         #"{"platform":"apns","pushChannel":"A","templates":{"t":"x"}}"#,
@@ -193,7 +196,7 @@ enum TestInstallation {
     static let template = #"{"body":"<toast>$(m)</toast>","headers":{"X-WNS-Type":"wns/toast"},"tags":["foo2"]}"#
     static let full =
         #"{"installationId":"inst-1","platform":"wns","pushChannel":"https://main","userId":"alice","#
-        + #""tags":["foo1","two words"],"pushVariables":{"v":"1"},"templates":{"t1":\#(template)},"#
+        + #""tags":["foo1","two-words"],"pushVariables":{"v":"1"},"templates":{"t1":\#(template)},"#
         + #""secondaryTiles":{"tile1":{"pushChannel":"https://tile","tags":["foo3"],"#
         + #""templates":{"t2":{"body":"<toast/>"}}}},"novel":{"x":null}}"#
 }

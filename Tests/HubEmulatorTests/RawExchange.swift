@@ -22,12 +22,7 @@ enum RawExchange {
 
     /// Writes the pieces one after the other on one connection and reads so many answers.
     static func converse(_ pieces: [String], answers count: Int, port: Int) async throws -> [Answer] {
-        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
+        let channel = try await connection(port: port)
         return try await channel.executeThenClose { inbound, outbound in
             for piece in pieces { try await outbound.write(ByteBuffer(string: piece)) }
             var received = ""
@@ -42,6 +37,46 @@ enum RawExchange {
             }
             throw BrokenAnswer(text: received)
         }
+    }
+
+    /// Sends bytes and gives all that comes until the server closes the connection.
+    static func everything(_ bytes: String, port: Int) async throws -> String {
+        try await connection(port: port).executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: bytes))
+            var received = ""
+            for try await buffer in inbound { received += String(buffer: buffer) }
+            return received
+        }
+    }
+
+    /// Sends each piece only after the answer to the one before began as told, and gives what came after each.
+    static func stepwise(_ pieces: [String], until starts: [String], port: Int) async throws -> [String] {
+        try await connection(port: port).executeThenClose { inbound, outbound in
+            var answers: [String] = []
+            var iterator = inbound.makeAsyncIterator()
+            for (piece, start) in zip(pieces, starts) {
+                try await outbound.write(ByteBuffer(string: piece))
+                var received = ""
+                while !received.hasPrefix(start) {
+                    guard let buffer = try await iterator.next() else { throw BrokenAnswer(text: received) }
+                    received += String(buffer: buffer)
+                    guard start.hasPrefix(received) || received.hasPrefix(start) else {
+                        throw BrokenAnswer(text: received)
+                    }
+                }
+                answers.append(received)
+            }
+            return answers
+        }
+    }
+
+    static func connection(port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+        try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
     }
 
     /// Nil until the answer is whole; 1xx are passed over.

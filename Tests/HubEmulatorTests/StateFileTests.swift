@@ -54,6 +54,82 @@ import Testing
         }
     }
 
+    private static func mode(_ path: String) -> Int? {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
+    }
+
+    /// Registrations and bodies are in it.
+    @Test func onlyTheOwnerReadsTheFile() async throws {
+        try await withFile { file in
+            try await withEmulator(stateFile: file) { emulator in
+                try await emulator.register("aa", tags: "t")
+                for path in [file, file + "-wal", file + "-shm"] { #expect(Self.mode(path) == 0o600, "\(path)") }
+            }
+            // One that an earlier version made with the umask.
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            try await withEmulator(stateFile: file) { _ in #expect(Self.mode(file) == 0o600) }
+        }
+    }
+
+    @Test func aForeignFileKeepsItsMode() async throws {
+        try await withFile { file in
+            let folder = URL(filePath: file).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data("no database at all, but long enough for a header of one hundred bytes or so".utf8)
+                .write(to: URL(filePath: file))
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            #expect(throws: StateFile.Refusal.self) {
+                try StateFile(path: file, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            }
+            #expect(Self.mode(file) == 0o644)
+        }
+    }
+
+    /// Before, IDs were kept in the case they came in.
+    @Test func IDsOfAnEarlierVersionAreFoundInAnyCase() async throws {
+        try await withFile { file in
+            try await withEmulator(stateFile: file) { emulator in
+                _ = try await emulator.install(#"{"platform":"apns","pushChannel":"AA"}"#)
+            }
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let old = try StateFile(path: file, logger: logger)
+            var value: [UInt8] = []
+            try old.forEach(.installation) { _, _, bytes in value = bytes }
+            old.write([
+                StateChange(kind: .installation, hub: "hub", key: "inst-1", value: nil),
+                StateChange(kind: .installation, hub: "hub", key: "INST-1", value: value),
+            ])
+            old.close()
+            try await withEmulator(stateFile: file) { emulator in
+                #expect(try await emulator.call(.get, "/hub/installations/Inst-1").status == .ok)
+                _ = try await emulator.call(.delete, "/hub/installations/inst-1")
+            }
+            try await withEmulator(stateFile: file) { emulator in
+                let gone = try await emulator.call(.get, "/hub/installations/inst-1")
+                #expect(gone.status == .notFound)
+            }
+        }
+    }
+
+    /// More changes at once than may wait: the next ones wait for the file, and none is lost.
+    @Test func theJournalIsBounded() async throws {
+        try await withFile { file in
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let journal = StateJournal(file: try StateFile(path: file, logger: logger))
+            let count = StateJournal.maxWaiting * 2 + 5
+            for number in 0..<count {
+                journal.put(.registration, hub: "hub", key: "\(number)", value: [1])
+                #expect(journal.waitingCount <= StateJournal.maxWaiting)
+            }
+            journal.close()
+            let again = try StateFile(path: file, logger: logger)
+            var found = 0
+            try again.forEach(.registration) { _, _, _ in found += 1 }
+            #expect(found == count)
+            again.close()
+        }
+    }
+
     @Test func installationsSurviveWithTheirRegistrations() async throws {
         try await withFile { file in
             let body = #"{"installationId":"i1","platform":"fcmV1","pushChannel":"f1","tags":["vip"]}"#

@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct LocalCertificateTests {
+    private static func certificate(in folder: String, hosts: [String] = ["localhost", "127.0.0.1", "::1"])
+        -> LocalCertificate
+    {
+        LocalCertificate(
+            rootFile: "\(folder)/ca.pem", certificateFile: "\(folder)/certificate.pem", keyFile: "\(folder)/key.pem",
+            hosts: hosts)
+    }
+
+    /// Runs openssl, another reader of certificates than ours.
+    private static func openssl(_ arguments: [String]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/openssl")
+        process.arguments = arguments
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, output)
+    }
+
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/openssl"), "openssl reads what was made"),
+        arguments: [
+            (["-verify_hostname", "localhost"], true), (["-verify_ip", "127.0.0.1"], true),
+            (["-verify_ip", "::1"], true),
+            (["-verify_hostname", "hub-emulator"], true), (["-verify_hostname", "other"], false),
+            (["-verify_ip", "127.0.0.2"], false),
+        ] as [([String], Bool)])
+    func itIsGoodForItsHostsAndNoOthers(_ name: [String], _ isGood: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let certificate = Self.certificate(in: folder, hosts: ["localhost", "127.0.0.1", "::1", "hub-emulator"])
+            #expect(try certificate.make().count == 3)
+            let arguments = ["verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", certificate.rootFile]
+            let result = try Self.openssl(arguments + name + [certificate.certificateFile])
+            #expect((result.status == 0) == isGood, "\(result.output)")
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/openssl"), "openssl reads what was made"))
+    func theKeyIsTheCertificates() async throws {
+        try await withTemporaryFolder { folder in
+            let certificate = Self.certificate(in: folder)
+            _ = try certificate.make()
+            let fromKey = try Self.openssl(["pkey", "-in", certificate.keyFile, "-pubout"])
+            let fromCertificate = try Self.openssl(["x509", "-in", certificate.certificateFile, "-noout", "-pubkey"])
+            #expect(fromKey.status == 0 && fromKey.output.contains("PUBLIC KEY"))
+            #expect(fromKey.output == fromCertificate.output)
+        }
+    }
+
+    @Test func onlyTheOwnerReadsIt() async throws {
+        try await withTemporaryFolder { folder in
+            let certificate = Self.certificate(in: folder)
+            for file in try certificate.make() { #expect(SecretFile.mode(file) == 0o600, "\(file)") }
+        }
+    }
+
+    @Test func itStaysWhileItIsGoodAndIsMadeAnewInTime() async throws {
+        try await withTemporaryFolder { folder in
+            let certificate = Self.certificate(in: folder)
+            let now = Date()
+            _ = try certificate.make(now: now)
+            let first = try SecretFile.read(certificate.certificateFile)
+            let lasts = try certificate.goodUntil().timeIntervalSince(now)
+            #expect(abs(lasts - TimeInterval(LocalCertificate.validity)) < 2)
+            #expect(try certificate.make(now: now + TimeInterval(300 * 86_400)) == [])
+            #expect(try certificate.make(now: now + TimeInterval(336 * 86_400)).count == 3)
+            #expect(try SecretFile.read(certificate.certificateFile) != first)
+            try FileManager.default.removeItem(atPath: certificate.keyFile)
+            #expect(try certificate.make(now: now).count == 3)
+        }
+    }
+
+    @Test func aFileThatIsNoCertificateIsNamed() async throws {
+        try await withTemporaryFolder { folder in
+            let certificate = Self.certificate(in: folder)
+            for file in try certificate.make() { try Data("x".utf8).write(to: URL(filePath: file)) }
+            #expect(throws: CommandFailure.self) { try certificate.make() }
+        }
+    }
+
+    @Test func timesAreWrittenAsTheStandardWants() {
+        #expect(DER.time("2026-11-22T10:00:00Z") == [0x17, 13] + Array("261122100000Z".utf8))
+        #expect(DER.time("2050-01-01T00:00:00Z") == [0x18, 15] + Array("20500101000000Z".utf8))
+        #expect(DER.integer([0, 0x80]) == [2, 2, 0, 0x80])
+        #expect(DER.integer([0]) == [2, 1, 0])
+        #expect(DER.element(4, [UInt8](repeating: 0, count: 200)).prefix(3) == [4, 0x81, 200])
+        #expect(DER.objectIdentifier(1, 2, 840, 10045, 4, 3, 2) == [6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2])
+    }
+}
