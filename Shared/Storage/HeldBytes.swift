@@ -23,7 +23,8 @@ extension SQLiteWrite {
             notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
         case .record(let outcome): 256 + outcome.deliveries.count * 256
         case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
-        case .saveInstallation(let installation): 512 + installation.document.count
+        case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
+        case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
         default: 512
         }
     }

@@ -130,7 +130,7 @@ struct LeastRightsTests {
 
     /// The error of a publish; `nil` where the broker took the message, or gave it back for it has no queue for it.
     private static func publish(to exchange: String, _ configuration: AMQPConfiguration) async -> AMQPError.Code? {
-        let publisher = AMQPPublisher(configuration: configuration, publishTimeout: .seconds(5), logger: quiet)
+        let publisher = try AMQPPublisher(configuration: configuration, publishTimeout: .seconds(5), logger: quiet)
         return await withTaskGroup(of: Void.self) { group in
             group.addTask { await publisher.run() }
             defer { group.cancelAll() }

@@ -24,7 +24,7 @@ extension DatabaseRoles {
 
     private static func run(_ statements: [String], uri: String) async throws {
         do {
-            let connection = PostgresConnection(configuration: try PostgresConfiguration(uri: uri))
+            let connection = try PostgresConnection(configuration: try PostgresConfiguration(uri: uri))
             do {
                 try await connection.connect()
                 try await connection.withTransaction { try await connection.execute(statements) }

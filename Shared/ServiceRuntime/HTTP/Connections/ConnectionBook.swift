@@ -1,3 +1,5 @@
+import SecurePushCore
+
 /// Which connections are open, which of them have no request, and what becomes of a new one when there are too many.
 ///
 /// A connection without a request makes room for a new one, the oldest first: it costs its client a reconnect at most.

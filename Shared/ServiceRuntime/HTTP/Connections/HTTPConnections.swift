@@ -1,6 +1,7 @@
 import CoreMetrics
 import Logging
 import NIOCore
+import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 
@@ -70,7 +71,7 @@ final class HTTPConnections: Sendable {
     /// - Parameter isTLS: whether its first bytes are a TLS handshake.
     /// - Returns: the handler to put into its pipeline where its bytes are plain; `nil`: it is refused and closed.
     func admit(_ channel: any Channel, isTLS: Bool) -> ConnectionHandler? {
-        let address = ClientAddress(channel.remoteAddress)
+        let address = channel.remoteAddress?.ipAddress.flatMap { ClientAddress($0) }
         let (admission, victim, warns) = state.withLock { state in
             let admission = state.book.admit(address)
             var victim: (any Channel)?
