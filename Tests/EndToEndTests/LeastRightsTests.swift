@@ -101,7 +101,7 @@ struct LeastRightsTests {
             for (user, allowed) in writable {
                 let configuration = try AMQPConfiguration(url: stack.url("amqp", of: user), connectionName: "test")
                 for exchange in exchanges {
-                    let code = await Self.publish(to: exchange, configuration)
+                    let code = try await Self.publish(to: exchange, configuration)
                     #expect(
                         (code == nil) == allowed.contains(exchange),
                         "\(user) to \(exchange): \(String(describing: code))")
@@ -129,7 +129,9 @@ struct LeastRightsTests {
     }
 
     /// The error of a publish; `nil` where the broker took the message, or gave it back for it has no queue for it.
-    private static func publish(to exchange: String, _ configuration: AMQPConfiguration) async -> AMQPError.Code? {
+    private static func publish(
+        to exchange: String, _ configuration: AMQPConfiguration
+    ) async throws -> AMQPError.Code? {
         let publisher = try AMQPPublisher(configuration: configuration, publishTimeout: .seconds(5), logger: quiet)
         return await withTaskGroup(of: Void.self) { group in
             group.addTask { await publisher.run() }
