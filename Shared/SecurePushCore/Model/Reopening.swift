@@ -10,8 +10,8 @@ public enum Reopening: Sendable, Hashable {
 
 extension NotificationRecord {
     /// Decides what becomes of a notification whose sender wants it to be sent again where it failed, and its
-    /// deliveries then: as ``reopening(_:now:)`` with every platform that is dead, those included that the hub refused for good.
-    /// Where none is dead, nothing is owed.
+    /// deliveries then: as ``reopening(_:now:)`` with every platform that is dead, those included that the hub refused
+    /// for good. Where none is dead, nothing is owed.
     public func resending(now: Timestamp) -> (result: Reopening, deliveries: [Delivery]) {
         let dead = deliveries.filter { $0.state == .dead }.map(\.platform)
         if dead.isEmpty && revokedAt == nil && expiresAt > now { return (.settled, deliveries) }
