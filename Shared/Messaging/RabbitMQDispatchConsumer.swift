@@ -7,10 +7,11 @@ import Synchronization
 /// Consumes the dispatch queue.
 ///
 /// A message that cannot be read is dead-lettered by the consumer itself when the dispatcher acknowledges it: it is
-/// moved to the dead-letter exchange, with the reason in its header. One whose body is above ``DispatchMessage/maxBodyBytes``
-/// is not held, so that it is rejected instead: the broker moves it by the queue's own arguments, whole, and whoever
-/// reads the dead letter sees the reason by its size. Headers above ``DispatchMessage/maxHeaderBytes`` are left out of
-/// what is moved: with those that the broker adds, they might fit no frame any more, and nobody could read the queue.
+/// moved to the dead-letter exchange, with the reason in its header. One whose body is above
+/// ``DispatchMessage/maxBodyBytes`` is not held, so that it is rejected instead: the broker moves it by the queue's
+/// own arguments, whole, and whoever reads the dead letter sees the reason by its size. Headers above
+/// ``DispatchMessage/maxHeaderBytes`` are left out of what is moved: with those that the broker adds, they might fit
+/// no frame any more, and nobody could read the queue.
 public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     private struct Key: Hashable {
         var tag: UInt64

@@ -37,7 +37,10 @@ private func withLetters(
 
 private func sampleLetters(_ count: Int) -> [(message: DispatchMessage, reason: String)] {
     (0..<count).map { index in
-        (DispatchMessage(id: NotificationID(), platforms: [.apple], attempt: index + 1), "reason \(index)")
+        let trace = TraceContext.random().traceparent
+        let message = DispatchMessage(
+            id: NotificationID(), platforms: [.apple], attempt: index + 1, traceparent: trace)
+        return (message, "reason \(index)")
     }
 }
 

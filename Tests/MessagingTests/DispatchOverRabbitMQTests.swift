@@ -72,7 +72,8 @@ func withStack(_ body: (Stack) async throws -> Void) async throws {
 
     @Test func aRetryComesBackAfterItsDelay() async throws {
         try await withStack { stack in
-            let message = DispatchMessage(id: NotificationID(), platforms: [.apple], attempt: 1)
+            let message = DispatchMessage(
+                id: NotificationID(), platforms: [.apple], attempt: 1, traceparent: "00-1-2-01")
             let start = ContinuousClock.now
             await stack.publish([message], to: .retry(delay: 0))
             let delivery = try await stack.next()
