@@ -54,7 +54,7 @@ struct DirectoryController: Sendable {
 
     /// Dispatches again what was given up or refused for good; what was sent is not sent again. A body is ignored.
     @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request)
+        let sender = try await sender(of: request, from: context.clientAddress)
         guard let id = id(context), let result = try await directory.resend(id, sender: sender, now: .now) else {
             throw DirectoryController.notFound
         }
