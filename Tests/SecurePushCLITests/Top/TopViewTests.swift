@@ -40,7 +40,8 @@ import Testing
         let reading = reading(
             "ingest", "",
             "securepush_outbox_pending \(value)\nsecurepush_outbox_oldest_age_seconds \(value)\n"
-                + "process_resident_memory_bytes \(value)\nsecurepush_dead_lettered_total{reason=\"attempts\"} \(value)")
+                + "process_resident_memory_bytes \(value)\nsecurepush_dead_lettered_total{reason=\"attempts\"} \(value)"
+        )
         #expect(!TopView(readings: [reading]) { text, _ in text }.lines.isEmpty)
     }
 
