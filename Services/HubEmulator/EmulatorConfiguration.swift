@@ -47,7 +47,8 @@ struct EmulatorConfiguration: Sendable {
             allowed: allowedHosts)
     }
 
-    /// How locations begin: as clients reach the emulator, also behind a proxy that ends TLS. The JavaScript client takes
+    /// How locations begin: as clients reach the emulator, also behind a proxy that ends TLS. The JavaScript client
+    /// takes
     /// `https` only.
     var locationScheme: String {
         http.tls != nil || connectionString.endpoint.lowercased().hasPrefix("https://") ? "https" : "http"

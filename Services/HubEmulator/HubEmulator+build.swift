@@ -50,8 +50,8 @@ extension HubEmulator {
         // The hub's paths are compared without regard to case: clients write /messages and /Messages.
         let router = Router(context: EmulatorContext.self, options: [.caseInsensitive, .autoGenerateHeadEndpoints])
         let paths = HubPaths()
-        router.add(middleware: ProblemMiddleware(context: context))
         router.add(middleware: HubPathMiddleware(paths: paths))
+        router.add(middleware: ProblemMiddleware(context: context))
         router.add(middleware: ContinueMiddleware())
         router.addOperations(readiness: [], context: context)
 

@@ -23,12 +23,12 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let senders = try ConfigurationKeys.ingestAPIKeysFile.making {
         try APIKeyRing(path: configuration.apiKeysFile, logger: context.logger)
     }
-    let users =
-        configuration.users.isUsable
-        ? try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) } : nil
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
     }
+    let users =
+        configuration.users.isUsable
+        ? try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) } : nil
 
     let router = makeRouter(of: ServiceRequestContext.self, context: context)
     router.addOperations(

@@ -129,7 +129,9 @@ extension UserAuthenticationConfiguration {
         let unset = [("AUTH_ISSUER", issuer), ("AUTH_AUDIENCE", audience)].filter { $0.1 == nil }.map(\.0)
         guard !unset.isEmpty else { return }
         logger.warning(
-            "Tokens are accepted whatever their issuer or audience; set both unless the key set is used for nothing else",
+            """
+            Tokens are accepted whatever their issuer or audience; set both unless the key set is used for nothing else
+            """,
             metadata: ["not_set": "\(unset.joined(separator: ", "))"])
     }
 }

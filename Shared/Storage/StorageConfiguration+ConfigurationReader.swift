@@ -10,8 +10,8 @@ extension StorageConfiguration {
         ]
     }
 
-    /// Reads `DATABASE_URL`, or the file that `DATABASE_URL_FILE` names, and `DATABASE_MIGRATE`. A server beyond loopback
-    /// needs verified TLS, unless `ALLOW_INSECURE` names `postgres`.
+    /// Reads `DATABASE_URL`, or the file that `DATABASE_URL_FILE` names, and `DATABASE_MIGRATE`. A server beyond
+    /// loopback needs verified TLS, unless `ALLOW_INSECURE` names `postgres`.
     ///
     /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
     public static func read(_ reader: inout ConfigurationReader) -> StorageConfiguration? {

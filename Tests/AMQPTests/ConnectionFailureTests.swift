@@ -2,7 +2,7 @@ import AMQP
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionFailureTests {
     private func failure(_ url: String) async throws -> AMQPError? {
         do {
             try await AMQPConnection.open(try brokerConfiguration(url)).close()

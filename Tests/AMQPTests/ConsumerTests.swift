@@ -4,7 +4,7 @@ import ServiceLifecycleTestKit
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConsumerTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumerTests {
     private func filled(
         _ count: Int, _ body: (AMQPConfiguration, String, AMQPTopology) async throws -> Void
     ) async throws {

@@ -2,7 +2,7 @@ import AMQP
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PublisherTests {
+@Suite(.timeLimit(.minutes(5))) struct PublisherTests {
     @Test func thousandsAreConfirmedAndArriveAsTheyWere() async throws {
         let configuration = try brokerConfiguration()
         try await withQueue { queue, topology in

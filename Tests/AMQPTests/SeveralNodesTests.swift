@@ -2,7 +2,7 @@ import AMQP
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SeveralNodesTests {
+@Suite(.timeLimit(.minutes(5))) struct SeveralNodesTests {
     /// Port 1 refuses; the address of the second URL (RFC 5737) does not answer at all.
     @Test(arguments: ["127.0.0.1:1", "192.0.2.1:5672"])
     func anUnreachableNodeIsPassedOver(_ dead: String) async throws {

@@ -11,7 +11,8 @@ import Testing
     private static func typed(_ type: String, _ inner: String) -> String {
         "<?xml version=\"1.0\" encoding=\"utf-8\"?><entry xmlns=\"\(XMLNamespace.atom)\">"
             + "<content type=\"application/xml\"><RegistrationDescription xmlns:i=\"\(XMLNamespace.instance)\""
-            + " i:type=\"\(type)\" xmlns=\"\(XMLNamespace.connect)\">\(inner)</RegistrationDescription></content></entry>"
+            + " i:type=\"\(type)\" xmlns=\"\(XMLNamespace.connect)\">\(inner)</RegistrationDescription>"
+            + "</content></entry>"
     }
 
     @Test(

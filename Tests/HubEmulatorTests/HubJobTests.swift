@@ -60,7 +60,8 @@ import Testing
     @Test(arguments: [
         "", "<Type>Import</Type><OutputContainerUri>u</OutputContainerUri>", "<Type>ExportRegistrations</Type>",
         "<Type>ImportDeleteRegistrations</Type><OutputContainerUri>u</OutputContainerUri>",
-        "<Type>ImportUpsertRegistrations</Type><OutputContainerUri>u</OutputContainerUri><ImportFileUri i:nil=\"true\"/>",
+        "<Type>ImportUpsertRegistrations</Type><OutputContainerUri>u</OutputContainerUri>"
+            + "<ImportFileUri i:nil=\"true\"/>",
     ])
     func whatIsNoJobIs400(_ inner: String) async throws {
         try await withEmulator { emulator in

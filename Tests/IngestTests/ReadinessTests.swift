@@ -20,7 +20,7 @@ struct ReadinessTests {
         let report = try answer.object()
         #expect(report["status"] as? String == "ready")
         #expect(report["amqp"] as? String == "down")
-        #expect((report["checks"] as? [String: String]) == ["database": "up", "amqp": "down"])
+        #expect((report["checks"] as? [String: String]) == ["database": "up", "amqp": "down", "files": "up"])
     }
 
     @Test func withoutTheDatabaseItIsNot() async throws {

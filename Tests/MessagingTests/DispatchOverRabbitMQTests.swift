@@ -58,7 +58,7 @@ func withStack(_ body: (Stack) async throws -> Void) async throws {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DispatchOverRabbitMQTests {
+@Suite(.timeLimit(.minutes(5))) struct DispatchOverRabbitMQTests {
     @Test func whatIsPublishedIsDelivered() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01")

@@ -2,7 +2,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectingTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectingTests {
     private func connectError(_ uri: String) async throws -> PostgresError? {
         let connection = try PostgresConnection(configuration: PostgresConfiguration(uri: uri))
         let error = await postgresError { try await connection.connect() }

@@ -3,7 +3,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PostgresClientTests {
+@Suite(.timeLimit(.minutes(5))) struct PostgresClientTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     @Test func queriesDoNotWaitForAServerThatDoesNotAnswer() async throws {

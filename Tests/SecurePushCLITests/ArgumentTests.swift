@@ -19,7 +19,7 @@ import Testing
         ["token", "--user", "alice", "--expires-in", "1h"],
         ["keys", "generate", "--signing-key", "a"],
         ["users", "add"],
-        ["setup"],
+        ["setup", "--hub-endpoint"],
         ["unknown"],
     ])
     func `Unusable arguments exit with 64`(arguments: [String]) {

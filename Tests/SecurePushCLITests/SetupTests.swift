@@ -23,6 +23,12 @@ import Testing
         }
     }
 
+    @Test func `It is told where to put it`() async throws {
+        let command = try #require(try SecurePush.parseAsRoot(["setup"]) as? SetupCommand)
+        let error = await #expect(throws: CommandFailure.self) { try await command.run(on: Console(command.output)) }
+        #expect(error?.code == .usage)
+    }
+
     @Test func `Nobody else can read it`() async throws {
         try await withTemporaryFolder { folder in
             let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8090/")

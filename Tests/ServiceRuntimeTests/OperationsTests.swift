@@ -86,7 +86,7 @@ struct OperationsTests {
                 + #""amqp":"down","outbox":{"pending":3,"oldest_age_seconds":0}}"#)
     }
 
-    @Test(.timeLimit(.minutes(1))) func checksHaveADeadline() async {
+    @Test(.timeLimit(.minutes(5))) func checksHaveADeadline() async {
         let slow = ReadinessCheck(name: "slow") {
             try? await Task.sleep(for: .seconds(3600))
             return nil

@@ -111,7 +111,7 @@ struct ServiceActionTests {
             return
         }
         for key in usage.keys {
-            #expect(text.contains("  \(key.flag) \(key.hint) "), "\(key.name)")
+            #expect(text.contains("  \(key.flag) \(key.hint)"), "\(key.name)")
             #expect(text.contains("\(key.name): "), "\(key.name)")
         }
         #expect(text.contains("Default: 8080."))

@@ -87,7 +87,7 @@ private final class Gate: Sendable {
     let isOpen = Mutex(false)
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ThreadExecutorTests {
+@Suite(.timeLimit(.minutes(5))) struct ThreadExecutorTests {
     @Test func jobsRunOnItsOwnThread() async throws {
         let worker = try Worker()
         #expect(await worker.threadName() == "worker\n")

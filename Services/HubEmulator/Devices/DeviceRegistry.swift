@@ -27,7 +27,8 @@ final class DeviceRegistry: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: how many devices are kept; past it, unregistered ones without a stream are forgotten, and when there
+    ///   - capacity: how many devices are kept; past it, unregistered ones without a stream are forgotten, and when
+    ///   there
     ///     is none, a new handle is not taken in.
     ///   - maxKeptBytes: how much is kept of what devices received and show; the oldest makes room.
     init(capacity: Int, maxKeptBytes: Int = defaultMaxKeptBytes, feed: EventFeed) {

@@ -15,7 +15,7 @@ final class HubPaths: Sendable {
     /// Takes the routes over; called once the router is complete.
     func set(_ router: Router<EmulatorContext>) {
         let all = router.routes.map { Route(segments: Self.segments($0.path.description), method: $0.method.rawValue) }
-        let names = all.compactMap(\.segments.first).filter { !$0.hasPrefix(":") && !Self.isResources($0) }
+        let names = all.compactMap(\.segments.first).filter { !Self.isCapture($0) && !Self.isResources($0) }
         routes.withLock { $0 = all }
         reserved.withLock { $0 = Set(names) }
     }
@@ -41,11 +41,15 @@ final class HubPaths: Sendable {
     private static func isResources(_ segment: String) -> Bool { ["$resources", "%24resources"].contains(segment) }
 
     private static func matches(_ pattern: [String], _ path: [String]) -> Bool {
-        pattern.count == path.count && zip(pattern, path).allSatisfy { $0.hasPrefix(":") || $0 == $1 }
+        pattern.count == path.count && zip(pattern, path).allSatisfy { isCapture($0) || $0 == $1 }
     }
+
+    /// Hummingbird describes the capture `:hub` as `{hub}`.
+    private static func isCapture(_ segment: String) -> Bool { segment.hasPrefix("{") }
 }
 
-/// Answers requests to paths and methods that the hub does not have in the hub's form.
+/// Gives the answers that the runtime makes on the hub's paths the hub's form: to unknown paths and methods, and to
+/// what is refused before the routes. Added before ``ProblemMiddleware``, whose problems it replaces.
 struct HubPathMiddleware: RouterMiddleware {
     typealias Context = EmulatorContext
 
@@ -55,24 +59,24 @@ struct HubPathMiddleware: RouterMiddleware {
         _ request: Request, context: EmulatorContext,
         next: @concurrent (Request, EmulatorContext) async throws -> Response
     ) async throws -> Response {
-        do {
-            return try await next(request, context)
-        } catch let error as HTTPError {
-            guard error.status == .notFound, context.endpointPath == "NotFound", paths.isHub(request.uri.path) else {
-                throw error
-            }
-            let identity = RequestIdentity(headers: request.headers)
-            var response = answer(to: request).response(for: identity)
-            let methods = paths.methods(of: request.uri.path)
-            if !methods.isEmpty { response.headers[.allow] = methods.joined(separator: ", ") }
-            identity.stamp(&response)
-            return request.method == .head ? response.createHeadResponse() : response
-        }
+        let answer = try await next(request, context)
+        let path = request.uri.path
+        guard answer.headers[.contentType] == "application/problem+json", paths.isHub(path) else { return answer }
+        let methods = paths.methods(of: path)
+        let identity = RequestIdentity(headers: request.headers)
+        var response = error(for: request, answer.status, methods).response(for: identity)
+        if response.status == .methodNotAllowed { response.headers[.allow] = methods.joined(separator: ", ") }
+        response.headers[.retryAfter] = answer.headers[.retryAfter]
+        identity.stamp(&response)
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func answer(to request: Request) -> HubError {
-        guard !paths.methods(of: request.uri.path).isEmpty else { return .unknownHub }
-        return HubError(
-            .methodNotAllowed, detail: "The specified HTTP verb (\(request.method.rawValue)) is not valid.")
+    private func error(for request: Request, _ status: HTTPResponse.Status, _ methods: [String]) -> HubError {
+        switch status {
+        case .notFound where methods.isEmpty: .unknownHub
+        case .notFound, .methodNotAllowed, .notImplemented:
+            HubError(.methodNotAllowed, detail: "The specified HTTP verb (\(request.method.rawValue)) is not valid.")
+        default: HubError(status, detail: status.reasonPhrase)
+        }
     }
 }

@@ -6,8 +6,8 @@ enum InstallationText {
     /// The service's limit for names in URLs, in characters.
     static let maximumIDLength = 260
 
-    /// Whether a text can be an installation's ID: what may stand in its tag `$InstallationId:{...}`, in ASCII. Dots alone
-    /// are a path of their own to many programs on the way, so they are no ID.
+    /// Whether a text can be an installation's ID: what may stand in its tag `$InstallationId:{...}`, in ASCII. Dots
+    /// alone are a path of their own to many programs on the way, so they are no ID.
     static func isID(_ id: String) -> Bool {
         (1...maximumIDLength).contains(id.utf8.count) && !id.allSatisfy { $0 == "." }
             && id.unicodeScalars.allSatisfy { $0.isASCII && (TagSyntax.isTagCharacter($0) || $0 == "=") }

@@ -2,7 +2,8 @@ import Foundation
 
 /// A bulk job of a hub (`NotificationHubJob`): registrations exported to a blob container, or imported from a file.
 ///
-/// The emulator takes and lists jobs as the service does. It never reaches a blob container, so each job ends as failed.
+/// The emulator takes and lists jobs as the service does. It never reaches a blob container, so each job ends as
+/// failed.
 struct HubJob: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case exportRegistrations = "ExportRegistrations"

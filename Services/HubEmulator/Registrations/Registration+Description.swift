@@ -45,7 +45,8 @@ extension Registration {
         return description
     }
 
-    /// The type of a description: the element's name, or the `i:type` of the base element, which .NET and azure-sb send.
+    /// The type of a description: the element's name, or the `i:type` of the base element, which .NET and azure-sb
+    /// send.
     private static func typeName(of description: XMLElement) -> String {
         guard description.name == "RegistrationDescription",
             let type = description.attribute("type", namespace: XMLNamespace.instance)

@@ -42,7 +42,8 @@ enum DER {
         return element(0x06, content)
     }
 
-    /// A time in UTC, `2026-11-22T10:00:00Z` in RFC 3339: UTCTime to 2049 and GeneralizedTime from 2050 (RFC 5280, 4.1.2.5).
+    /// A time in UTC, `2026-11-22T10:00:00Z` in RFC 3339: UTCTime to 2049 and GeneralizedTime from 2050 (RFC 5280,
+    /// 4.1.2.5).
     static func time(_ rfc3339: String) -> [UInt8] {
         let digits = rfc3339.filter(\.isNumber).prefix(14) + "Z"
         return digits < "2050" ? element(0x17, Array(digits.dropFirst(2).utf8)) : element(0x18, Array(digits.utf8))

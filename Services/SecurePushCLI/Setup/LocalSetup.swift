@@ -2,8 +2,8 @@ import Authentication
 import Foundation
 import SecurePushCore
 
-/// Makes what a local stack needs and does not have yet: keys, a sender, two users, the hub emulator's connection string
-/// and its certificate. What is there stays as it is, so that it can run before every start.
+/// Makes what a local stack needs and does not have yet: keys, a sender, two users, the hub emulator's connection
+/// string and its certificate. What is there stays as it is, so that it can run before every start.
 struct LocalSetup: Sendable {
     /// Holds `secrets`.
     var directory: String

@@ -4,7 +4,8 @@ extension AMQPConfiguration {
     /// - Parameter url: `amqp[s]://USER:PASSWORD@HOST:PORT/VHOST?PARAMETERS`, or several separated by commas: the nodes
     ///   of a cluster, tried in random order. User, password and virtual host are percent-decoded; what is left out is
     ///   `guest`, `guest`, 5672 (5671 with TLS) and `/`. Parameters: `heartbeat` (seconds), `connection_timeout`
-    ///   (milliseconds), `channel_max`, `frame_max` (bytes, 4096 or more; 0: as the broker offers), `verify` (`verify_peer` or `verify_none`), `cacertfile`, `certfile`, `keyfile`,
+    ///   (milliseconds), `channel_max`, `frame_max` (bytes, 4096 or more; 0: as the broker offers), `verify`
+    ///   (`verify_peer` or `verify_none`), `cacertfile`, `certfile`, `keyfile`,
     ///   `auth_mechanism` (`plain` or `external`).
     /// - Parameter connectionName: the connection's name in the broker's management views.
     public init(url: String, connectionName: String) throws(AMQPConfigurationError) {

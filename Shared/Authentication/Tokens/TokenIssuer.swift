@@ -28,7 +28,8 @@ public struct TokenIssuer: Sendable {
     /// - Parameters:
     ///   - now: when it is issued.
     ///   - expiresAt: when it ends, instead of `AUTH_TOKEN_TTL` after `now`; may be past.
-    /// - Throws: ``AuthenticationError``: `invalid` when the user is not in the users' file, `unavailable` when that file
+    /// - Throws: ``AuthenticationError``: `invalid` when the user is not in the users' file, `unavailable` when that
+    /// file
     ///   or the key's cannot be used.
     public func issue(
         to user: UserName, now: Timestamp = .now, expiresAt: Timestamp? = nil

@@ -5,8 +5,8 @@ internal import Synchronization
 /// Checks tokens against every key that is trusted: the key set's file, the key set's URL, and the signing key's own.
 ///
 /// A device presents one token many times, so that what has been verified is remembered, without the token's text. A
-/// remembered token is as good as its key set: when that changes, the token is verified again; its times, and the user's
-/// entry that it is bound to, are looked at on every use.
+/// remembered token is as good as its key set: when that changes, the token is verified again; its times, and the
+/// user's entry that it is bound to, are looked at on every use.
 final class TokenVerifier: Sendable {
     /// How far the clocks of issuers may be off.
     static let leeway = Duration.seconds(30)

@@ -21,8 +21,8 @@ public final class PayloadSealer: Sendable {
             parse: { try PayloadKeyRing($0) })
     }
 
-    /// The file of the key ring, for `/readyz`, metrics and SIGHUP. While it cannot be used the keys read before stay in
-    /// use: they open payloads that are stored already, and let nobody in.
+    /// The file of the key ring, for `/readyz`, metrics and SIGHUP. While it cannot be used the keys read before stay
+    /// in use: they open payloads that are stored already, and let nobody in.
     public var source: ReloadableSource { file.source("PAYLOAD_KEYS_FILE") }
 
     /// The keys as they are now.

@@ -24,7 +24,7 @@ struct ServiceUsage: Sendable {
         rows.append((left: "-h, --help", right: "Show this and exit."))
         rows.append((left: "--version", right: "Show the version and exit."))
         // A flag that is longer than the column has its text below it.
-        let column = min(40, (rows.map(\.left.count).max() ?? 0) + 4)
+        let column = min(38, (rows.map(\.left.count).max() ?? 0) + 4)
         let options = rows.map { row in
             let lines = row.right.wrapped(to: 100 - column)
             let left = "  " + row.left

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BatchPipeTests {
     @Test func everythingComesThroughInOrder() async {
         let pipe = BatchPipe<Int>(limit: 7)

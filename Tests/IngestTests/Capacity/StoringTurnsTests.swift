@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("Large requests on their way to the store", .timeLimit(.minutes(1)))
+@Suite("Large requests on their way to the store", .timeLimit(.minutes(5)))
 struct StoringTurnsTests {
     private static let half = StoringTurns.Limit.maxBytes / 2
 

@@ -9,7 +9,7 @@ import Testing
 @testable import Ingest
 
 /// A relay with the real broker, which loses what it was given.
-@Suite("OutboxRelay and RabbitMQ", .timeLimit(.minutes(1)))
+@Suite("OutboxRelay and RabbitMQ", .timeLimit(.minutes(5)))
 struct LostInBrokerTests {
     private struct Bench {
         let store: MemoryStore

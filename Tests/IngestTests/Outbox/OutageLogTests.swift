@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("The log while the store is away", .timeLimit(.minutes(1)))
+@Suite("The log while the store is away", .timeLimit(.minutes(5)))
 struct OutageLogTests {
     @Test func itIsOneLineAndNotOneForEveryLook() async throws {
         let lines = Mutex<[String]>([])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("OutboxRelay, what the broker has lost", .timeLimit(.minutes(1)))
+@Suite("OutboxRelay, what the broker has lost", .timeLimit(.minutes(5)))
 struct RedeliveryTests {
     private func relay(
         _ outbox: any Outbox, _ publisher: FakePublisher, _ gauge: FakeGauge, pace: OutboxPace = .quick,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("OutboxRelay, what was scheduled", .timeLimit(.minutes(1)))
+@Suite("OutboxRelay, what was scheduled", .timeLimit(.minutes(5)))
 struct ScheduledBacklogTests {
     @Test func whatFallsDueTogetherIsLeasedWhileConfirmsAreAwaited() async throws {
         let (store, publisher) = (MemoryStore(), FakePublisher(isHolding: true))

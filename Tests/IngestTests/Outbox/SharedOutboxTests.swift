@@ -9,7 +9,7 @@ import Testing
 @testable import Ingest
 
 /// Several ingest processes on one outbox: each has its own connections to the store, and its own relay.
-@Suite("Two relays on one outbox", .timeLimit(.minutes(1)))
+@Suite("Two relays on one outbox", .timeLimit(.minutes(5)))
 struct SharedOutboxTests {
     static let kinds: [StoreKind] = [.memory, .sqlite, .postgres]
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("PurgeSweep", .timeLimit(.minutes(1)))
+@Suite("PurgeSweep", .timeLimit(.minutes(5)))
 struct PurgeSweepTests {
     @Test func fullBatchesFollowEachOtherWithPausesInProportion() async throws {
         let clock = StepClock(sleeps: 5)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationHubs
 
-@Suite(.timeLimit(.minutes(1))) struct HubRegistrationsTests {
+@Suite(.timeLimit(.minutes(5))) struct HubRegistrationsTests {
     private func withRegistrations<Result: Sendable>(
         _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(10),
         _ body: @escaping @Sendable (HubRegistrations, FakeHub) async throws -> Result

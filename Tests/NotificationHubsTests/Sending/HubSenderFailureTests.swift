@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotificationHubs
 
-@Suite(.timeLimit(.minutes(1))) struct HubSenderFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct HubSenderFailureTests {
     private static var quick: HubSenderOptions {
         var options = HubSenderOptions()
         options.deadline = .milliseconds(200)
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct HubSenderShutdownTests {
+@Suite(.timeLimit(.minutes(5))) struct HubSenderShutdownTests {
     @Test func drainsWhatIsUnderWayAndWaiting() async throws {
         try await withFakeHub({ _ in [.wait(.milliseconds(20)), FakeHub.created()] }) { hub in
             let outcomes = Mutex<[SendOutcome]>([])

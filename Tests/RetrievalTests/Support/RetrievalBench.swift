@@ -21,6 +21,8 @@ struct RetrievalBench: Sendable {
     let metrics: PrometheusMetrics
     /// `nil` where no signing key is configured.
     let issuer: TokenIssuer?
+    /// Signs for users who are not in the users' file, as an identity provider does.
+    let provider: TokenIssuer?
 
     /// Stores a notification with this JSON text as its payload.
     func accept(
@@ -57,7 +59,8 @@ struct RetrievalBench: Sendable {
     /// A bearer token of a user, as `Authorization` has it.
     func token(_ name: String = "alice", at time: Timestamp = .now) throws -> String {
         let user = try #require(UserName(name))
-        return "Bearer " + (try #require(issuer).issue(to: user, now: time).token)
+        let signer = ["alice", "bob"].contains(name) ? issuer : provider
+        return "Bearer " + (try #require(signer).issue(to: user, now: time).token)
     }
 
     func basic(_ name: String = "alice", _ password: String = "correct horse") -> String {
@@ -109,6 +112,9 @@ func withRetrieval(
     let (store, hub) = (MemoryStore(), FakeHub())
     let sealer = try PayloadSealer(path: path("payload-keys"), logger: .silent)
     let issuer = try TokenIssuer(configuration: configuration)
+    let provider = try TokenIssuer(
+        configuration: UserAuthenticationConfiguration(
+            signingKeyFile: configuration.signingKeyFile, tokenTTL: configuration.tokenTTL))
     let caller = CallerAuthentication(users: try UserAuthenticator(configuration: configuration, logger: .silent))
     let context = ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
     let metrics = RetrievalMetrics(context.metrics)
@@ -127,7 +133,7 @@ func withRetrieval(
         try await body(
             RetrievalBench(
                 client: client, store: store, hub: hub, changes: changes, sealer: sealer, metrics: context.metrics,
-                issuer: issuer))
+                issuer: issuer, provider: provider))
     }
 }
 
