@@ -54,11 +54,11 @@ struct ExhaustionTests {
                 retrieval.process.standardError.contains("Connections cannot be accepted; they wait")
             }
             #expect(isTold)
-            let (start, before) = (ContinuousClock.now, try ticks(of: retrieval.process))
+            let before = try ticks(of: retrieval.process)
             // Time is what is measured here: a process that spins takes 100 ticks of each second that it gets.
             try await Task.sleep(for: .seconds(3))
             let used = try ticks(of: retrieval.process) - before
-            #expect(used < 100, "\(used) ticks in \(ContinuousClock.now - start)")
+            #expect(used < 100, "\(used) ticks in 3 s")
             try setDescriptors(of: retrieval.process, to: 1024)
             #expect(try await retrieval.request(.GET, "/livez").status == 200)
             for connection in waiting { try? await connection.close() }

@@ -61,7 +61,9 @@ struct HubPathMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let answer = try await next(request, context)
         let path = request.uri.path
-        guard answer.headers[.contentType] == "application/problem+json", paths.isHub(path) else { return answer }
+        // 403 is the page's: a browser came by a foreign host name.
+        guard answer.headers[.contentType] == "application/problem+json", answer.status != .forbidden, paths.isHub(path)
+        else { return answer }
         let methods = paths.methods(of: path)
         let identity = RequestIdentity(headers: request.headers)
         var response = error(for: request, answer.status, methods).response(for: identity)

@@ -29,6 +29,22 @@ struct DeviceTakeover: Sendable {
         }
     }
 
+    /// Keeps the newest of the registrations that have this handle, to be called once one is saved.
+    ///
+    /// Two that are made at once do not see each other in ``removeOthers(with:keeping:)``, since a registration has its
+    /// handle only when it is saved. The one that is saved last sees both here.
+    func keepNewestRegistration(of handle: String) async throws {
+        let handles = DeviceHandle.spellings(handle)
+        var found: [Registration] = []
+        for handle in handles {
+            found += try await changes.store.registrations(handle: handle).filter { $0.platform != nil }
+        }
+        let newest = found.max { ($0.updatedAt, $0.id) < ($1.updatedAt, $1.id) }
+        for other in found where other.id != newest?.id {
+            try await changes.remove(.registration, other.id, if: .holding(handles), wait: DeviceChanges.maxWait)
+        }
+    }
+
     private func remove(
         _ kind: DeviceLease.Kind, _ id: String, _ handles: [String], keeping kept: Keeping?
     ) async throws {

@@ -63,6 +63,7 @@ struct RegistrationController: Sendable {
                 try await changes.registrations.putRegistration(
                     lease.id, platform: wanted.platform, handle: wanted.handle, tags: tags)
             }
+            try await takeover.keepNewestRegistration(of: wanted.handle)
         }
         return Response(status: .ok)
     }
