@@ -22,6 +22,13 @@ struct HTTPLimitsTests {
         }
 
         func connect() throws -> RawConnection { try RawConnection(port: port) }
+
+        /// Waits until this many connections are open: connections made at once may be admitted in any order.
+        func expectConnections(_ count: Int) async throws {
+            try await expectEventually {
+                context.metrics.exposition().contains("securepush_http_connections \(count)\n")
+            }
+        }
     }
 
     private func withServer(
@@ -65,8 +72,7 @@ struct HTTPLimitsTests {
             var silent: [RawConnection] = []
             for number in 1...3 {
                 silent.append(try server.connect())
-                let line = "securepush_http_connections \(number)"
-                try await expectEventually { server.context.metrics.exposition().contains(line) }
+                try await server.expectConnections(number)
             }
             let (first, others) = (silent[0], silent[1...])
             let next = try server.connect()
@@ -117,7 +123,10 @@ struct HTTPLimitsTests {
             $0.maxConnectionsPerAddress = 2
         }) { server in
             let first = try server.connect()
-            let more = try (0..<2).map { _ in try server.connect() }
+            try await server.expectConnections(1)
+            let second = try server.connect()
+            try await server.expectConnections(2)
+            let more = [second, try server.connect()]
             try await expectEventually { first.isClosed }
             #expect(!more[0].isClosed && !more[1].isClosed)
             #expect(server.closed(.evicted) == 1)
