@@ -24,7 +24,7 @@ final class Fleet: Sendable {
     private struct State {
         var seen: Set<Job> = []
         var waiting: [Job] = []
-        var underWay = 0
+        var inFlight = 0
         var jobs = 0
         var shown = 0
     }
@@ -68,7 +68,7 @@ final class Fleet: Sendable {
     }
 
     var shown: Int { state.withLock { $0.shown } }
-    var isIdle: Bool { state.withLock { $0.waiting.isEmpty && $0.underWay == 0 } }
+    var isIdle: Bool { state.withLock { $0.waiting.isEmpty && $0.inFlight == 0 } }
 
     func name(of handle: String) -> String? { byHandle[handle.lowercased()].map { devices[$0].name } }
 
@@ -120,7 +120,7 @@ final class Fleet: Sendable {
                         }
                         await self.fetch(job, .push)
                         if number % Self.probeInterval == 0 { await self.probe(job) }
-                        self.state.withLock { $0.underWay -= 1 }
+                        self.state.withLock { $0.inFlight -= 1 }
                     }
                 }
             }
@@ -130,7 +130,7 @@ final class Fleet: Sendable {
     private func take() -> (Job, Int)? {
         state.withLock { state in
             guard let job = state.waiting.popLast() else { return nil }
-            state.underWay += 1
+            state.inFlight += 1
             state.jobs += 1
             return (job, state.jobs)
         }

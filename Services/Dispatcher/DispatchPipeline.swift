@@ -12,7 +12,7 @@ import ServiceLifecycle
 /// again, and only then acknowledges. What is in flight is bounded by the prefetch.
 struct DispatchPipeline: Service {
     let consumer: any DispatchConsumer
-    let ledger: any DispatchLedger
+    let ledger: any DispatchStore
     let gateway: any PushGateway
     let policy: DispatchPolicy
     /// Asked before sending where platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
@@ -21,7 +21,7 @@ struct DispatchPipeline: Service {
     let logger: Logger
     let metrics: DispatchMetrics
     let lanes: Lanes
-    let mostUnderWay: Int
+    let maxInFlight: Int
     private let claimProblem = LastingProblemLog(
         "Notifications cannot be claimed for now.", end: "Notifications are claimed again.")
     private let platformProblem = LastingProblemLog(
@@ -41,7 +41,7 @@ struct DispatchPipeline: Service {
     private static let maxRequestDrain = Duration.seconds(5)
 
     init(
-        consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchLedger,
+        consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchStore,
         gateway: any PushGateway, policy: DispatchPolicy, registered: (any RegisteredPlatforms)? = nil,
         lanes: LaneSettings? = nil, logger: Logger
     ) {
@@ -56,7 +56,7 @@ struct DispatchPipeline: Service {
             consumer: consumer, publisher: publisher, ledger: ledger, policy: policy, logger: logger, metrics: metrics)
         self.settler = settler
         let settings = lanes ?? LaneSettings(platforms: policy.platforms)
-        mostUnderWay = settings.mostUnderWay
+        maxInFlight = settings.maxInFlight
         self.lanes = Lanes(settings, gateway: gateway, logger: logger) { send, answer in
             logger.trace(answer, of: send.attempt, platform: send.notification.platform)
             if send.attempt.complete(send.index, answer) { settler.finish(send.attempt) }
@@ -71,7 +71,7 @@ struct DispatchPipeline: Service {
             group.addTask { await lanes.watch() }
             while let deliveries = await consumer.next(limit: await room()) {
                 if settler.isDraining {
-                    consumer.giveBack(deliveries)
+                    consumer.requeue(deliveries)
                     continue
                 }
                 await dispatch(deliveries)
@@ -104,8 +104,8 @@ struct DispatchPipeline: Service {
     /// What is claimed and not settled is what a death sends twice: so no more is under way than keeps the lanes busy,
     /// and the rest of the prefetch waits unclaimed.
     private func room() async -> Int {
-        await settler.hasFallen(to: mostUnderWay * 3 / 4)
-        let room = max(1, mostUnderWay - settler.notificationsUnderWay)
+        await settler.hasFallen(to: maxInFlight * 3 / 4)
+        let room = max(1, maxInFlight - settler.notificationsInFlight)
         return min(room, lanes.areAllPaused ? Self.pausedLimit : Self.claimLimit)
     }
 
@@ -123,7 +123,7 @@ struct DispatchPipeline: Service {
             claims.plans = await skippingUnregistered(claims.plans)
             start(admitted, claims)
         } else {
-            consumer.giveBack(settler.release(admitted))
+            consumer.requeue(settler.release(admitted))
         }
     }
 

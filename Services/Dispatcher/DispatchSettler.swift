@@ -7,7 +7,7 @@ import Synchronization
 final class DispatchSettler: Sendable {
     private let consumer: any DispatchConsumer
     private let publisher: any DispatchPublisher
-    private let ledger: any DispatchLedger
+    private let ledger: any DispatchStore
     private let policy: DispatchPolicy
     private let logger: Logger
     private let metrics: DispatchMetrics
@@ -18,10 +18,10 @@ final class DispatchSettler: Sendable {
         end: "Retries and dead letters are confirmed again.")
     /// Bounded by the prefetch: a delivery is in it at most once.
     private let mailbox = Mailbox<Settlement>()
-    private let underWay = Mutex(UnderWay())
+    private let inFlight = Mutex(InFlight())
     private let deadLetterLog = DeadLetterLog()
 
-    private struct UnderWay {
+    private struct InFlight {
         /// From before the claim until after the settlement, with further deliveries of the same notification.
         var repeats: [NotificationID: [DispatchDelivery]] = [:]
         /// Attempts that wait for the hub.
@@ -34,7 +34,7 @@ final class DispatchSettler: Sendable {
     }
 
     init(
-        consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchLedger,
+        consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchStore,
         policy: DispatchPolicy, logger: Logger, metrics: DispatchMetrics
     ) {
         self.consumer = consumer
@@ -52,7 +52,7 @@ final class DispatchSettler: Sendable {
     /// one is kept, and shares its fate.
     func admit(_ delivery: DispatchDelivery) -> Bool {
         guard let id = delivery.message?.id else { return false }
-        return underWay.withLock { state in
+        return inFlight.withLock { state in
             guard state.repeats[id] != nil else {
                 state.repeats[id] = []
                 return true
@@ -66,7 +66,7 @@ final class DispatchSettler: Sendable {
     ///
     /// - Returns: the deliveries, and those that shared their fate.
     func release(_ deliveries: [DispatchDelivery]) -> [DispatchDelivery] {
-        underWay.withLock { state in
+        inFlight.withLock { state in
             var released = deliveries
             for delivery in deliveries {
                 guard let id = delivery.message?.id, let repeats = state.repeats.removeValue(forKey: id) else {
@@ -87,7 +87,7 @@ final class DispatchSettler: Sendable {
     func hasFallen(to limit: Int) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                underWay.withLock { state in
+                inFlight.withLock { state in
                     // Read under the lock: a cancellation that comes later finds the waiter.
                     if state.repeats.count <= limit || state.drainBegan != nil || Task.isCancelled {
                         return continuation.resume()
@@ -96,14 +96,14 @@ final class DispatchSettler: Sendable {
                 }
             }
         } onCancel: {
-            underWay.withLock { $0.room.take() }?.waiter.resume()
+            inFlight.withLock { $0.room.take() }?.waiter.resume()
         }
     }
 
     /// The dispatcher begins to stop: nobody waits for room any more, and the store and the broker are waited for no
     /// longer than the rest of the drain allows.
     func drain() {
-        let room = underWay.withLock { state in
+        let room = inFlight.withLock { state in
             state.drainBegan = state.drainBegan ?? .now
             return state.room.take()
         }
@@ -111,18 +111,18 @@ final class DispatchSettler: Sendable {
     }
 
     /// Whether the dispatcher stops.
-    var isDraining: Bool { underWay.withLock { $0.drainBegan != nil } }
+    var isDraining: Bool { inFlight.withLock { $0.drainBegan != nil } }
 
     /// Notifications that are claimed, or being claimed, and not settled.
-    var notificationsUnderWay: Int { underWay.withLock { $0.repeats.count } }
+    var notificationsInFlight: Int { inFlight.withLock { $0.repeats.count } }
 
     /// An attempt has gone to the hub.
-    func begin() { underWay.withLock { $0.attempts += 1 } }
+    func begin() { inFlight.withLock { $0.attempts += 1 } }
 
     /// The hub has answered for all platforms of an attempt.
     func finish(_ attempt: DispatchAttempt) {
         mailbox.put(CollectionOfOne(attempt.settlement(policy, now: .now)))
-        let isLast = underWay.withLock { state in
+        let isLast = inFlight.withLock { state in
             state.attempts -= 1
             return state.isFinishing && state.attempts == 0
         }
@@ -134,7 +134,7 @@ final class DispatchSettler: Sendable {
 
     /// No more attempts will begin; ``run()`` returns once those in flight are settled.
     func finish() async {
-        let isIdle = underWay.withLock { state in
+        let isIdle = inFlight.withLock { state in
             state.isFinishing = true
             return state.attempts == 0
         }
@@ -145,7 +145,7 @@ final class DispatchSettler: Sendable {
     func run() async {
         while let settlements = await mailbox.take() {
             guard let fenced = await record(settlements.compactMap(\.outcome)) else {
-                consumer.giveBack(release(settlements.map(\.delivery)))
+                consumer.requeue(release(settlements.map(\.delivery)))
                 continue
             }
             let settlements = fenced.isEmpty ? settlements : settlements.map { $0.without(fenced) }
@@ -162,12 +162,12 @@ final class DispatchSettler: Sendable {
         // stopped in between), it must not share the fate of the one that it follows.
         let deliveries = settlements.map { release([$0.delivery]) }
         // Given back, the broker delivers them again, to a dispatcher that has the time to wait for its confirms.
-        guard mayPublish else { return consumer.giveBack(deliveries.flatMap { $0 }) }
+        guard mayPublish else { return consumer.requeue(deliveries.flatMap { $0 }) }
         let unconfirmed = await followUp(settlements)
         let (unpublished, settled) = deliveries.indices.map { $0 }.partitioned(unconfirmed.contains)
         await abandon(settled.compactMap { settlements[$0].dead })
         consumer.acknowledge(settled.flatMap { deliveries[$0] })
-        if !unpublished.isEmpty { consumer.giveBack(unpublished.flatMap { deliveries[$0] }) }
+        if !unpublished.isEmpty { consumer.requeue(unpublished.flatMap { deliveries[$0] }) }
         metrics.settled.increment(by: settled.count)
     }
 
@@ -193,13 +193,13 @@ final class DispatchSettler: Sendable {
     private static let publishEnd = Duration.seconds(2)
 
     private var mayPublish: Bool {
-        underWay.withLock { $0.drainBegan.map { $0.duration(to: .now) < Self.publishEnd } ?? true }
+        inFlight.withLock { $0.drainBegan.map { $0.duration(to: .now) < Self.publishEnd } ?? true }
     }
 
     /// Whether outcomes that could not be stored are to be tried once more.
     private func mayRecord(since start: ContinuousClock.Instant) -> Bool {
         if Task.isCancelled { return false }
-        if let drainBegan = underWay.withLock({ $0.drainBegan }) {
+        if let drainBegan = inFlight.withLock({ $0.drainBegan }) {
             return drainBegan.duration(to: .now) < Self.recordEnd
         }
         return start.duration(to: .now) < Self.recordPatience

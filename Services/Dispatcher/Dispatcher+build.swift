@@ -39,5 +39,5 @@ func buildDispatcher(
     // the pipeline at once that it stops; only then the pipeline, and after it what it needs.
     let draining = TellingShutdown(consumer) { pipeline.drain() }
     return BuiltDispatcher(
-        services: [opened.service, publisher, sender, UntilShutdown(pipeline), draining, http], store: opened.store)
+        services: [opened.service, publisher, sender, IdlesUntilShutdown(pipeline), draining, http], store: opened.store)
 }

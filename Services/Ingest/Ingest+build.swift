@@ -54,11 +54,11 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
 /// The routes that senders call.
 func addNotificationRoutes(
     to router: some RouterMethods<some RequestContext>, caller: CallerAuthentication, intake: NotificationIntake,
-    directory: any NotificationDirectory
+    directory: any SenderNotifications
 ) {
     NotificationsController(caller: caller, intake: intake).addRoutes(to: router)
     BatchController(caller: caller, intake: intake).addRoutes(to: router)
-    DirectoryController(caller: caller, directory: directory, platforms: intake.platforms) { entry in
+    NotificationStatusController(caller: caller, directory: directory, platforms: intake.platforms) { entry in
         intake.relay.handOver(entries: CollectionOfOne(entry))
     }
     .addRoutes(to: router)

@@ -65,9 +65,9 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
         consumer.acknowledge(deliveries.lazy.filter { $0.message != nil }.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
-    public func giveBack(_ deliveries: [DispatchDelivery]) {
+    public func requeue(_ deliveries: [DispatchDelivery]) {
         for delivery in deliveries where delivery.message == nil { _ = take(delivery) }
-        consumer.giveBack(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
+        consumer.requeue(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
     private func remember(_ delivery: AMQPDelivery, _ reason: UnreadableMessage) {

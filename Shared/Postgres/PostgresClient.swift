@@ -31,8 +31,8 @@ public final class PostgresClient: Service {
         guard let connection = leastBusy() else {
             throw PostgresError(.unavailable, "There is no connection to the database.")
         }
-        connection.status.underWay.add(1, ordering: .relaxed)
-        defer { connection.status.underWay.subtract(1, ordering: .relaxed) }
+        connection.status.inFlight.add(1, ordering: .relaxed)
+        defer { connection.status.inFlight.subtract(1, ordering: .relaxed) }
         return try await connection.query(statement, parameters)
     }
 
@@ -50,7 +50,7 @@ public final class PostgresClient: Service {
 
     private func leastBusy() -> PostgresConnection? {
         connections.lazy.filter(\.isConnected).min {
-            $0.status.underWay.load(ordering: .relaxed) < $1.status.underWay.load(ordering: .relaxed)
+            $0.status.inFlight.load(ordering: .relaxed) < $1.status.inFlight.load(ordering: .relaxed)
         }
     }
 

@@ -27,7 +27,7 @@ public actor PostgresConnection {
     final class Status: Sendable {
         let isConnected = Atomic(false)
         /// Queries that callers wait for.
-        let underWay = Atomic(0)
+        let inFlight = Atomic(0)
     }
 
     public nonisolated let configuration: PostgresConfiguration
@@ -65,7 +65,7 @@ public actor PostgresConnection {
     }
 
     /// How many queries have been sent and not been answered.
-    public var underWay: Int { pipeline.count }
+    public var inFlight: Int { pipeline.count }
 
     /// Closes for good: what is under way fails.
     public func close() {

@@ -35,8 +35,8 @@ import Testing
         var machine = machine(deliveries: 3)
         machine.acknowledge(1)
         machine.acknowledge(3)
-        machine.giveBack(2)
-        #expect(machine.frames() == [.giveBack(2), .acknowledge(3, isMultiple: true)])
+        machine.requeue(2)
+        #expect(machine.frames() == [.requeue(2), .acknowledge(3, isMultiple: true)])
     }
 
     @Test func whatIsRejectedLeavesBeforeARangeThatPassesIt() {
@@ -52,15 +52,15 @@ import Testing
     @Test func aRangeNeverEndsAtWhatWasGivenBack() {
         var machine = machine(deliveries: 2)
         machine.acknowledge(1)
-        machine.giveBack(2)
-        #expect(machine.frames() == [.giveBack(2), .acknowledge(1, isMultiple: true)])
+        machine.requeue(2)
+        #expect(machine.frames() == [.requeue(2), .acknowledge(1, isMultiple: true)])
     }
 
     @Test func settlingTwiceOrTheUnknownIsIgnored() {
         var machine = machine(deliveries: 1)
         machine.acknowledge(1)
         machine.acknowledge(1)
-        machine.giveBack(1)
+        machine.requeue(1)
         machine.acknowledge(0)
         machine.acknowledge(2)
         #expect(machine.frames() == [.acknowledge(1, isMultiple: true)])
@@ -83,7 +83,7 @@ import Testing
                 if let tag = open.randomElement(), Bool.random() {
                     open.remove(tag)
                     switch Int.random(in: 0..<8) {
-                    case 0: machine.giveBack(tag)
+                    case 0: machine.requeue(tag)
                     case 1: machine.reject(tag)
                     default: machine.acknowledge(tag)
                     }
@@ -91,7 +91,7 @@ import Testing
                 guard Bool.random() else { continue }
                 for frame in machine.frames() {
                     switch frame {
-                    case .giveBack(let tag), .reject(let tag):
+                    case .requeue(let tag), .reject(let tag):
                         #expect(settledAtBroker.insert(tag).inserted)
                         givenBack.insert(tag)
                     case .acknowledge(let tag, let isMultiple):

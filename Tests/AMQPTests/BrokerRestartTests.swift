@@ -50,8 +50,8 @@ private func outlives(
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await tally.publishAll(by: publisher, to: name) }
                 if consumes { group.addTask { await tally.consumeAll(by: consumer) } }
-                let isUnderWay = try await eventually { tally.confirmedCount > 500 }
-                try #require(isUnderWay)
+                let isInFlight = try await eventually { tally.confirmedCount > 500 }
+                try #require(isInFlight)
                 try await interruption()
                 let before = (confirmed: tally.confirmedCount, delivered: tally.deliveredCount)
                 if !consumes { group.addTask { await tally.consumeAll(by: consumer) } }

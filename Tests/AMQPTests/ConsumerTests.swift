@@ -42,7 +42,7 @@ import Testing
     @Test func whatIsGivenBackComesAgain() async throws {
         try await filled(1) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue) { consumer in
-                consumer.giveBack(try await take(1, from: consumer, acknowledging: false))
+                consumer.requeue(try await take(1, from: consumer, acknowledging: false))
                 let again = try await take(1, from: consumer)
                 #expect(again.first?.isRedelivered == true)
             }
@@ -62,7 +62,7 @@ import Testing
                 #expect(again[0].epoch > held[0].epoch)
                 // Void: it belongs to the connection that broke.
                 consumer.acknowledge(held)
-                consumer.giveBack(again)
+                consumer.requeue(again)
                 _ = try await take(3, from: consumer)
             }
         }

@@ -28,7 +28,7 @@ extension OwnBrokerTests {
                     for _ in 0..<3 { try await connection.expectLeader(of: name) }
                     let first = try #require(try await connection.get(queue: name))
                     #expect(!first.isRedelivered)
-                    try await connection.giveBack(first)
+                    try await connection.requeue(first)
                     let isBack = try await eventually { try await connection.inspect(queue: name).messages == 2 }
                     #expect(isBack)
                 }

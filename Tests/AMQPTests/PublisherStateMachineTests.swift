@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func refusalsAreBorneLongerEachTimeAndForgottenAfterAMinute() {
-        var patience = RefusalPatience()
+        var patience = NackBackoff()
         var now = ContinuousClock.now
         var borne: [Duration] = []
         for _ in 0..<7 {

@@ -14,7 +14,7 @@ import Testing
 
     /// Runs a pipeline over the test's broker until `body` has returned and everything is settled.
     func withPipeline(
-        _ gateway: FakeGateway, ledger: (any DispatchLedger)? = nil, registered: (any RegisteredPlatforms)? = nil,
+        _ gateway: FakeGateway, ledger: (any DispatchStore)? = nil, registered: (any RegisteredPlatforms)? = nil,
         _ body: () async throws -> Void
     ) async throws {
         let pipeline = DispatchPipeline(
@@ -276,7 +276,7 @@ import Testing
         #expect(try await deliveries(id).values.filter { $0.state == .sent }.count == 3)
     }
 
-    @Test func anAttemptUnderWayIsNotFencedOff() async throws {
+    @Test func anAttemptInFlightIsNotFencedOff() async throws {
         let gateway = FakeGateway(holding: true)
         let id = try await stored()
         try await withPipeline(gateway) {

@@ -47,7 +47,7 @@ final class FakeBroker: DispatchConsumer, DispatchPublisher {
         }
     }
 
-    func giveBack(_ deliveries: [DispatchDelivery]) {
+    func requeue(_ deliveries: [DispatchDelivery]) {
         state.withLock { $0.givenBack += deliveries.map(\.tag) }
     }
 
@@ -120,8 +120,8 @@ final class FakeGateway: PushGateway {
 }
 
 /// A store whose claims and records can be made to fail.
-struct FlakyLedger: DispatchLedger {
-    let base: any DispatchLedger
+struct FlakyLedger: DispatchStore {
+    let base: any DispatchStore
     let failures: Failures
 
     final class Failures: Sendable {

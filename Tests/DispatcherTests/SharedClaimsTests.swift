@@ -75,8 +75,8 @@ import Testing
         let pipeline = pipeline(gateway, concurrency: 8)
         try await run(pipeline) {
             for id in ids { broker.deliver(DispatchMessage(id: id)) }
-            try await expectEventually { pipeline.settler.notificationsUnderWay > 12 && gateway.sent.count == 8 }
-            #expect(pipeline.settler.notificationsUnderWay <= 16)
+            try await expectEventually { pipeline.settler.notificationsInFlight > 12 && gateway.sent.count == 8 }
+            #expect(pipeline.settler.notificationsInFlight <= 16)
             gateway.letGo()
             try await expectEventually { broker.record.acknowledged.count == 100 }
         }

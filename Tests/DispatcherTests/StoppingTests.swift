@@ -42,11 +42,11 @@ import Testing
     }
 
     /// Counts the tries of a store that is away.
-    private final class AwayLedger: DispatchLedger {
-        private let base: any DispatchLedger
+    private final class AwayLedger: DispatchStore {
+        private let base: any DispatchStore
         private let count = Mutex(0)
 
-        init(_ base: any DispatchLedger) { self.base = base }
+        init(_ base: any DispatchStore) { self.base = base }
 
         var records: Int { count.withLock { $0 } }
 
@@ -63,7 +63,7 @@ import Testing
     }
 
     private func pipeline(
-        _ gateway: any PushGateway, ledger: (any DispatchLedger)? = nil, concurrency: Int = 512
+        _ gateway: any PushGateway, ledger: (any DispatchStore)? = nil, concurrency: Int = 512
     ) -> DispatchPipeline {
         DispatchPipeline(
             consumer: bench.broker, publisher: bench.broker, ledger: ledger ?? bench.store, gateway: gateway,

@@ -14,8 +14,8 @@ struct ProcessFaultTests {
             let accepted = try await withThrowingTaskGroup(of: [NotificationID].self) { group in
                 for _ in 0..<8 { group.addTask { await postUntilRefused(first, stack) } }
                 group.addTask {
-                    let isUnderWay = try await eventually { try await accepts(first, 100) }
-                    #expect(isUnderWay)
+                    let isInFlight = try await eventually { try await accepts(first, 100) }
+                    #expect(isInFlight)
                     first.process.kill()
                     return []
                 }

@@ -5,8 +5,8 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct RecordLogTests {
-    private func record(_ body: [UInt8] = [], kind: CrossingRecord.Kind = .send, id: String = "") -> CrossingRecord {
-        CrossingRecord(
+    private func record(_ body: [UInt8] = [], kind: RecordedRequest.Kind = .send, id: String = "") -> RecordedRequest {
+        RecordedRequest(
             id: id, kind: kind, hub: "h", format: .apple, tags: nil, headers: [:], body: body, receivedAt: .now)
     }
 

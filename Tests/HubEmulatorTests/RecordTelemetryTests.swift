@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func refusedOnesAreUnknownAndSwallowedOnesAreUnderWay() async throws {
+    @Test func refusedOnesAreUnknownAndSwallowedOnesAreInFlight() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Status":503,"Count":1}"#)

@@ -52,7 +52,7 @@ import Testing
     @Test func bodiesThatAreNoTextAreKeptWhole() async throws {
         let log = RecordLog(capacity: 2, feed: EventFeed())
         log.append(
-            CrossingRecord(
+            RecordedRequest(
                 id: "1", kind: .send, hub: "h", format: .windows, tags: nil, headers: [:], body: [0xFF, 0x00],
                 receivedAt: .now))
         let json = String(decoding: try EmulatorJSON.encode(log.records(after: nil, limit: nil)), as: UTF8.self)

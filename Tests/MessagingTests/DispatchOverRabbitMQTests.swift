@@ -119,7 +119,7 @@ func withStack(_ body: (Stack) async throws -> Void) async throws {
     @Test func whatIsGivenBackComesAgain() async throws {
         try await withStack { stack in
             await stack.publish([DispatchMessage(id: NotificationID())])
-            stack.consumer.giveBack([try await stack.next()])
+            stack.consumer.requeue([try await stack.next()])
             let again = try await stack.next()
             #expect(again.isRedelivered)
             stack.consumer.acknowledge([again])

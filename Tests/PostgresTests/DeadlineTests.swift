@@ -19,7 +19,7 @@ import Testing
         } _: { connection in
             async let first = postgresError { _ = try await connection.query(PostgresStatement("SELECT pg_sleep(5)")) }
             // The second is sent later, so it stands behind the first.
-            #expect(try await eventually { await connection.underWay == 1 })
+            #expect(try await eventually { await connection.inFlight == 1 })
             async let second = postgresError { _ = try await connection.query(PostgresStatement("SELECT 1")) }
             #expect(await first?.code == .timeout)
             // Lost with the connection, or late itself where the machine is so slow that both were.
@@ -50,10 +50,10 @@ import Testing
             try await withConnection { connection in
                 let waiting = PostgresStatement("SELECT pg_advisory_lock(\(lock))")
                 let task = Task { try await connection.query(waiting) }
-                #expect(try await eventually { await connection.underWay == 1 })
+                #expect(try await eventually { await connection.inFlight == 1 })
                 task.cancel()
                 await #expect(throws: CancellationError.self) { _ = try await task.value }
-                #expect(await connection.underWay == 1)
+                #expect(await connection.inFlight == 1)
                 _ = try await holder.query(PostgresStatement("SELECT pg_advisory_unlock(\(lock))"))
                 let answer = try await connection.query(PostgresStatement("SELECT 7"))
                 #expect(try answer.first?.decode(0) == Int32(7))
@@ -68,7 +68,7 @@ import Testing
                 _ = try await connection.query(PostgresStatement("SELECT pg_sleep(1)"))
             }
             await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(await connection.underWay == 0)
+            #expect(await connection.inFlight == 0)
         }
     }
 }

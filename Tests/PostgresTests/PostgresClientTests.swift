@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func aKilledServerLosesWhatIsUnderWayAndIsFoundAgain() async throws {
+    @Test func aKilledServerLosesWhatIsInFlightAndIsFoundAgain() async throws {
         try await withPostgresServer { server in
             try await withClient(of: server.url) { client in
                 async let slow = postgresError { _ = try await client.query(PostgresStatement("SELECT pg_sleep(9)")) }
@@ -53,7 +53,7 @@ import Testing
         try await withConnection { connection in
             let process = try #require(await connection.serverProcess)
             async let slow = postgresError { _ = try await connection.query(PostgresStatement("SELECT pg_sleep(9)")) }
-            #expect(try await eventually { await connection.underWay == 1 })
+            #expect(try await eventually { await connection.inFlight == 1 })
             try await withConnection { other in
                 try await other.execute(["SELECT pg_terminate_backend(\(process))"])
             }

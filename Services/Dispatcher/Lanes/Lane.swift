@@ -11,7 +11,7 @@ final class Lane: Sendable {
     let platform: Platform
     private let gateway: any PushGateway
     private let clock: LaneClock
-    private let book: Mutex<LaneBook>
+    private let book: Mutex<LaneState>
     private let shown = Mutex(Shown())
     private let metrics: LaneMetrics
     private let logger: Logger
@@ -30,7 +30,7 @@ final class Lane: Sendable {
         self.deliver = deliver
         clock = settings.clock
         hub = (settings.hub, settings.endpoint)
-        let book = LaneBook(settings: settings, now: settings.clock.now())
+        let book = LaneState(settings: settings, now: settings.clock.now())
         metrics = LaneMetrics(platform: platform, hub: settings.hub)
         metrics.show(.open, limit: book.limit.limit)
         self.book = Mutex(book)

@@ -45,15 +45,15 @@ struct LaneCircuit: Sendable {
 
     /// So many answers in a row that speak against the hub open the circuit. With one answer in fourteen bad at random
     /// (a hub under test), ten in a row happen once in 10¹¹ sends; a hub that is down is found out within ten.
-    static let mostFailures = 10
+    static let maxFailures = 10
     static let firstInterval = Duration.seconds(1)
     /// Bounds how long after the end of a storm the lane learns of it.
-    static let longestInterval = Duration.seconds(15)
+    static let maxInterval = Duration.seconds(15)
     /// A corrected connection string is taken within ten seconds, and a wrong one, or a wrong name of the hub, not
     /// presented to the hub more often.
     static let credentialsInterval = Duration.seconds(5)
     /// `Retry-After: 0` must not become a busy loop.
-    static let shortestPause = Duration.milliseconds(250)
+    static let minPause = Duration.milliseconds(250)
 
     private(set) var state = State.closed
     private var failures = 0
@@ -93,9 +93,9 @@ struct LaneCircuit: Sendable {
         if cause.confirmed != nil {
             // The token may just be old, or one 404 a mistake of a gateway: the next request finds out at once.
             open(Pause(cause: cause, until: now, interval: Self.credentialsInterval))
-        } else if outcome.retryAfter != nil || failures >= Self.mostFailures {
+        } else if outcome.retryAfter != nil || failures >= Self.maxFailures {
             let wait = outcome.retryAfter ?? Self.firstInterval
-            let until = now + max(wait, Self.shortestPause)
+            let until = now + max(wait, Self.minPause)
             open(Pause(cause: cause, until: until, interval: Self.firstInterval))
         }
     }
@@ -112,8 +112,8 @@ struct LaneCircuit: Sendable {
             let confirmed = isKnown ? cause.confirmed ?? cause : cause
             open(Pause(cause: confirmed, until: now + wait, interval: Self.credentialsInterval))
         case let cause?:
-            let longer = min(max(pause.interval, Self.firstInterval) * 2, Self.longestInterval)
-            let wait = max(outcome.retryAfter ?? longer, Self.shortestPause)
+            let longer = min(max(pause.interval, Self.firstInterval) * 2, Self.maxInterval)
+            let wait = max(outcome.retryAfter ?? longer, Self.minPause)
             open(Pause(cause: cause, until: now + wait, interval: longer))
         }
     }

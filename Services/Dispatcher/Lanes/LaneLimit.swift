@@ -12,7 +12,7 @@ struct LaneLimit: Sendable {
     /// The shortest round, and the fewest answers in one shorter than a second.
     static let round = Duration.milliseconds(100)
     static let longRound = Duration.seconds(1)
-    static let fewestAnswers = 8
+    static let minAnswers = 8
     /// Slower than this many times the usual is "far above"; below the floor nothing is.
     static let slowness: Int64 = 8
     static let slowFloor = Int64(250_000_000)
@@ -52,7 +52,7 @@ struct LaneLimit: Sendable {
         case .sent, .rejected, .unavailable, .unauthorized, .hubNotFound, .notSent: totalLatency += latency
         }
         let time = start.duration(to: now)
-        if time >= Self.longRound || (time >= Self.round && answers >= Self.fewestAnswers) { endRound(now: now) }
+        if time >= Self.longRound || (time >= Self.round && answers >= Self.minAnswers) { endRound(now: now) }
     }
 
     private mutating func endRound(now: Instant) {

@@ -28,7 +28,7 @@ enum LaneCondition: Int, Sendable {
     /// The hub refuses the credentials, or there is no hub of that name.
     case fault = 2
 
-    init(_ book: LaneBook) {
+    init(_ book: LaneState) {
         switch book.circuit.state.pause?.cause {
         case .credentials?, .noHub?: self = .fault
         case .throttled?, .failing?, .silent?, .unreachable?, .refused?, .notFound?: self = .paused

@@ -10,7 +10,7 @@ struct LaneSettings: Sendable {
     var prefetch = 1024
     /// Notifications claimed and not settled, which bounds what can wait in a lane: twice as many as requests, so that
     /// each lane finds the next one waiting, or the prefetch where that is less.
-    var mostUnderWay: Int { max(1, min(prefetch, concurrency * 2)) }
+    var maxInFlight: Int { max(1, min(prefetch, concurrency * 2)) }
     /// The hub's name (`HUB_NAME`), for metrics and logs.
     var hub = "hub"
     /// The URL of the hub's namespace, for logs.
@@ -21,6 +21,6 @@ struct LaneSettings: Sendable {
     /// and no more than half of what is under way, so that a hub that stops answering on one platform leaves some for
     /// the others. At least 1: where there are more lanes than requests allowed, the hub client has the last word.
     var share: Int {
-        max(1, min(concurrency / max(1, platforms.count), mostUnderWay / 2))
+        max(1, min(concurrency / max(1, platforms.count), maxInFlight / 2))
     }
 }

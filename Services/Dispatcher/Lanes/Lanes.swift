@@ -10,7 +10,7 @@ struct Lanes: Sendable {
     /// How often the lanes are compared.
     private static let tickInterval = Duration.milliseconds(100)
     /// The longest that the intake rests while every lane is paused: what is handed out must not grow old unclaimed.
-    private static let longestRest = Duration.seconds(1)
+    private static let maxRest = Duration.seconds(1)
     private static let nap = Duration.milliseconds(50)
 
     init(
@@ -37,7 +37,7 @@ struct Lanes: Sendable {
     /// While every lane is paused there is no sense in taking many deliveries only to hold them: waits until a lane is
     /// open again or may be probed, a second at most.
     func rest() async {
-        var left = Self.longestRest
+        var left = Self.maxRest
         while left > .zero, !Task.isCancelled, areAllPaused {
             // At least one nap: a group that owes nothing to the lane that may be probed must not make this a busy
             // loop.
@@ -71,7 +71,7 @@ struct Lanes: Sendable {
         for lane in all { lane.tick() }
         let loads = all.map(\.load)
         for (lane, load) in zip(all, loads) {
-            guard !load.isPaused, load.keepsWaiting, load.occupancy * 4 >= settings.mostUnderWay else { continue }
+            guard !load.isPaused, load.keepsWaiting, load.occupancy * 4 >= settings.maxInFlight else { continue }
             let isAlone = loads.contains { other in
                 !other.isPaused && other.occupancy * 4 <= load.occupancy && other.flow >= 0.5
                     && other.flow * 2 >= load.flow

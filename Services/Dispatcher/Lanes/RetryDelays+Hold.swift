@@ -3,7 +3,7 @@ import SecurePushCore
 extension RetryDelays {
     /// Past this a hold waits in no delay queue unless the hub asked for it, so that a backlog is back soon after the
     /// trouble is over.
-    static let longestHold = Duration.seconds(30)
+    static let maxHold = Duration.seconds(30)
     /// So many a second come back as soon as the lane may be open; they are enough to probe it.
     static let fewHeld = 100
     static let manyHeld = 500
@@ -17,8 +17,8 @@ extension RetryDelays {
     func index(holding hold: LaneHold) -> Int {
         let base = index(fitting: hold.pause)
         let steps = hold.crowd <= Self.fewHeld ? 0 : hold.crowd <= Self.manyHeld ? 1 : 2
-        guard steps > 0, delays[base] < Self.longestHold else { return base }
-        let longer = delays.indices.filter { delays[$0] > delays[base] && delays[$0] <= Self.longestHold }
+        guard steps > 0, delays[base] < Self.maxHold else { return base }
+        let longer = delays.indices.filter { delays[$0] > delays[base] && delays[$0] <= Self.maxHold }
             .sorted { delays[$0] < delays[$1] }
         return longer.prefix(steps).last ?? base
     }
@@ -27,7 +27,7 @@ extension RetryDelays {
     /// the rest of it is looked at again.
     private func index(fitting pause: Duration) -> Int {
         let covering = index(beforeRetry: shortestFirst, atLeast: pause)
-        if delays[covering] <= Self.longestHold || delays[covering] * 4 <= pause * 5 { return covering }
+        if delays[covering] <= Self.maxHold || delays[covering] * 4 <= pause * 5 { return covering }
         let within = delays.indices.filter { delays[$0] <= pause }.max { delays[$0] < delays[$1] }
         guard let within, delays[within] * 4 >= pause else { return covering }
         return within

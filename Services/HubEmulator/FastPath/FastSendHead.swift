@@ -6,7 +6,7 @@ import NIOHTTP1
 /// ``SendAddressing`` and ``NotificationIntake``, as for requests that come by the routes.
 struct FastSendHead {
     /// What the gate looks at.
-    let knock: HubKnock
+    let knock: HubRequestCredentials
     /// The values of the two headers, as they came.
     let format: String?
     let tags: String?
@@ -23,7 +23,7 @@ struct FastSendHead {
             let fields = FastSendFields(head.headers), let length = fields.contentLength,
             (0...SendRequest.maximumBodySize).contains(length)
         else { return nil }
-        knock = HubKnock(
+        knock = HubRequestCredentials(
             hub: target.hub, authority: fields.authority, path: target.path, query: target.query,
             authorization: fields.authorization)
         format = fields.format

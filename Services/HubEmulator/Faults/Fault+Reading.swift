@@ -4,7 +4,7 @@ import ServiceConfiguration
 import ServiceRuntime
 
 extension Fault {
-    private static let longestMilliseconds = 86_400_000
+    private static let maxMilliseconds = 86_400_000
 
     /// Reads a fault of the emulator's own API or of a scenario file.
     ///
@@ -36,7 +36,7 @@ extension Fault {
     private mutating func readEffect(_ members: inout JSONMembers) {
         let status = members.integer("Status", in: 400...599)
         let reset = members.boolean("Reset") ?? false
-        let timeout = members.integer("TimeoutMs", in: 1...Self.longestMilliseconds)
+        let timeout = members.integer("TimeoutMs", in: 1...Self.maxMilliseconds)
         isAccepted = members.boolean("Accept") ?? false
         isSwallowed = members.boolean("Swallow") ?? false
         if let name = members.string("Outcome") {
@@ -64,7 +64,7 @@ extension Fault {
     /// A text such as `500ms` or `2m`.
     private static func duration(_ name: String, _ members: inout JSONMembers) -> Int? {
         guard let text = members.string(name) else { return nil }
-        guard let duration = Duration(configurationText: text), duration <= .milliseconds(longestMilliseconds) else {
+        guard let duration = Duration(configurationText: text), duration <= .milliseconds(maxMilliseconds) else {
             return members.refuse(name, "must be a duration up to 24h, as 500ms or 30s")
         }
         let (seconds, attoseconds) = duration.components

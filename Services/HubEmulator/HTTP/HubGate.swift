@@ -12,11 +12,11 @@ struct HubGate: Sendable {
 
     /// Lets a request in that carries one of these rights, under a rule of the namespace or of the hub.
     func admit(_ request: Request, _ context: EmulatorContext, right: AccessRights) throws(HubError) -> HubCall {
-        try admit(HubKnock(request, context), right: right)
+        try admit(HubRequestCredentials(request, context), right: right)
     }
 
     /// The same for a request that came by another way than the routes.
-    func admit(_ knock: HubKnock, right: AccessRights) throws(HubError) -> HubCall {
+    func admit(_ knock: HubRequestCredentials, right: AccessRights) throws(HubError) -> HubCall {
         let (call, exists) = try authorize(knock, right: right)
         guard exists else { throw HubError.unknownHub }
         return call
@@ -24,11 +24,11 @@ struct HubGate: Sendable {
 
     /// Lets a request in that is about the hub itself, which need not exist.
     func admitToManage(_ request: Request, _ context: EmulatorContext) throws(HubError) -> HubCall {
-        try authorize(HubKnock(request, context), right: .manage).call
+        try authorize(HubRequestCredentials(request, context), right: .manage).call
     }
 
     private func authorize(
-        _ knock: HubKnock, right: AccessRights
+        _ knock: HubRequestCredentials, right: AccessRights
     ) throws(HubError) -> (call: HubCall, exists: Bool) {
         let name = PercentDecoding.decodeRepeatedly(knock.hub)
         let entrance = hubs.entrance(name.lowercased())

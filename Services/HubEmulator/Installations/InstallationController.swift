@@ -86,7 +86,7 @@ struct InstallationController: Sendable {
             devices.noteRegistration(registration, isRegistered: true)
         }
         let native = stored.first ?? change.effect.removed.first { !$0.isTemplate }
-        var record = CrossingRecord(
+        var record = RecordedRequest(
             id: change.id, kind: stored.isEmpty ? .unregister : .register, hub: call.hub, format: change.platform,
             tags: native?.tags.joined(separator: ","), headers: request.headers, body: body, receivedAt: .now)
         record.deliveries = native.map { [$0.handle] } ?? []

@@ -5,7 +5,7 @@ import Synchronization
 final class RecordLog: Sendable {
     private struct State {
         /// Without gaps: the sequence of the first and the index give all others.
-        var records: Deque<CrossingRecord> = []
+        var records: Deque<RecordedRequest> = []
         var lastSequence = 0
         var byteCount = 0
         /// Of the message IDs, which need to be different and no secret: seeded once, without a system call each time.
@@ -47,7 +47,7 @@ final class RecordLog: Sendable {
     ///
     /// - Returns: the record as kept.
     @discardableResult
-    func append(_ record: consuming CrossingRecord) -> CrossingRecord {
+    func append(_ record: consuming RecordedRequest) -> RecordedRequest {
         var record = record
         state.withLock { state in
             state.lastSequence += 1
@@ -71,8 +71,8 @@ final class RecordLog: Sendable {
     ///
     /// - Returns: whether it was.
     @discardableResult
-    func update(_ sequence: Int, _ change: (inout CrossingRecord) -> Void) -> Bool {
-        let changed: CrossingRecord? = state.withLock { state in
+    func update(_ sequence: Int, _ change: (inout RecordedRequest) -> Void) -> Bool {
+        let changed: RecordedRequest? = state.withLock { state in
             guard let index = state.index(of: sequence) else { return nil }
             state.byteCount -= state.records[index].byteCount
             change(&state.records[index])
@@ -85,7 +85,7 @@ final class RecordLog: Sendable {
     }
 
     /// The send of a hub's message ID, if it is still kept.
-    func record(id: String) -> CrossingRecord? {
+    func record(id: String) -> RecordedRequest? {
         guard let sequence = HubMessageID.sequence(of: id) else { return nil }
         return state.withLock { state in
             guard let index = state.index(of: sequence), state.records[index].id == id else { return nil }
@@ -98,7 +98,7 @@ final class RecordLog: Sendable {
     /// - Parameters:
     ///   - after: a record's `Sequence` or `Id`; only what came later is given.
     ///   - limit: at most so many: the first ones after `after`, or the newest without it.
-    func records(after: String?, limit: Int?) -> [CrossingRecord] {
+    func records(after: String?, limit: Int?) -> [RecordedRequest] {
         state.withLock { state in
             let all = state.records
             guard let after else { return Array(all.suffix(limit ?? all.count)) }

@@ -97,9 +97,9 @@ struct RegistrationController: Sendable {
     }
 
     private func record(
-        _ kind: CrossingRecord.Kind, _ registration: Registration, _ request: Request, body: [UInt8], _ call: HubCall
-    ) -> CrossingRecord {
-        var record = CrossingRecord(
+        _ kind: RecordedRequest.Kind, _ registration: Registration, _ request: Request, body: [UInt8], _ call: HubCall
+    ) -> RecordedRequest {
+        var record = RecordedRequest(
             id: registration.id, kind: kind, hub: call.hub, format: registration.format,
             tags: registration.tags.joined(separator: ","), headers: request.headers, body: body, receivedAt: .now)
         record.deliveries = [registration.handle]

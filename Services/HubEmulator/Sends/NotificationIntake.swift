@@ -11,7 +11,7 @@ struct NotificationIntake: Sendable {
 
     /// What the hub did with a send.
     struct Receipt: Sendable {
-        let record: CrossingRecord
+        let record: RecordedRequest
         let targets: [DeliveryTarget]
     }
 
@@ -39,7 +39,7 @@ struct NotificationIntake: Sendable {
     }
 
     private func accept(
-        _ record: consuming CrossingRecord, _ send: SendRequest, _ fate: FaultEffect.Fate?
+        _ record: consuming RecordedRequest, _ send: SendRequest, _ fate: FaultEffect.Fate?
     ) throws(HubError) -> Receipt {
         var record = record
         guard let dueAt = send.dueAt else {
@@ -64,7 +64,7 @@ struct NotificationIntake: Sendable {
         let registrations = hubs.targets(scheduled.hubKey, format: scheduled.format, expression: expression)
         let targets = Self.refusingOversize(
             (try? DeliveryTarget.all(registrations, body: scheduled.body)) ?? [], scheduled.headers)
-        var record = CrossingRecord(
+        var record = RecordedRequest(
             id: scheduled.id, kind: .scheduled, hub: scheduled.hub, format: scheduled.format, tags: scheduled.tags,
             headers: scheduled.headers, body: scheduled.body, receivedAt: .now)
         record.dueAt = scheduled.dueAt
@@ -113,7 +113,7 @@ struct NotificationIntake: Sendable {
     }
 
     private func finish(
-        _ record: consuming CrossingRecord, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?
+        _ record: consuming RecordedRequest, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?
     ) -> Receipt {
         var record = record
         decide(&record, targets, fate)
@@ -123,7 +123,7 @@ struct NotificationIntake: Sendable {
     }
 
     /// Writes into the record what becomes of the send at each device.
-    private func decide(_ record: inout CrossingRecord, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?) {
+    private func decide(_ record: inout RecordedRequest, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?) {
         record.completedAt = record.receivedAt
         guard !targets.isEmpty else {
             record.outcome = .noTargetFound
@@ -133,12 +133,12 @@ struct NotificationIntake: Sendable {
             record.outcome = .faulted
             return
         }
-        record.results.reserveCapacity(min(targets.count, CrossingRecord.maximumResults))
+        record.results.reserveCapacity(min(targets.count, RecordedRequest.maximumResults))
         for target in targets {
             var outcome = target.outcome
             if case .outcome(let injected) = fate, outcome == .success { outcome = injected }
             record.outcomeCounts.count(target.format, outcome)
-            if record.results.count < CrossingRecord.maximumResults {
+            if record.results.count < RecordedRequest.maximumResults {
                 record.results.append(
                     DeliveryResult(handle: target.handle, format: target.format, outcome: outcome))
             }
@@ -147,7 +147,7 @@ struct NotificationIntake: Sendable {
     }
 
     /// Hands the notification to the devices, unless a fault decided otherwise.
-    private func handOver(_ record: CrossingRecord, _ targets: [DeliveryTarget]) {
+    private func handOver(_ record: RecordedRequest, _ targets: [DeliveryTarget]) {
         guard record.outcomeCounts.contains(where: { $0.outcome == .success }) else { return }
         for target in targets where target.outcome == .success {
             let push = DevicePush(

@@ -1,6 +1,6 @@
 /// Who a send is for, read from its header before its body is looked at.
 struct SendAddressing: Sendable {
-    let kind: CrossingRecord.Kind
+    let kind: RecordedRequest.Kind
     let format: NotificationFormat
     /// The tags header as sent.
     let tags: String?
@@ -11,7 +11,7 @@ struct SendAddressing: Sendable {
     ///   - format: the value of `ServiceBusNotification-Format`.
     ///   - tags: the value of `ServiceBusNotification-Tags`.
     /// - Throws: 400 that says what is wrong.
-    init(kind: CrossingRecord.Kind, format: String?, tags: String?) throws(HubError) {
+    init(kind: RecordedRequest.Kind, format: String?, tags: String?) throws(HubError) {
         guard let format = format.flatMap(NotificationFormat.init(header:)) else {
             throw HubError.badRequest("The ServiceBusNotification-Format header is missing or not known.")
         }

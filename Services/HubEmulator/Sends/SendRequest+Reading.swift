@@ -14,7 +14,7 @@ extension SendRequest {
         guard !isDirect || handle?.isEmpty == false else {
             throw HubError.badRequest("A direct send needs the ServiceBusNotification-DeviceHandle header.")
         }
-        let kind: CrossingRecord.Kind = isDirect ? .direct : call.query.isOn("test") ? .test : .send
+        let kind: RecordedRequest.Kind = isDirect ? .direct : call.query.isOn("test") ? .test : .send
         try await self.init(request, call: call, kind: kind, handles: handle.map { [$0] } ?? [])
     }
 
@@ -32,7 +32,7 @@ extension SendRequest {
     }
 
     private init(
-        _ request: Request, call: HubCall, kind: CrossingRecord.Kind, handles: [String]
+        _ request: Request, call: HubCall, kind: RecordedRequest.Kind, handles: [String]
     ) async throws {
         let addressing = try SendAddressing(
             kind: kind, format: request.headers.value(of: HubHeaders.format),

@@ -1,6 +1,6 @@
 /// A notification that a client asks the hub to send, read and found good.
 struct SendRequest: Sendable {
-    let kind: CrossingRecord.Kind
+    let kind: RecordedRequest.Kind
     let format: NotificationFormat
     /// The tags header as sent.
     let tags: String?
@@ -42,8 +42,8 @@ struct SendRequest: Sendable {
     }
 
     /// The record of it, not named yet.
-    func record(effect: FaultEffect) -> CrossingRecord {
-        var record = CrossingRecord(
+    func record(effect: FaultEffect) -> RecordedRequest {
+        var record = RecordedRequest(
             id: "", kind: kind, hub: call.hub, format: format, tags: tags, headers: headers, body: body,
             receivedAt: receivedAt)
         record.dueAt = dueAt
@@ -52,7 +52,7 @@ struct SendRequest: Sendable {
     }
 }
 
-extension CrossingRecord {
+extension RecordedRequest {
     /// Writes down which faults hit the request, and what the client is told.
     mutating func note(_ effect: FaultEffect) {
         fault = effect.words

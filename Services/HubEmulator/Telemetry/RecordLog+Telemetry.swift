@@ -7,7 +7,7 @@ extension RecordLog: MessageTelemetrySource {
     }
 }
 
-extension CrossingRecord {
+extension RecordedRequest {
     /// What the service would tell of a send; nil for what is no send.
     var telemetry: MessageTelemetry? {
         guard kind.isSend else { return nil }

@@ -44,7 +44,7 @@ final class RequestBudget: Sendable {
         }
     }
 
-    fileprivate func giveBack(_ bytes: Int) { used.withLock { $0 -= bytes } }
+    fileprivate func requeue(_ bytes: Int) { used.withLock { $0 -= bytes } }
 
     /// One request's part of the budget, until it is released.
     final class Share: Sendable {
@@ -76,7 +76,7 @@ final class RequestBudget: Sendable {
                 defer { bytes = 0 }
                 return bytes
             }
-            if held > 0 { budget.giveBack(held) }
+            if held > 0 { budget.requeue(held) }
         }
     }
 }

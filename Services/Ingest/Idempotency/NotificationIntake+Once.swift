@@ -38,11 +38,11 @@ extension NotificationIntake {
         _ key: IdempotentRequest.Key, body: [UInt8], now: Timestamp,
         wanted: Result<CreateNotificationRequest, any Error>, from origin: RequestOrigin
     ) async throws -> IdempotentOutcome {
-        guard underWay.enter(key) else {
+        guard inFlight.enter(key) else {
             throw Problem.conflict(
                 "A request with this Idempotency-Key is under way; try again in a second.", retryAfter: .seconds(1))
         }
-        defer { underWay.leave(key) }
+        defer { inFlight.leave(key) }
         switch wanted {
         case .success(let request):
             return try await turns.withTurn(of: request.storedBytes) {

@@ -6,11 +6,11 @@ import ServiceLifecycle
 extension OutboxRelay {
     /// Publishes again what the broker has lost: wiped, purged, expired or dropped.
     ///
-    /// It looks at the dispatch queue first, and without evidence (``EmptyQueueEvidence``) touches no entry, so that a
+    /// It looks at the dispatch queue first, and without evidence (``LostMessageDetector``) touches no entry, so that a
     /// long queue that is healthy is left alone.
     func redeliver() async {
         await cancelWhenGracefulShutdown {
-            var evidence = EmptyQueueEvidence(calm: self.pace.calm)
+            var evidence = LostMessageDetector(calm: self.pace.calm)
             // Whether more is known to have been lost than was published again.
             var hasMore = false
             while !Task.isCancelled {

@@ -14,7 +14,7 @@ final class OutboxRelay: Service {
     let outbox: any Outbox
     let publisher: any DispatchPublisher
     let gauge: any DispatchGauge
-    let pace: OutboxPace
+    let pace: OutboxTiming
     let now: @Sendable () -> Timestamp
     let logger: Logger
     let metrics = OutboxMetrics()
@@ -45,7 +45,7 @@ final class OutboxRelay: Service {
     }
 
     init(
-        outbox: any Outbox, publisher: any DispatchPublisher, gauge: any DispatchGauge, pace: OutboxPace = .standard,
+        outbox: any Outbox, publisher: any DispatchPublisher, gauge: any DispatchGauge, pace: OutboxTiming = .standard,
         now: @escaping @Sendable () -> Timestamp = { .now }, logger: Logger
     ) {
         self.outbox = outbox

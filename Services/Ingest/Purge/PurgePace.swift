@@ -9,7 +9,7 @@ struct PurgePace: Equatable {
     static let target = Duration.milliseconds(50)
     static let limits = 16...1000
     /// What a pause may be at most: a store that is slow is no reason to stop destroying.
-    static let longestPause = Duration.seconds(2)
+    static let maxPause = Duration.seconds(2)
 
     /// Rows of each kind in the next batch.
     private(set) var limit = 500
@@ -27,6 +27,6 @@ struct PurgePace: Equatable {
         } else if isFull, duration * 2 <= PurgePace.target {
             limit = min(limit * 2, PurgePace.limits.upperBound)
         }
-        return isFull ? min(duration * 2, PurgePace.longestPause) : nil
+        return isFull ? min(duration * 2, PurgePace.maxPause) : nil
     }
 }

@@ -9,7 +9,7 @@ extension CreateNotificationRequest {
             Notification(
                 id: NotificationID(), sender: sender, recipient: recipient, presentation: presentation,
                 alert: alert, platforms: platforms, createdAt: now, expiresAt: expiresAt ?? now + retention,
-                boundsPush: expiresAt != nil, notBefore: notBefore, collapseKey: collapseKey, priority: priority,
+                expiryBoundsPush: expiresAt != nil, notBefore: notBefore, collapseKey: collapseKey, priority: priority,
                 traceparent: traceparent)
         }
     }

@@ -11,7 +11,7 @@ struct NotificationIntake: Sendable {
     let retention: Duration
     /// The time; tests have their own.
     var now: @Sendable () -> Timestamp = { .now }
-    let underWay = KeysUnderWay()
+    let inFlight = InFlightKeys()
     /// The bytes that the requests in flight may hold; tests have a smaller budget.
     var budget = RequestBudget()
     let turns = StoringTurns()

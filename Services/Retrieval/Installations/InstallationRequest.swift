@@ -51,7 +51,7 @@ struct InstallationRequest: Sendable, Equatable {
     var expirationTime: String?
     var pushVariables: [Pair] = []
 
-    static let longestBody = 64 * 1024
+    static let maxBody = 64 * 1024
 
     /// - Parameter id: the ID in the path; one in the body must be the same.
     /// - Throws: ``Problem``: 400 for what is not JSON, 422 naming every offending member.

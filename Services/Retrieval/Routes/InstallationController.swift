@@ -24,7 +24,7 @@ struct InstallationController: Sendable {
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         let id = try deviceID(context)
-        let wanted = try InstallationRequest(await request.jsonBody(upTo: InstallationRequest.longestBody), id: id)
+        let wanted = try InstallationRequest(await request.jsonBody(upTo: InstallationRequest.maxBody), id: id)
         let handles = DeviceHandle.spellings(wanted.channel.handle)
         var installation = Installation(
             id: id, owner: user, platform: wanted.platform.format, handle: wanted.channel.handle,

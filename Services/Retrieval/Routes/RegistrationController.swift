@@ -48,7 +48,7 @@ struct RegistrationController: Sendable {
     @Sendable func update(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
         guard let id = context.deviceID else { throw notFound }
-        let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.longestBody))
+        let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.maxBody))
         let (tags, handles) = (wanted.tags + [user.tag], DeviceHandle.spellings(wanted.handle))
         try await context.askingHub {
             try changes.requireHub()

@@ -8,7 +8,7 @@ struct RegistrationRequest: Sendable {
     var handle = ""
     var tags: [String] = []
 
-    static let longestBody = 64 * 1024
+    static let maxBody = 64 * 1024
 
     /// - Throws: ``Problem``: 400 for what is not JSON, 422 naming every offending member.
     init(_ body: ByteBuffer) throws {

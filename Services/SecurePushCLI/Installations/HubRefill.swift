@@ -13,7 +13,7 @@ struct HubRefill: Sendable {
     /// Requests to the hub at a time.
     private static let concurrency = 16
     private static let pageSize = 500
-    private static let mostAttempts = 6
+    private static let maxAttempts = 6
 
     /// - Parameter progress: called with what is done so far, often.
     /// - Throws: ``CommandFailure`` where the hub cannot be reached or refuses the credentials; ``StorageError``.
@@ -71,7 +71,7 @@ struct HubRefill: Sendable {
                 guard error.code == .throttled || error.code == .unavailable else {
                     return try refusal(of: item, error)
                 }
-                guard attempt < Self.mostAttempts else {
+                guard attempt < Self.maxAttempts else {
                     throw CommandFailure(
                         .unreachable, "The hub: \(error.reason).", hint: "Run the command again; it starts anew.")
                 }

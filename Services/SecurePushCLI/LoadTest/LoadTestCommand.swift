@@ -77,7 +77,7 @@ struct LoadTestCommand: ConsoleCommand {
         if devices.devices > plan.recipientCount {
             throw ValidationError("Each recipient has one device at most: --devices is more than --recipients.")
         }
-        if let batch, batch * (payloadSize + 256) > LoadTestCommand.mostBatchBytes {
+        if let batch, batch * (payloadSize + 256) > LoadTestCommand.maxBatchBytes {
             throw ValidationError("A batch has at most 64 MiB: take a smaller --batch or --payload-size.")
         }
         let known = DevicePlatform.allCases.map(\.rawValue)
@@ -86,7 +86,7 @@ struct LoadTestCommand: ConsoleCommand {
         }
     }
 
-    private static let mostBatchBytes = 64 << 20
+    private static let maxBatchBytes = 64 << 20
 
     private static func check(_ flag: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }

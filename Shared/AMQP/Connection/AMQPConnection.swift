@@ -96,7 +96,7 @@ public actor AMQPConnection: ThreadExecutor.Client {
         try use { handle throws(AMQPError) in try handle.purge(queue: queue) }
     }
 
-    /// Takes one message, to be settled by ``acknowledge(_:)`` or ``giveBack(_:)``; `nil` when there is none.
+    /// Takes one message, to be settled by ``acknowledge(_:)`` or ``requeue(_:)``; `nil` when there is none.
     public func get(queue: String) throws(AMQPError) -> AMQPDelivery? {
         let timeout = replyTimeout
         return try use { handle throws(AMQPError) in try handle.get(queue: queue, replyTimeout: timeout) }
@@ -106,8 +106,8 @@ public actor AMQPConnection: ThreadExecutor.Client {
         try use { handle throws(AMQPError) in try handle.acknowledge(delivery.tag, isMultiple: false) }
     }
 
-    public func giveBack(_ delivery: AMQPDelivery) throws(AMQPError) {
-        try use { handle throws(AMQPError) in try handle.giveBack(delivery.tag) }
+    public func requeue(_ delivery: AMQPDelivery) throws(AMQPError) {
+        try use { handle throws(AMQPError) in try handle.requeue(delivery.tag) }
     }
 
     private func use<Value>(_ body: (Handle) throws(AMQPError) -> Value) throws(AMQPError) -> Value {

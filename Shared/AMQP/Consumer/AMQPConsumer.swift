@@ -51,8 +51,8 @@ public final class AMQPConsumer: Service {
     }
 
     /// Gives deliveries back to the queue (`basic.nack` with requeue). Returns at once.
-    public func giveBack(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
-        settle(deliveries, as: .giveBack)
+    public func requeue(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
+        settle(deliveries, as: .requeue)
     }
 
     /// Refuses deliveries (`basic.nack` without requeue): the queue's dead-letter exchange gets them, where it has one.
@@ -65,8 +65,8 @@ public final class AMQPConsumer: Service {
         acknowledge(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
-    public func giveBack(_ deliveries: [AMQPDelivery]) {
-        giveBack(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
+    public func requeue(_ deliveries: [AMQPDelivery]) {
+        requeue(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
     /// Publishes a message in place of a delivery, on the consumer's own channel, and acknowledges the delivery once

@@ -7,7 +7,7 @@ import DequeModule
 struct AckStateMachine {
     enum Frame: Hashable, Sendable {
         case acknowledge(UInt64, isMultiple: Bool)
-        case giveBack(UInt64)
+        case requeue(UInt64)
         case reject(UInt64)
     }
 
@@ -37,7 +37,7 @@ struct AckStateMachine {
     }
 
     /// Gives a delivery back to its queue; as ``acknowledge(_:)`` otherwise.
-    mutating func giveBack(_ tag: UInt64) {
+    mutating func requeue(_ tag: UInt64) {
         if settle(tag, as: .sent) { givenBack.append(tag) }
     }
 
@@ -57,7 +57,7 @@ struct AckStateMachine {
 
     /// The frames to write now, in this order: an acknowledgement of many must not cover what is to be given back.
     mutating func frames() -> [Frame] {
-        var frames = givenBack.map { Frame.giveBack($0) } + rejected.map { Frame.reject($0) }
+        var frames = givenBack.map { Frame.requeue($0) } + rejected.map { Frame.reject($0) }
         givenBack.removeAll(keepingCapacity: true)
         rejected.removeAll(keepingCapacity: true)
         guard !acknowledged.isEmpty else {

@@ -139,7 +139,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         do {
             try handle.cancelConsumer(tag: ConsumerConnection.consumerTag)
             repeat { try read(handle) } while hasMoreToRead
-            for delivery in buffer { acks.giveBack(delivery.tag) }
+            for delivery in buffer { acks.requeue(delivery.tag) }
             buffer.removeAll()
         } catch { disconnect(error) }
     }
@@ -201,7 +201,7 @@ extension ConsumerConnection {
         for letter in mail.letters where letter.epoch == epoch && handle != nil {
             switch letter.kind {
             case .acknowledge: acks.acknowledge(letter.tag)
-            case .giveBack: acks.giveBack(letter.tag)
+            case .requeue: acks.requeue(letter.tag)
             case .reject: acks.reject(letter.tag)
             }
         }
@@ -223,7 +223,7 @@ extension ConsumerConnection {
             if count & 127 == 0, !handle.isWritable { return }
             switch frame {
             case .acknowledge(let tag, let isMultiple): try handle.acknowledge(tag, isMultiple: isMultiple)
-            case .giveBack(let tag): try handle.giveBack(tag)
+            case .requeue(let tag): try handle.requeue(tag)
             case .reject(let tag): try handle.reject(tag)
             }
             pendingFrames.removeFirst()
@@ -263,7 +263,7 @@ extension ConsumerConnection {
             case .confirmed(let tag, let isMultiple, let isRefusal):
                 for outcome in moves.confirmed(tag: tag, isMultiple: isMultiple, isRefusal: isRefusal) {
                     let tag = outcome.deliveryTag
-                    if outcome.isMoved { acks.acknowledge(tag) } else { acks.giveBack(tag) }
+                    if outcome.isMoved { acks.acknowledge(tag) } else { acks.requeue(tag) }
                 }
             case .blocked, .unblocked: break
             }

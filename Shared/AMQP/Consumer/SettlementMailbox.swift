@@ -3,7 +3,7 @@ import Synchronization
 /// What is left for the consumer's thread without waiting for it.
 final class SettlementMailbox: Sendable {
     struct Letter: Sendable {
-        enum Kind { case acknowledge, giveBack, reject }
+        enum Kind { case acknowledge, requeue, reject }
 
         var kind: Kind
         var tag: UInt64

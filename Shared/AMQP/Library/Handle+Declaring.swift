@@ -98,7 +98,7 @@ extension Handle {
         try checkQueue("asking for the leader of queue \(queue)")
         while let event = try nextEvent() {
             switch event {
-            case .delivered(let delivery): try giveBack(delivery.tag)
+            case .delivered(let delivery): try requeue(delivery.tag)
             case .closed(let error): throw error
             default: break
             }

@@ -49,7 +49,7 @@ extension Handle {
     }
 
     /// Writes `basic.nack` with requeue.
-    func giveBack(_ tag: UInt64) throws(AMQPError) {
+    func requeue(_ tag: UInt64) throws(AMQPError) {
         try check(amqp_basic_nack(state, Handle.channel, tag, 0, 1), "giving back")
     }
 

@@ -18,7 +18,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private var handle: Handle?
     private var pulse = Pulse(heartbeat: nil, now: .now)
     private var blockedReason: String?
-    private var patience = RefusalPatience()
+    private var patience = NackBackoff()
     private var waitsForRoom = false
     private var hasMoreToRead = false
     private(set) var isShuttingDown = false

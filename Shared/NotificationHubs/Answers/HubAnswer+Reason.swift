@@ -8,7 +8,7 @@ extension HubAnswer {
         return "HTTP \(status): \(detail)"
     }
 
-    private static let longestDetail = 300
+    private static let maxDetail = 300
     private static let credentials = ["SharedAccessSignature", "SharedAccessKey", "sig=", "Authorization"]
 
     private var detail: String? {
@@ -25,6 +25,6 @@ extension HubAnswer {
             }
         }
         detail.unicodeScalars.removeAll { $0.value < 0x20 || $0.value == 0x7F }
-        return detail.isEmpty ? nil : String(detail.prefix(Self.longestDetail))
+        return detail.isEmpty ? nil : String(detail.prefix(Self.maxDetail))
     }
 }

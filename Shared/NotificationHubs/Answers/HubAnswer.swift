@@ -9,12 +9,12 @@ struct HubAnswer: Sendable, Equatable {
     var retryAfter: String?
     /// The text of `Date`, read of refusals (401) only.
     var date: String?
-    /// The beginning of an error's body, at most ``HubAnswer/longestBody`` bytes.
+    /// The beginning of an error's body, at most ``HubAnswer/maxBody`` bytes.
     var body: [UInt8] = []
     /// Whether the connection can take another request.
     var keepsAlive = true
 
-    static let longestBody = 1024
+    static let maxBody = 1024
 }
 
 /// What to do next, whatever the request was.

@@ -3,9 +3,9 @@ import NIOCore
 /// Reads the answers on one connection, one after another, from bytes as they arrive. A value without I/O.
 struct HubAnswerParser {
     /// Heads and chunk lines past this are no hub's.
-    static let longestHead = 16_384
+    static let maxHead = 16_384
     /// Bodies past this are not read to their end.
-    static let longestBody = 1 << 20
+    static let maxBody = 1 << 20
 
     private enum Phase {
         case head
@@ -85,7 +85,7 @@ struct HubAnswerParser {
     private mutating func readHead() throws(HubAnswerError) -> Bool {
         let end = pending.withUnsafeReadableBytes { $0.endOfHead }
         guard let end else {
-            if pending.readableBytes > Self.longestHead { throw HubAnswerError("the answer's head is too long") }
+            if pending.readableBytes > Self.maxHead { throw HubAnswerError("the answer's head is too long") }
             return false
         }
         let result = pending.withUnsafeReadableBytes { bytes in
@@ -127,7 +127,7 @@ struct HubAnswerParser {
             return (read(UnsafeRawBufferPointer(rebasing: bytes[..<(isCRLF ? end - 1 : end)])), end + 1)
         }
         guard let line else {
-            if pending.readableBytes > Self.longestHead { throw HubAnswerError("a line of the answer is too long") }
+            if pending.readableBytes > Self.maxHead { throw HubAnswerError("a line of the answer is too long") }
             return nil
         }
         pending.moveReaderIndex(forwardBy: line.end)
@@ -138,8 +138,8 @@ struct HubAnswerParser {
     private mutating func readBody(_ limit: Int) throws(HubAnswerError) -> Int {
         let count = min(limit, pending.readableBytes)
         bodyBytes += count
-        guard bodyBytes <= Self.longestBody else { throw HubAnswerError("the answer's body is too long") }
-        let room = HubAnswer.longestBody - (answer?.body.count ?? 0)
+        guard bodyBytes <= Self.maxBody else { throw HubAnswerError("the answer's body is too long") }
+        let room = HubAnswer.maxBody - (answer?.body.count ?? 0)
         if let status = answer?.status, status >= 300, room > 0, count > 0 {
             answer?.body.append(contentsOf: pending.readableBytesView.prefix(min(count, room)))
         }

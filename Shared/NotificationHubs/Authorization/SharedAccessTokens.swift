@@ -29,9 +29,9 @@ final class SharedAccessTokens: Sendable {
     }
 
     /// A `Date` is whole seconds, and an answer takes its time: less than this is no difference of clocks.
-    private static let leastOffset = Duration.seconds(60)
+    private static let minOffset = Duration.seconds(60)
     /// More than a day is no clock that is wrong but a header that is.
-    private static let mostOffset = Duration.seconds(86_400)
+    private static let maxOffset = Duration.seconds(86_400)
 
     init(
         configuration: NotificationHubConfiguration, logger: Logger = Logger(label: "hub"),
@@ -84,6 +84,6 @@ final class SharedAccessTokens: Sendable {
 
     private static func offset(_ difference: Duration) -> Duration {
         let size = difference < .zero ? .zero - difference : difference
-        return size >= leastOffset && size <= mostOffset ? difference : .zero
+        return size >= minOffset && size <= maxOffset ? difference : .zero
     }
 }

@@ -65,7 +65,7 @@ extension DispatchPlan {
     // MARK: FCM HTTP v1 (AndroidConfig)
 
     /// FCM keeps a message for 28 days at most.
-    private static let longestFirebaseTTL: Int64 = 28 * 86_400
+    private static let maxFirebaseTTL: Int64 = 28 * 86_400
 
     private func firebaseBody(now: Timestamp) -> String {
         var body = "{\"message\":{\"data\":{\"secureId\":\""
@@ -78,7 +78,7 @@ extension DispatchPlan {
             JSONText.append(collapseKey, to: &body)
         }
         if let seconds = secondsToLive(now: now) {
-            body.append(",\"ttl\":\"\(min(seconds, Self.longestFirebaseTTL))s\"")
+            body.append(",\"ttl\":\"\(min(seconds, Self.maxFirebaseTTL))s\"")
         }
         body.append("}}}")
         return body
@@ -87,7 +87,7 @@ extension DispatchPlan {
     // MARK: ADM ("Sending a message", Amazon Device Messaging)
 
     /// ADM keeps a message for 31 days at most.
-    private static let longestAmazonTTL: Int64 = 31 * 86_400
+    private static let maxAmazonTTL: Int64 = 31 * 86_400
 
     private func admBody(now: Timestamp) -> String {
         var body = "{\"data\":{\"secureId\":\""
@@ -99,7 +99,7 @@ extension DispatchPlan {
         }
         // ADM refuses zero; what expires within the second is not sent much longer.
         if let seconds = secondsToLive(now: now) {
-            body.append(",\"expiresAfter\":\(min(max(1, seconds), Self.longestAmazonTTL))")
+            body.append(",\"expiresAfter\":\(min(max(1, seconds), Self.maxAmazonTTL))")
         }
         body.append("}")
         return body

@@ -13,7 +13,7 @@ public final class HubRegistrations: RegistrationGateway, Service {
     private let client: HubClient
 
     /// The most pages of one handle's registrations that are read: a hub that never ends its list is out of order.
-    private static let mostPages = 50
+    private static let maxPages = 50
 
     public convenience init(configuration: NotificationHubConfiguration, logger: Logger) {
         self.init(configuration: configuration, logger: logger, deadline: .seconds(10))
@@ -55,7 +55,7 @@ public final class HubRegistrations: RegistrationGateway, Service {
         let query = "&$filter=" + PercentEncoding.encode(filter)
         var found: [HubRegistration] = []
         var continuation = ""
-        for _ in 0..<Self.mostPages {
+        for _ in 0..<Self.maxPages {
             let reply = try await client.perform(.GET, "registrations", query: query + continuation)
             try reply.check()
             guard let page = RegistrationFeed.registrations(reply.body) else {

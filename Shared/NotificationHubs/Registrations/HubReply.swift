@@ -8,13 +8,13 @@ import SecurePushCore
 struct HubReply {
     /// Status, the ID out of `Location` or `Content-Location`, `Retry-After`, and an error's text.
     var answer: HubAnswer
-    /// The whole body, at most ``longestBody`` bytes.
+    /// The whole body, at most ``maxBody`` bytes.
     var body: String
     /// Where a list goes on (`x-ms-continuationtoken`).
     var continuation: String?
 
     /// A page of registrations is 100 entries of about 1 KiB.
-    private static let longestBody = 1 << 20
+    private static let maxBody = 1 << 20
 
     /// Executes a request.
     ///
@@ -22,7 +22,7 @@ struct HubReply {
     init(_ request: HTTPClientRequest, client: HTTPClient, deadline: TimeAmount, logger: Logger) async throws {
         do {
             let response = try await client.execute(request, deadline: .now() + deadline)
-            let body = try await response.body.collect(upTo: Self.longestBody)
+            let body = try await response.body.collect(upTo: Self.maxBody)
             self.init(status: Int(response.status.code), headers: response.headers, body: body)
         } catch is CancellationError {
             throw CancellationError()
@@ -44,7 +44,7 @@ struct HubReply {
             status: status, messageID: location.flatMap { HubMessageID.inLocation(Array($0.utf8)) },
             retryAfter: headers.first(name: "Retry-After"),
             date: status == 401 ? headers.first(name: "Date") : nil,
-            body: status >= 300 ? Array(body.readableBytesView.prefix(HubAnswer.longestBody)) : [])
+            body: status >= 300 ? Array(body.readableBytesView.prefix(HubAnswer.maxBody)) : [])
         self.body = String(buffer: body)
         continuation = headers.first(name: "x-ms-continuationtoken")
     }

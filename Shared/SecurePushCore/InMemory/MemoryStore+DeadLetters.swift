@@ -7,8 +7,8 @@ extension MemoryStore: DeadLetterLedger {
 
     public func reopen(
         _ letters: [NotificationID: [Platform]], now: Timestamp
-    ) async throws -> [NotificationID: Reopening] {
-        var results: [NotificationID: Reopening] = [:]
+    ) async throws -> [NotificationID: ReplayDecision] {
+        var results: [NotificationID: ReplayDecision] = [:]
         for (id, givenUp) in letters { results[id] = reopen(id, now: now) { $0.reopening(givenUp, now: now) } }
         return results
     }
@@ -16,8 +16,8 @@ extension MemoryStore: DeadLetterLedger {
     /// - Returns: `nil` for an unknown ID.
     func reopen(
         _ id: NotificationID, now: Timestamp,
-        deciding: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery])
-    ) -> Reopening? {
+        deciding: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery])
+    ) -> ReplayDecision? {
         guard var row = rows[id] else { return nil }
         if damaged.contains(id) { return .unreadable }
         let (result, deliveries) = deciding(NotificationRecord(row))

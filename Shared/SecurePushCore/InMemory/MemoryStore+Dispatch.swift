@@ -1,4 +1,4 @@
-extension MemoryStore: DispatchLedger {
+extension MemoryStore: DispatchStore {
     public func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         var claims = DispatchClaims()
         for id in Set(ids) {
@@ -44,7 +44,7 @@ extension DispatchPlan {
         self.init(
             id: notification.id, recipient: notification.recipient, presentation: notification.presentation,
             alert: notification.alert, platforms: notification.platforms, expiresAt: notification.expiresAt,
-            boundsPush: notification.boundsPush, collapseKey: notification.collapseKey, priority: notification.priority,
+            expiryBoundsPush: notification.expiryBoundsPush, collapseKey: notification.collapseKey, priority: notification.priority,
             traceparent: notification.traceparent, isRevoked: row.revokedAt != nil, attempt: row.attempt,
             unrecordedClaims: row.attempt - 1 - row.recordedAttempt, deliveries: row.deliveries)
     }

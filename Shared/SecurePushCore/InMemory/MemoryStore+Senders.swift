@@ -17,7 +17,7 @@ extension MemoryStore: IdempotentWriter {
     }
 }
 
-extension MemoryStore: NotificationDirectory {
+extension MemoryStore: SenderNotifications {
     public func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         guard let row = rows[id], row.isOf(sender) else { return nil }
         return NotificationRecord(row)
@@ -44,7 +44,7 @@ extension MemoryStore: NotificationDirectory {
         return true
     }
 
-    public func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening? {
+    public func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
         guard rows[id]?.isOf(sender) == true else { return nil }
         return reopen(id, now: now) { $0.resending(now: now) }
     }

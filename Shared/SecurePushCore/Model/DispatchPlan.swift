@@ -10,8 +10,8 @@ public struct DispatchPlan: Sendable, Hashable {
     /// The platforms asked for; `nil` for all that the dispatcher is set up for.
     public var platforms: [Platform]?
     public var expiresAt: Timestamp
-    /// Whether the expiry bounds the push too; see ``Notification/boundsPush``.
-    public var boundsPush: Bool
+    /// Whether the expiry bounds the push too; see ``Notification/expiryBoundsPush``.
+    public var expiryBoundsPush: Bool
     public var collapseKey: String?
     public var priority: Priority?
     public var traceparent: String?
@@ -25,7 +25,7 @@ public struct DispatchPlan: Sendable, Hashable {
 
     public init(
         id: NotificationID, recipient: UserName, presentation: Presentation = .silent, alert: AlertText? = nil,
-        platforms: [Platform]? = nil, expiresAt: Timestamp, boundsPush: Bool = false, collapseKey: String? = nil,
+        platforms: [Platform]? = nil, expiresAt: Timestamp, expiryBoundsPush: Bool = false, collapseKey: String? = nil,
         priority: Priority? = nil, traceparent: String? = nil, isRevoked: Bool = false, attempt: Int = 1,
         unrecordedClaims: Int = 0, deliveries: [Delivery] = []
     ) {
@@ -35,7 +35,7 @@ public struct DispatchPlan: Sendable, Hashable {
         self.alert = alert
         self.platforms = platforms
         self.expiresAt = expiresAt
-        self.boundsPush = boundsPush
+        self.expiryBoundsPush = expiryBoundsPush
         self.collapseKey = collapseKey
         self.priority = priority
         self.traceparent = traceparent
@@ -48,7 +48,7 @@ public struct DispatchPlan: Sendable, Hashable {
 
 extension DispatchPlan {
     /// Until when the vendors' networks may keep the push; `nil` leaves it to them.
-    public var pushExpiresAt: Timestamp? { boundsPush ? expiresAt : nil }
+    public var pushExpiresAt: Timestamp? { expiryBoundsPush ? expiresAt : nil }
 }
 
 /// The answer to one claim of several notifications.

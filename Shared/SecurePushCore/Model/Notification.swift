@@ -14,7 +14,7 @@ public struct Notification: Sendable, Hashable {
     public var expiresAt: Timestamp
     /// Whether the sender set the expiry, so that it bounds the push too (`apns-expiration`, `ttl`, `X-WNS-TTL`); an
     /// expiry that comes of `RETENTION` alone does not.
-    public var boundsPush: Bool
+    public var expiryBoundsPush: Bool
     /// Not sent before this time.
     public var notBefore: Timestamp?
     /// At most 64 bytes; a later push with the same key replaces an earlier one on the device.
@@ -26,7 +26,7 @@ public struct Notification: Sendable, Hashable {
     public init(
         id: NotificationID = NotificationID(), sender: String, recipient: UserName,
         presentation: Presentation = .silent, alert: AlertText? = nil, platforms: [Platform]? = nil,
-        createdAt: Timestamp = .now, expiresAt: Timestamp, boundsPush: Bool = false, notBefore: Timestamp? = nil,
+        createdAt: Timestamp = .now, expiresAt: Timestamp, expiryBoundsPush: Bool = false, notBefore: Timestamp? = nil,
         collapseKey: String? = nil, priority: Priority? = nil, traceparent: String? = nil
     ) {
         self.id = id
@@ -37,7 +37,7 @@ public struct Notification: Sendable, Hashable {
         self.platforms = platforms
         self.createdAt = createdAt
         self.expiresAt = expiresAt
-        self.boundsPush = boundsPush
+        self.expiryBoundsPush = expiryBoundsPush
         self.notBefore = notBefore
         self.collapseKey = collapseKey
         self.priority = priority

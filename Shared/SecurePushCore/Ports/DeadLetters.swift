@@ -34,5 +34,5 @@ public protocol DeadLetterLedger: Sendable {
     /// - Returns: what came of each; an unknown ID is absent.
     func reopen(
         _ letters: [NotificationID: [Platform]], now: Timestamp
-    ) async throws -> [NotificationID: Reopening]
+    ) async throws -> [NotificationID: ReplayDecision]
 }

@@ -11,7 +11,7 @@ public protocol DispatchConsumer: Sendable {
     func acknowledge(_ deliveries: [DispatchDelivery])
 
     /// Gives deliveries back to the queue, for another consumer: used when draining and when the store is down.
-    func giveBack(_ deliveries: [DispatchDelivery])
+    func requeue(_ deliveries: [DispatchDelivery])
 
     /// Whether deliveries can arrive now.
     var isConnected: Bool { get }

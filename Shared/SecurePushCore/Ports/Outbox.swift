@@ -1,7 +1,7 @@
 /// The notifications that the broker is to hand to a dispatcher: the transactional outbox.
 ///
 /// An entry is made with its notification (``NotificationWriter/append(_:)``) and lives until nothing more is to be
-/// done for it: ``DispatchLedger/record(_:)`` of a final outcome takes it out, and so do revoking and the purge. The
+/// done for it: ``DispatchStore/record(_:)`` of a final outcome takes it out, and so do revoking and the purge. The
 /// broker is a fast hint: whatever it loses is still here.
 ///
 /// An entry is first unpublished. The process that made it hands the ID to its relay in memory, and the entry falls due

@@ -1,5 +1,5 @@
 /// Everything that a store does; each service depends only on the ports that it needs.
-public protocol Store: NotificationWriter, IdempotentWriter, NotificationDirectory, Outbox, DispatchLedger,
+public protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications, Outbox, DispatchStore,
     PayloadReader, Inbox, RegistrationStore, InstallationStore, DeviceLeases, RegisteredPlatforms, Retention,
     DeadLetterLedger, PayloadKeyUse
 {

@@ -9,11 +9,11 @@ extension PostgresStore: DeadLetterLedger {
 
     func reopen(
         _ letters: [NotificationID: [Platform]], now: Timestamp
-    ) async throws -> [NotificationID: Reopening] {
+    ) async throws -> [NotificationID: ReplayDecision] {
         try await reopen(Array(letters.keys), now: now) { $0.reopening(letters[$0.id] ?? [], now: now) }
     }
 
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening? {
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
         // Whose it is never changes.
         guard try await record(id, sender: sender) != nil else { return nil }
         return try await reopen([id], now: now) { $0.resending(now: now) }[id]
@@ -21,9 +21,9 @@ extension PostgresStore: DeadLetterLedger {
 
     private func reopen(
         _ ids: [NotificationID], now: Timestamp,
-        deciding decide: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery])
-    ) async throws -> [NotificationID: Reopening] {
-        try await DeadLetterReopening.run(ids, decide: decide) { ids in
+        deciding decide: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery])
+    ) async throws -> [NotificationID: ReplayDecision] {
+        try await NotificationReplay.run(ids, decide: decide) { ids in
             try await dispatchRows(ids)
         } write: { changes in
             let changes = changes.sorted { $0.id < $1.id }
@@ -40,18 +40,18 @@ extension PostgresStore: DeadLetterLedger {
         }
     }
 
-    private func dispatchRows(_ ids: [NotificationID]) async throws -> DeadLetterReopening.Rows {
+    private func dispatchRows(_ ids: [NotificationID]) async throws -> NotificationReplay.Rows {
         if ids.isEmpty { return [:] }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
         parameters.append(ids) { PostgresUUID($0) }
         let result = try await query(.dispatchRows, parameters)
         return try decoding {
-            var rows: DeadLetterReopening.Rows = [:]
+            var rows: NotificationReplay.Rows = [:]
             for row in result {
                 let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
                 do {
                     rows[id] = .success(
-                        DeadLetterReopening.Row(
+                        NotificationReplay.Row(
                             record: try NotificationRecord(row), attempt: Int(try row.decode(10, as: Int32.self)),
                             deliveries: try row.decodeIfPresent(6, as: String.self)))
                 } catch {

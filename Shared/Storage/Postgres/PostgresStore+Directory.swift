@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: NotificationDirectory {
+extension PostgresStore: SenderNotifications {
     /// How many rows one page looks through before it gives up and says where to go on: a bound of time, whatever is
     /// asked for.
     static let pageScan = 10_000

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: DispatchLedger {
+extension PostgresStore: DispatchStore {
     func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         if ids.isEmpty { return DispatchClaims() }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
@@ -107,7 +107,7 @@ extension DispatchPlan {
             id: id, recipient: try row.userName(1), presentation: presentation,
             alert: title == nil && body == nil ? nil : AlertText(title: title, body: body),
             platforms: try row.decodeIfPresent(5, as: String.self).map(Platform.platforms(list:)),
-            expiresAt: try Timestamp(stored: try row.decode(6), column: "expires_at"), boundsPush: try row.decode(13),
+            expiresAt: try Timestamp(stored: try row.decode(6), column: "expires_at"), expiryBoundsPush: try row.decode(13),
             collapseKey: try row.decodeIfPresent(7),
             priority: try row.decodeIfPresent(8, as: Int16.self).flatMap(Priority.init(code:)),
             traceparent: try row.decodeIfPresent(9), isRevoked: try row.decode(10),

@@ -119,6 +119,6 @@ extension PostgresParameters {
         append(group) { $0.payload.keyID }
         append(group) { $0.payload.bytes }
         append(group) { OutboxPolicy.due(of: $0.notification).milliseconds }
-        append(group) { $0.notification.boundsPush ? Int16(1) : 0 }
+        append(group) { $0.notification.expiryBoundsPush ? Int16(1) : 0 }
     }
 }

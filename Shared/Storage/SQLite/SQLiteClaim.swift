@@ -47,7 +47,7 @@ struct SQLiteClaim: Sendable {
             id: id, recipient: try row.userName(0, column: "recipient"), presentation: presentation,
             alert: alert == AlertText() ? nil : alert, platforms: platforms.map(Platform.platforms(list:)),
             expiresAt: try Timestamp(stored: try row.value(5, column: "expires_at"), column: "expires_at"),
-            boundsPush: try row.value(12, column: "bounds_push"),
+            expiryBoundsPush: try row.value(12, column: "bounds_push"),
             collapseKey: try row.valueIfPresent(6, column: "collapse_key"),
             priority: priority.flatMap(Priority.init(rawValue:)),
             traceparent: try row.valueIfPresent(8, column: "traceparent"), isRevoked: revokedAt != nil,

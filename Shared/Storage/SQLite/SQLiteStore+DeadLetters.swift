@@ -9,11 +9,11 @@ extension SQLiteStore: DeadLetterLedger {
 
     func reopen(
         _ letters: [NotificationID: [Platform]], now: Timestamp
-    ) async throws -> [NotificationID: Reopening] {
+    ) async throws -> [NotificationID: ReplayDecision] {
         try await reopen(Array(letters.keys), now: now) { $0.reopening(letters[$0.id] ?? [], now: now) }
     }
 
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening? {
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
         // Whose it is never changes.
         guard try await record(id, sender: sender) != nil else { return nil }
         return try await reopen([id], now: now) { $0.resending(now: now) }[id]
@@ -21,9 +21,9 @@ extension SQLiteStore: DeadLetterLedger {
 
     private func reopen(
         _ ids: [NotificationID], now: Timestamp,
-        deciding decide: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery])
-    ) async throws -> [NotificationID: Reopening] {
-        try await DeadLetterReopening.run(ids, decide: decide) { ids in
+        deciding decide: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery])
+    ) async throws -> [NotificationID: ReplayDecision] {
+        try await NotificationReplay.run(ids, decide: decide) { ids in
             try await dispatchRows(ids)
         } write: { changes in
             let outputs = try await submit(changes.map { .reopen($0, now: now) })
@@ -31,15 +31,15 @@ extension SQLiteStore: DeadLetterLedger {
         }
     }
 
-    private func dispatchRows(_ ids: [NotificationID]) async throws -> DeadLetterReopening.Rows {
+    private func dispatchRows(_ ids: [NotificationID]) async throws -> NotificationReplay.Rows {
         try checkRunning()
         return try await database.read { db in
-            let statement = try db.cachedStatement(sql: DeadLetterReopening.Row.select)
-            var rows: DeadLetterReopening.Rows = [:]
+            let statement = try db.cachedStatement(sql: NotificationReplay.Row.select)
+            var rows: NotificationReplay.Rows = [:]
             for id in Set(ids) {
                 guard let row = try Row.fetchOne(statement, arguments: [id.data]) else { continue }
                 rows[id] = Result {
-                    DeadLetterReopening.Row(
+                    NotificationReplay.Row(
                         record: try NotificationRecord(row).withDeliveries(row),
                         attempt: try row.value(11, column: "attempt"),
                         deliveries: try row.valueIfPresent(8, column: "deliveries"))
@@ -50,11 +50,11 @@ extension SQLiteStore: DeadLetterLedger {
     }
 }
 
-extension DeadLetterReopening.Row {
+extension NotificationReplay.Row {
     static let select = "SELECT \(NotificationRecord.columns), attempt FROM notifications WHERE id = ?"
 }
 
-extension DeadLetterReopening.Change {
+extension NotificationReplay.Change {
     /// - Returns: the ID, where the record was still the one that was read.
     func execute(now: Timestamp, _ db: Database) throws -> NotificationID? {
         let statement = try db.cachedStatement(

@@ -1,7 +1,7 @@
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: DispatchLedger {
+extension SQLiteStore: DispatchStore {
     func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         let ids = Array(Set(ids))
         var claims = DispatchClaims()

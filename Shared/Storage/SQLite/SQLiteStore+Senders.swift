@@ -16,7 +16,7 @@ extension SQLiteStore: IdempotentWriter {
     }
 }
 
-extension SQLiteStore: NotificationDirectory {
+extension SQLiteStore: SenderNotifications {
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         try checkRunning()
         return try await database.read { db in

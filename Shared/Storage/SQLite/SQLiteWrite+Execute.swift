@@ -80,7 +80,7 @@ extension SQLiteWrite {
             id, new.sender, new.recipient.text, new.createdAt.milliseconds, new.expiresAt.milliseconds,
             new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
             new.platforms.map(Platform.list), new.collapseKey, new.priority?.rawValue,
-            new.traceparent, new.boundsPush,
+            new.traceparent, new.expiryBoundsPush,
         ])
         guard db.changesCount > 0 else { return }
         try db.cachedStatement(sql: insertPayload).execute(arguments: [

@@ -9,7 +9,7 @@ enum SQLiteWrite: Sendable {
     case claim(NotificationID, now: Timestamp)
     case record(DispatchOutcome)
     case abandon(NotificationID)
-    case reopen(DeadLetterReopening.Change, now: Timestamp)
+    case reopen(NotificationReplay.Change, now: Timestamp)
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
     case device(SQLiteDeviceChange)

@@ -137,7 +137,7 @@ import Testing
     @Test func whatIsHeldDuringAProbeStaysAwayAsLongAsTheLaneWouldRest() {
         let start = LaneClock.Instant.now
         var circuit = LaneCircuit()
-        for _ in 0..<LaneCircuit.mostFailures { circuit.note(Self.silent, isProbe: false, now: start) }
+        for _ in 0..<LaneCircuit.maxFailures { circuit.note(Self.silent, isProbe: false, now: start) }
         #expect(circuit.state.remaining(now: start) == LaneCircuit.firstInterval)
         let later = start + .seconds(5)
         #expect(circuit.admit(now: later) == .probe)

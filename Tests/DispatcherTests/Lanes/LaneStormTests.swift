@@ -101,7 +101,7 @@ import Testing
         #expect(broker.record.dead.isEmpty)
         try await expectSentAtOneAttempt(ids)
         for (_, seen) in seen.withLock({ $0 }) {
-            #expect(seen.refused <= LaneCircuit.mostFailures + 10)
+            #expect(seen.refused <= LaneCircuit.maxFailures + 10)
             #expect(try #require(seen.lastSent) < storm + .seconds(40))
         }
     }

@@ -102,7 +102,7 @@ final class TimedBroker: DispatchConsumer, DispatchPublisher {
         state.withLock { $0.unsettled.subtract(deliveries.map(\.tag)) }
     }
 
-    func giveBack(_ deliveries: [DispatchDelivery]) {
+    func requeue(_ deliveries: [DispatchDelivery]) {
         state.withLock { state in
             state.unsettled.subtract(deliveries.map(\.tag))
             state.ready += deliveries.compactMap(\.message)

@@ -87,7 +87,7 @@ struct IdempotentRequestTests {
     }
 
     @Test(arguments: [good, other])
-    func whileTheFirstIsUnderWayARepeatIs409(_ repeated: String) async throws {
+    func whileTheFirstIsInFlightARepeatIs409(_ repeated: String) async throws {
         let store = MemoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer) { bench in

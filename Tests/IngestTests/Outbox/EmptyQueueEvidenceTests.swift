@@ -3,7 +3,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("EmptyQueueEvidence")
+@Suite("LostMessageDetector")
 struct EmptyQueueEvidenceTests {
     /// Looks two seconds apart, and the number of the look by which what was due has been lost.
     static let histories: [(looks: [Int?], lostBy: Int?)] = [
@@ -17,7 +17,7 @@ struct EmptyQueueEvidenceTests {
     @Test(arguments: histories)
     func onlyAQueueThatStaysEmptyProvesALoss(_ history: (looks: [Int?], lostBy: Int?)) {
         let (start, time) = (ContinuousClock.now, Timestamp(milliseconds: 0))
-        var evidence = EmptyQueueEvidence(calm: .seconds(4))
+        var evidence = LostMessageDetector(calm: .seconds(4))
         for (index, look) in history.looks.enumerated() {
             evidence.see(look, at: start + .seconds(index * 2), now: time + .seconds(index))
         }

@@ -49,7 +49,7 @@ struct LostInBrokerTests {
             bench.relay.handOver(accepted)
             try await expectEventually { await bench.gauge.readyDispatches() == 3 }
             // All are due many times over while nobody comes for them.
-            let due = Timestamp.now + OutboxPace.quick.redelivery * 5
+            let due = Timestamp.now + OutboxTiming.quick.redelivery * 5
             try await expectEventually { Timestamp.now > due }
             #expect(await bench.gauge.readyDispatches() == 3)
             // Two are settled; a dispatcher comes for all, and is gone with the third before it can claim it.

@@ -17,7 +17,7 @@ struct OutageLogTests {
             }
         }
         let outbox = AwayOutbox()
-        var pace = OutboxPace.quick
+        var pace = OutboxTiming.quick
         pace.sweep = .milliseconds(5)
         let relay = OutboxRelay(
             outbox: outbox, publisher: FakePublisher(), gauge: FakeGauge(), pace: pace, logger: logger)

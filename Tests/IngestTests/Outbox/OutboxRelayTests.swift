@@ -56,7 +56,7 @@ struct OutboxRelayTests {
         let releasedAt = try #require(publisher.record.published.last?.at)
         #expect(releasedAt >= notBefore)
         // Promised within a second: by two looks in that time, for a clock would measure how busy the machine is.
-        #expect(OutboxPace.standard.sweep * 2 <= .seconds(1))
+        #expect(OutboxTiming.standard.sweep * 2 <= .seconds(1))
     }
 
     @Test func nothingIsLeasedWithoutTheBroker() async throws {

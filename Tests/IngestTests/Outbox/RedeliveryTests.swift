@@ -10,7 +10,7 @@ import Testing
 @Suite("OutboxRelay, what the broker has lost", .timeLimit(.minutes(5)))
 struct RedeliveryTests {
     private func relay(
-        _ outbox: any Outbox, _ publisher: FakePublisher, _ gauge: FakeGauge, pace: OutboxPace = .quick,
+        _ outbox: any Outbox, _ publisher: FakePublisher, _ gauge: FakeGauge, pace: OutboxTiming = .quick,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) -> OutboxRelay {
         OutboxRelay(
@@ -124,7 +124,7 @@ struct RedeliveryTests {
 
     @Test func aDispatchedNotificationCostsTheOutboxNoNote() async throws {
         let (store, publisher) = (MemoryStore(), FakePublisher())
-        var pace = OutboxPace.patient
+        var pace = OutboxTiming.patient
         pace.note = .seconds(3600)
         let relay = relay(store, publisher, FakeGauge(), pace: pace)
         try await withRelays([relay]) {

@@ -34,7 +34,7 @@ struct ScheduledBacklogTests {
             #expect(goesOn)
         }
         // Past the groups in flight, each lease waits for an interval.
-        #expect(ContinuousClock.now - start >= OutboxPace.standard.sweep * 2)
+        #expect(ContinuousClock.now - start >= OutboxTiming.standard.sweep * 2)
         #expect(try await store.backlog(now: .now).count == ids.count)
     }
 

@@ -59,7 +59,7 @@ func withDirectory(
         let (store, handedOver) = (MemoryStore(), Mailbox<OutboxEntry>())
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let router = makeRouter(of: BasicRequestContext.self, context: context)
-        DirectoryController(
+        NotificationStatusController(
             caller: CallerAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),

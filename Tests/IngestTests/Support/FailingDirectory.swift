@@ -1,11 +1,11 @@
 import SecurePushCore
 
 /// A directory of notifications that fails.
-struct FailingDirectory: NotificationDirectory {
+struct FailingDirectory: SenderNotifications {
     let error: StorageError
 
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? { throw error }
     func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage { throw error }
     func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool { throw error }
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening? { throw error }
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? { throw error }
 }

@@ -77,7 +77,7 @@ extension Logger {
 ///   - server: `.live` listens at a port.
 func withIngest(
     hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),
-    writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any NotificationDirectory)? = nil,
+    writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any SenderNotifications)? = nil,
     readiness: [ReadinessCheck] = [], details: [ReadinessDetail] = [], publisher: FakePublisher = FakePublisher(),
     payloadKeys: String = PayloadKeyRing.newLine(), budget: RequestBudget = RequestBudget(),
     now: @escaping @Sendable () -> Timestamp = { .now },

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Ingest
 
-extension OutboxPace {
+extension OutboxTiming {
     /// What else takes seconds, at once.
-    static let quick = OutboxPace(
+    static let quick = OutboxTiming(
         note: .zero, noting: .milliseconds(5), redelivery: .milliseconds(100), look: .milliseconds(5),
         calm: .milliseconds(20))
 
     /// As ``quick``, but nothing that was published falls due again while a test runs.
-    static let patient: OutboxPace = {
+    static let patient: OutboxTiming = {
         var pace = quick
         pace.redelivery = .seconds(3600)
         return pace

@@ -94,7 +94,7 @@ import Testing
             $0.priority = .normal
             $0.collapseKey = "say \"hi\" é"
             $0.expiresAt = Self.now + .milliseconds(90_999)
-            $0.boundsPush = true
+            $0.expiryBoundsPush = true
         }
         let android = #"{"priority":"normal","collapse_key":"say \"hi\" é","ttl":"90s"}"#
         let body = #"{"message":{"data":{"secureId":"\#(Self.id)"},"android":\#(android)}}"#
@@ -105,7 +105,7 @@ import Testing
     func firebaseKeepsAtMost28Days(_ seconds: Int64, _ ttl: String) throws {
         let plan = try Self.plan {
             $0.expiresAt = Self.now + .seconds(seconds)
-            $0.boundsPush = true
+            $0.expiryBoundsPush = true
         }
         #expect(plan.notification(for: .fcmv1, now: Self.now)?.body.contains("\"ttl\":\"\(ttl)\"") == true)
     }

@@ -26,7 +26,7 @@ import Testing
     @Test func expiryAndCollapseKey() throws {
         let change: (inout DispatchPlan) -> Void = {
             $0.expiresAt = NativeBodyTests.now + .seconds(90)
-            $0.boundsPush = true
+            $0.expiryBoundsPush = true
             $0.collapseKey = "order-42"
         }
         #expect(

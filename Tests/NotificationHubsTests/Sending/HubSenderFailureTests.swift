@@ -95,7 +95,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct HubSenderShutdownTests {
-    @Test func drainsWhatIsUnderWayAndWaiting() async throws {
+    @Test func drainsWhatIsInFlightAndWaiting() async throws {
         try await withFakeHub({ _ in [.wait(.milliseconds(20)), FakeHub.created()] }) { hub in
             let outcomes = Mutex<[SendOutcome]>([])
             try await withHubSender(hub, concurrency: 2) { sender, group in

@@ -39,7 +39,7 @@ import Testing
             #expect(ids.withLock { $0.count } == 1000)
             #expect(hub.requests.count == 1000)
             #expect(hub.connections == 8)
-            #expect(hub.mostUnderWay <= 8)
+            #expect(hub.maxInFlight <= 8)
         }
     }
 
@@ -62,7 +62,7 @@ import Testing
                 try await expectEventually { sent.load(ordering: .relaxed) == 100 }
             }
             #expect(hub.connections == 3)
-            #expect(hub.mostUnderWay <= 3)
+            #expect(hub.maxInFlight <= 3)
         }
     }
 

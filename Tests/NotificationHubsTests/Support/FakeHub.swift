@@ -44,8 +44,8 @@ final class FakeHub: Sendable {
         var requests: [Request] = []
         var connections = 0
         var openConnections = 0
-        var underWay = 0
-        var mostUnderWay = 0
+        var inFlight = 0
+        var maxInFlight = 0
     }
 
     let record = Mutex(Record())
@@ -72,7 +72,7 @@ final class FakeHub: Sendable {
     var requests: [Request] { record.withLock { $0.requests } }
     var connections: Int { record.withLock { $0.connections } }
     var openConnections: Int { record.withLock { $0.openConnections } }
-    var mostUnderWay: Int { record.withLock { $0.mostUnderWay } }
+    var maxInFlight: Int { record.withLock { $0.maxInFlight } }
 
     /// A hub's answer to a send that it has taken.
     static func created(_ id: String = "ID-1") -> Step {
@@ -148,8 +148,8 @@ private final class FakeHubHandler: ChannelInboundHandler {
             let number = hub?.record.withLock { record in
                 let request = FakeHub.Request(raw: raw, connection: connection, number: record.requests.count)
                 record.requests.append(request)
-                record.underWay += 1
-                record.mostUnderWay = max(record.mostUnderWay, record.underWay)
+                record.inFlight += 1
+                record.maxInFlight = max(record.maxInFlight, record.inFlight)
                 return request.number
             }
             let request = FakeHub.Request(raw: raw, connection: connection, number: number ?? 0)
@@ -171,13 +171,13 @@ private final class FakeHubHandler: ChannelInboundHandler {
 
     private func perform(_ steps: ArraySlice<FakeHub.Step>, context: ChannelHandlerContext) {
         guard let step = steps.first else {
-            hub?.record.withLock { $0.underWay -= 1 }
+            hub?.record.withLock { $0.inFlight -= 1 }
             return
         }
         let rest = steps.dropFirst()
         switch step {
         case .write(let text):
-            if rest.isEmpty { hub?.record.withLock { $0.underWay -= 1 } }
+            if rest.isEmpty { hub?.record.withLock { $0.inFlight -= 1 } }
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
             if !rest.isEmpty { perform(rest, context: context) }
         case .wait(let time):

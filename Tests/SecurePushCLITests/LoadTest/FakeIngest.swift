@@ -32,16 +32,16 @@ final class FakeIngest: LoadTarget {
 
     let behavior: Behavior
     private let rows = Mutex<[Row]>([])
-    private let underWay = Mutex<(now: Int, most: Int)>((0, 0))
+    private let inFlight = Mutex<(now: Int, most: Int)>((0, 0))
 
     init(_ behavior: Behavior = Behavior()) { self.behavior = behavior }
 
-    var mostAtOnce: Int { underWay.withLock { $0.most } }
+    var mostAtOnce: Int { inFlight.withLock { $0.most } }
 
     func push(_ notifications: Range<Int>, report: @escaping (Int, PushResult) -> Void) async throws {
         behavior.observe(notifications)
-        underWay.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-        defer { underWay.withLock { $0.now -= 1 } }
+        inFlight.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+        defer { inFlight.withLock { $0.now -= 1 } }
         await Task.yield()
         for notification in notifications {
             if let refusal = behavior.refusal(notification) { throw refusal }

@@ -32,7 +32,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("Reopening again changes nothing that matters", arguments: conformingStores)
+    @Test("ReplayDecision again changes nothing that matters", arguments: conformingStores)
     func repeated(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await Self.giveUp(store)
@@ -59,7 +59,7 @@ struct DeadLetterTests {
     func concurrent(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await Self.giveUp(store)
-            let results = try await withThrowingTaskGroup(of: [NotificationID: Reopening].self) { group in
+            let results = try await withThrowingTaskGroup(of: [NotificationID: ReplayDecision].self) { group in
                 for _ in 0..<4 { group.addTask { try await store.reopen([id: [.fcmv1]], now: Self.later) } }
                 for _ in 0..<4 {
                     group.addTask {
@@ -140,7 +140,7 @@ struct DeadLetterTests {
             _ = try await store.revoke(revoked, sender: "tests", now: noon)
             let ids = [fresh.id, expired.id, revoked]
             let before = try await store.records(ids)
-            var results: [Reopening?] = []
+            var results: [ReplayDecision?] = []
             for id in ids { results.append(try await store.resend(id, sender: "tests", now: Self.later)) }
             #expect(results == [.settled, .expired, .revoked])
             #expect(try await store.records(ids) == before)

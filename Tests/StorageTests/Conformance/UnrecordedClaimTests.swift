@@ -31,7 +31,7 @@ struct UnrecordedClaimTests {
         }
     }
 
-    @Test("Reopening is no claim", arguments: conformingStores)
+    @Test("ReplayDecision is no claim", arguments: conformingStores)
     func reopened(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()

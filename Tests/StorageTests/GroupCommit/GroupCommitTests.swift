@@ -98,14 +98,14 @@ struct GroupCommitTests {
             return elements
         }
         try await withRunning(commits) { (_: ServiceGroup) async throws in
-            let underWay = Task { try await commits.submit([1]) }
+            let inFlight = Task { try await commits.submit([1]) }
             #expect(try await eventually { gate.isReached })
             let waiting = Task { try await commits.submit([2]) }
             #expect(try await eventually { commits.waitingCount == 1 })
-            underWay.cancel()
+            inFlight.cancel()
             waiting.cancel()
             gate.open()
-            #expect(try await underWay.value == [1])
+            #expect(try await inFlight.value == [1])
             #expect(try await waiting.value == [2])
             #expect(committed.withLock { $0 } == [1, 2])
         }

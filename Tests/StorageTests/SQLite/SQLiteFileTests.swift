@@ -30,7 +30,7 @@ struct SQLiteFileTests {
         }
     }
 
-    @Test("Reopening finds everything")
+    @Test("ReplayDecision finds everything")
     func reopen() async throws {
         try await withTemporaryFolder { folder in
             let url = "sqlite:\(folder)/x.sqlite"

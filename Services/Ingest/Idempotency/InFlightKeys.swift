@@ -2,7 +2,7 @@ import SecurePushCore
 import Synchronization
 
 /// The idempotency keys whose requests this process works on at the moment.
-final class KeysUnderWay: Sendable {
+final class InFlightKeys: Sendable {
     private let keys = Mutex<Set<IdempotentRequest.Key>>([])
 
     /// - Returns: whether nobody else has it; whoever gets it ``leave(_:)``s it.

@@ -1,7 +1,7 @@
 import SecurePushCore
 
 /// The relay's times. Tests shorten them; they are no settings, for each follows from another.
-struct OutboxPace: Sendable {
+struct OutboxTiming: Sendable {
     /// Between two looks for unpublished entries. A fifth of what `NotBefore` is promised to be late at most: what
     /// remains is for ten thousand that fall due together. A look that finds nothing writes nothing.
     var sweep = Duration.milliseconds(200)
@@ -17,8 +17,8 @@ struct OutboxPace: Sendable {
     var redelivery = OutboxPolicy.redelivery
     /// Between two looks at the dispatch queue.
     var look = Duration.seconds(2)
-    /// How long the dispatch queue must have been empty at every look; see ``EmptyQueueEvidence``.
+    /// How long the dispatch queue must have been empty at every look; see ``LostMessageDetector``.
     var calm = Duration.seconds(4)
 
-    static let standard = OutboxPace()
+    static let standard = OutboxTiming()
 }

@@ -1,7 +1,7 @@
 import SecurePushCore
 
 /// A lane's state and all its decisions: the circuit, the limit, and what waits for a slot. A value without I/O.
-struct LaneBook: Sendable {
+struct LaneState: Sendable {
     typealias Instant = LaneClock.Instant
 
     enum Decision: Sendable {
@@ -12,17 +12,17 @@ struct LaneBook: Sendable {
     }
 
     /// How long the first in the queue may wait before the lane counts as behind; a burst is through sooner.
-    static let longestWait = Duration.milliseconds(250)
+    static let maxWait = Duration.milliseconds(250)
 
     private(set) var circuit = LaneCircuit()
     private(set) var limit: LaneLimit
     private(set) var queue = LaneQueue()
-    private(set) var underWay = 0
+    private(set) var inFlight = 0
     /// Whether the lane holds up the others; then it holds what finds it full instead of letting it wait.
     private(set) var isBehind = false
     /// Answers lately, fading: see ``Lanes/tick()``.
     private(set) var flow = 0.0
-    private let mostWaiting: Int
+    private let maxWaiting: Int
     private var isClosing = false
     private var answers = 0
     private var heldSecond: Instant
@@ -30,29 +30,29 @@ struct LaneBook: Sendable {
 
     init(settings: LaneSettings, now: Instant) {
         limit = LaneLimit(ceiling: settings.share, now: now)
-        mostWaiting = settings.mostUnderWay
+        maxWaiting = settings.maxInFlight
         heldSecond = now
     }
 
     /// Requests under way and waiting: so many deliveries wait for this lane.
-    var occupancy: Int { underWay + queue.count }
+    var occupancy: Int { inFlight + queue.count }
 
     mutating func submit(_ send: LaneSend, now: Instant) -> Decision {
         // The gateway stops as well: what is claimed this late is left to another dispatcher.
         if isClosing { return .held(hold(now: now)) }
         switch circuit.admit(now: now) {
         case .probe:
-            underWay += 1
+            inFlight += 1
             return .send(isProbe: true)
         case .held: return .held(hold(now: now))
         case .traffic: break
         }
-        if underWay < limit.limit && queue.count == 0 {
-            underWay += 1
+        if inFlight < limit.limit && queue.count == 0 {
+            inFlight += 1
             return .send(isProbe: false)
         }
         limit.noteFull()
-        guard !isBehind, queue.count < mostWaiting else { return .held(hold(now: now)) }
+        guard !isBehind, queue.count < maxWaiting else { return .held(hold(now: now)) }
         queue.append(send, now: now)
         return .queued
     }
@@ -64,7 +64,7 @@ struct LaneBook: Sendable {
     mutating func note(
         _ outcome: SendOutcome, isProbe: Bool, latency: Int64, now: Instant
     ) -> (hold: LaneHold?, flushed: [(LaneSend, LaneHold)]) {
-        underWay -= 1
+        inFlight -= 1
         answers += 1
         limit.note(outcome, latency: latency, now: now)
         circuit.note(outcome, isProbe: isProbe, now: now)
@@ -77,8 +77,8 @@ struct LaneBook: Sendable {
 
     /// The next of what waits, once there is a slot for it.
     mutating func next() -> LaneSend? {
-        guard underWay < limit.limit, circuit.state == .closed, let send = queue.popFirst() else { return nil }
-        underWay += 1
+        guard inFlight < limit.limit, circuit.state == .closed, let send = queue.popFirst() else { return nil }
+        inFlight += 1
         return send
     }
 
@@ -86,7 +86,7 @@ struct LaneBook: Sendable {
     mutating func tick() {
         flow = flow * 0.8 + Double(answers)
         answers = 0
-        if isBehind && underWay < limit.limit { isBehind = false }
+        if isBehind && inFlight < limit.limit { isBehind = false }
     }
 
     /// The lane holds up the others.
@@ -108,7 +108,7 @@ struct LaneBook: Sendable {
     /// Whether the first in the queue has waited too long for a mere burst.
     func keepsWaiting(now: Instant) -> Bool {
         guard let oldest = queue.oldest else { return false }
-        return oldest.duration(to: now) >= Self.longestWait
+        return oldest.duration(to: now) >= Self.maxWait
     }
 
     private mutating func flush(now: Instant) -> [(LaneSend, LaneHold)] {

@@ -9,7 +9,7 @@ import SecurePushCore
 ///
 /// What is published again then stands in the queue itself. The evidence for what was due before stays; there is no new
 /// one until the queue is empty again.
-struct EmptyQueueEvidence {
+struct LostMessageDetector {
     private let calm: Duration
     private var emptySince: ContinuousClock.Instant?
     /// What fell due by then, and is still there, has been lost; `nil` before there is evidence.

@@ -1,5 +1,5 @@
 /// What came of the wish to send a given up notification after all.
-public enum Reopening: Sendable, Hashable {
+public enum ReplayDecision: Sendable, Hashable {
     /// It is owed to these platforms again; empty where the record does not tell which, and a dispatcher finds out.
     case owed([Platform])
     /// Nothing is owed: no platform that the dead letter names was given up.
@@ -14,7 +14,7 @@ extension NotificationRecord {
     /// Decides what becomes of a notification whose sender wants it to be sent again where it failed, and its
     /// deliveries then: as ``reopening(_:now:)`` with every platform that is dead, those included that the hub refused
     /// for good. Where none is dead, nothing is owed.
-    public func resending(now: Timestamp) -> (result: Reopening, deliveries: [Delivery]) {
+    public func resending(now: Timestamp) -> (result: ReplayDecision, deliveries: [Delivery]) {
         let dead = deliveries.filter { $0.state == .dead }.map(\.platform)
         if dead.isEmpty && revokedAt == nil && expiresAt > now { return (.settled, deliveries) }
         return reopening(dead, now: now)
@@ -27,7 +27,7 @@ extension NotificationRecord {
     ///
     /// - Parameter givenUp: the platforms that the dead letter names; empty for a letter that names none, which the
     ///   broker itself gave up: then all that is owed begins again.
-    public func reopening(_ givenUp: [Platform], now: Timestamp) -> (result: Reopening, deliveries: [Delivery]) {
+    public func reopening(_ givenUp: [Platform], now: Timestamp) -> (result: ReplayDecision, deliveries: [Delivery]) {
         if revokedAt != nil { return (.revoked, deliveries) }
         if expiresAt <= now { return (.expired, deliveries) }
         let reopened = deliveries.map { delivery in

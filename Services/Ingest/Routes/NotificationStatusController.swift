@@ -12,9 +12,9 @@ import ServiceRuntime
 /// - `POST /api/notifications/{id}/resend`
 ///
 /// All are for senders with an API key, each of which sees only its own: another's is the same 404 as none.
-struct DirectoryController: Sendable {
+struct NotificationStatusController: Sendable {
     let caller: CallerAuthentication
-    let directory: any NotificationDirectory
+    let directory: any SenderNotifications
     /// The platforms fanned out to (`HUB_PLATFORMS`): what is owed where the sender named none.
     let platforms: [Platform]
     /// Publishes an entry of the outbox; what it leaves is published later all the same.
@@ -30,7 +30,7 @@ struct DirectoryController: Sendable {
     @Sendable func status(_ request: Request, context: some RequestContext) async throws -> Response {
         let sender = try await sender(of: request, from: context.clientAddress)
         guard let id = id(context), let record = try await directory.record(id, sender: sender) else {
-            throw DirectoryController.notFound
+            throw NotificationStatusController.notFound
         }
         return .uncached(.ok, json: NotificationStatusBody(record: record, platforms: platforms, now: .now).bytes)
     }
@@ -47,7 +47,7 @@ struct DirectoryController: Sendable {
     @Sendable func revoke(_ request: Request, context: some RequestContext) async throws -> Response {
         let sender = try await sender(of: request, from: context.clientAddress)
         guard let id = id(context), try await directory.revoke(id, sender: sender, now: .now) else {
-            throw DirectoryController.notFound
+            throw NotificationStatusController.notFound
         }
         return Response(status: .noContent, headers: [.cacheControl: "no-store"])
     }
@@ -56,7 +56,7 @@ struct DirectoryController: Sendable {
     @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
         let sender = try await sender(of: request, from: context.clientAddress)
         guard let id = id(context), let result = try await directory.resend(id, sender: sender, now: .now) else {
-            throw DirectoryController.notFound
+            throw NotificationStatusController.notFound
         }
         switch result {
         case .owed(let platforms):

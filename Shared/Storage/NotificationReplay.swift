@@ -2,7 +2,7 @@ import SecurePushCore
 
 /// Reopens notifications in a database: reads what is on record, decides, and writes it only where the record is still
 /// the one that was read, since a dispatcher may be at work on it.
-enum DeadLetterReopening {
+enum NotificationReplay {
     /// A record with what tells whether it has changed.
     struct Row: Sendable {
         var record: NotificationRecord
@@ -29,10 +29,10 @@ enum DeadLetterReopening {
     ///   - decide: what becomes of a record, and its deliveries then.
     ///   - write: returns the IDs whose records were written.
     static func run(
-        _ ids: [NotificationID], decide: (NotificationRecord) -> (result: Reopening, deliveries: [Delivery]),
+        _ ids: [NotificationID], decide: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery]),
         read: ([NotificationID]) async throws -> Rows, write: ([Change]) async throws -> Set<NotificationID>
-    ) async throws -> [NotificationID: Reopening] {
-        var results: [NotificationID: Reopening] = [:]
+    ) async throws -> [NotificationID: ReplayDecision] {
+        var results: [NotificationID: ReplayDecision] = [:]
         var missing = ids
         for _ in 0..<maximumRounds where !missing.isEmpty {
             var changes: [Change] = []

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 /// What the gate looks at in a request.
-struct HubKnock: Sendable {
+struct HubRequestCredentials: Sendable {
     /// The hub's name as it stands in the path; empty for what is about the namespace.
     let hub: String
     /// The `Host`.
@@ -14,7 +14,7 @@ struct HubKnock: Sendable {
     let authorization: String?
 }
 
-extension HubKnock {
+extension HubRequestCredentials {
     init(_ request: Request, _ context: EmulatorContext) {
         self.init(
             hub: context.parameters.get("hub") ?? "", authority: request.head.authority, path: request.uri.path,

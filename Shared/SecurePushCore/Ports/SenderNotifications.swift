@@ -1,6 +1,6 @@
 /// The sender's side of the store: what became of its notifications. Every call is held to one sender; what is
 /// another's is not there.
-public protocol NotificationDirectory: Sendable {
+public protocol SenderNotifications: Sendable {
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord?
 
     /// A page of notifications, newest first (by ID, which begins with the time).
@@ -15,5 +15,5 @@ public protocol NotificationDirectory: Sendable {
     /// rest as for ``DeadLetterLedger/reopen(_:now:)``. To be called before the ID is published.
     ///
     /// - Returns: what came of it; `nil` where the sender has no such notification.
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Reopening?
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision?
 }

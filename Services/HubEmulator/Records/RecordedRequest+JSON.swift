@@ -1,6 +1,6 @@
 import Foundation
 
-extension CrossingRecord: Encodable {
+extension RecordedRequest: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id = "Id"
         case sequence = "Sequence"

@@ -3,7 +3,7 @@ import HTTPTypes
 /// One request that crossed the hub, kept so that a person or a test can look at it.
 ///
 /// Only what costs nothing is done when it is made; texts and warnings are derived when somebody looks.
-struct CrossingRecord: Sendable {
+struct RecordedRequest: Sendable {
     enum Kind: String, Sendable {
         case send, direct, batch, scheduled, test, register, unregister
 

@@ -1,5 +1,5 @@
 /// The dispatcher's record: what is to be sent, and what became of it.
-public protocol DispatchLedger: Sendable {
+public protocol DispatchStore: Sendable {
     /// Claims notifications in one statement: counts up the attempt of each, notes the time, and returns its plan. What
     /// was accepted is queued then; a status that was reached is not taken back.
     /// An ID that the store does not know, or that appears twice, is absent, or there once.
