@@ -34,6 +34,8 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let rawStructuredFieldValues = Target.Dependency.product(
+    name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
@@ -44,10 +46,9 @@ let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift
 let pinned: [Target.Dependency] = [
     ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
     ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Tracing", "swift-distributed-tracing"),
-    ("StructuredFieldValues", "swift-http-structured-headers"), ("NIOExtras", "swift-nio-extras"),
-    ("NIOHTTP2", "swift-nio-http2"), ("NIOTransportServices", "swift-nio-transport-services"),
-    ("Numerics", "swift-numerics"), ("ServiceContextModule", "swift-service-context"),
-    ("SystemPackage", "swift-system"),
+    ("NIOExtras", "swift-nio-extras"), ("NIOHTTP2", "swift-nio-http2"),
+    ("NIOTransportServices", "swift-nio-transport-services"), ("Numerics", "swift-numerics"),
+    ("ServiceContextModule", "swift-service-context"), ("SystemPackage", "swift-system"),
 ].map { .product(name: $0.0, package: $0.1, condition: .when(platforms: [.custom("none")])) }
 
 let package = Package(
@@ -67,6 +68,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers.git", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
@@ -84,7 +86,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
-        .package(url: "https://github.com/apple/swift-http-structured-headers.git", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-transport-services.git", exact: "1.28.0"),
@@ -157,8 +158,7 @@ let package = Package(
             name: "Ingest",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-                httpTypes, hummingbird,
-                logging, metrics, nioCore, serviceLifecycle,
+                httpTypes, hummingbird, logging, metrics, nioCore, rawStructuredFieldValues, serviceLifecycle,
             ], path: "Services/Ingest", resources: [.embedInCode("OpenAPI/ingest.json")], swiftSettings: settings),
         .executableTarget(
             name: "Dispatcher",

@@ -14,7 +14,7 @@ struct BuiltIngest {
     var router: Router<ServiceRequestContext>
 }
 
-/// The composition root: reads no settings, makes every part and joins them. Tests call it too.
+/// The composition root: creates every part from the settings and connects the parts. Tests call it too.
 func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
@@ -34,37 +34,40 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
-            // Without the broker the outbox fills and nothing is refused.
+            // Without the broker the outbox fills, but no request is refused.
             ReadinessCheck(name: "amqp", isRequired: false) { publisher.problem },
             context.watch([senders.source, sealer.source] + (users?.sources ?? [])),
         ],
         details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.platforms),
         context: context)
-    let caller = CallerAuthentication(senders: senders, users: users)
-    let intake = NotificationIntake(
+    let acceptor = NotificationAcceptor(
         store: opened.store, sealer: sealer, relay: relay, platforms: configuration.platforms,
         retention: configuration.retention)
-    addNotificationRoutes(to: router, caller: caller, intake: intake, directory: opened.store)
+    addNotificationRoutes(
+        to: router, authentication: SenderAuthentication(senders: senders, users: users), acceptor: acceptor,
+        notifications: opened.store)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     return BuiltIngest(
         services: [opened.service, publisher, gauge, relay, purge, http], store: opened.store, router: router)
 }
 
-/// The routes that senders call.
+/// Adds the routes for senders.
 func addNotificationRoutes(
-    to router: some RouterMethods<some RequestContext>, caller: CallerAuthentication, intake: NotificationIntake,
-    directory: any SenderNotifications
+    to router: some RouterMethods<some RequestContext>, authentication: SenderAuthentication,
+    acceptor: NotificationAcceptor, notifications: any SenderNotifications
 ) {
-    NotificationsController(caller: caller, intake: intake).addRoutes(to: router)
-    BatchController(caller: caller, intake: intake).addRoutes(to: router)
-    NotificationStatusController(caller: caller, directory: directory, platforms: intake.platforms) { entry in
-        intake.relay.handOver(entries: CollectionOfOne(entry))
+    NotificationSendController(authentication: authentication, acceptor: acceptor).addRoutes(to: router)
+    BatchController(authentication: authentication, acceptor: acceptor).addRoutes(to: router)
+    NotificationStatusController(
+        authentication: authentication, notifications: notifications, platforms: acceptor.platforms
+    ) { entry in
+        acceptor.relay.handOver(entries: CollectionOfOne(entry))
     }
     .addRoutes(to: router)
 }
 
-/// The description of the API, with the platforms that are served here.
+/// The description of the API, with the platforms that this service is configured for.
 func ingestOpenAPI(platforms: [Platform]) throws -> OpenAPIDocument {
     let names = platforms.map { JSONText.quoted($0.rawValue) }.joined(separator: ",")
     return try OpenAPIDocument(

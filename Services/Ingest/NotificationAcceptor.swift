@@ -1,7 +1,10 @@
+import Metrics
 import SecurePushCore
+import ServiceRuntime
+import Synchronization
 
-/// Makes notifications of requests, seals their payloads and takes them into the store: what the routes have in common.
-struct NotificationIntake: Sendable {
+/// Turns requests into notifications, seals their payloads and stores them: the part that all routes share.
+struct NotificationAcceptor: Sendable {
     let store: any NotificationWriter & IdempotentWriter
     let sealer: PayloadSealer
     let relay: OutboxRelay
@@ -9,13 +12,13 @@ struct NotificationIntake: Sendable {
     let platforms: [Platform]
     /// The lifetime of a payload whose sender set none (`RETENTION`).
     let retention: Duration
-    /// The time; tests have their own.
+    /// The current time; tests replace it.
     var now: @Sendable () -> Timestamp = { .now }
-    let inFlight = InFlightKeys()
-    /// The bytes that the requests in flight may hold; tests have a smaller budget.
+    /// Bounds the bytes of the requests in flight; tests use a smaller budget.
     var budget = RequestBudget()
     let turns = StoringTurns()
-    let metrics = IntakeMetrics()
+    private let inFlight = InFlightKeys()
+    private let metrics = AcceptedMetrics()
 
     init(
         store: any NotificationWriter & IdempotentWriter, sealer: PayloadSealer, relay: OutboxRelay,
@@ -28,7 +31,7 @@ struct NotificationIntake: Sendable {
         self.retention = retention
     }
 
-    /// Reads a JSON text.
+    /// Reads the JSON text of a request.
     func read(
         _ text: UnsafeBufferPointer<UInt8>, now: Timestamp
     ) throws(CreateNotificationRefusal) -> CreateNotificationRequest {
@@ -52,7 +55,7 @@ struct NotificationIntake: Sendable {
             notifications: sealed, answer: IdempotentRequest.Answer(location: response.location, body: response.bytes))
     }
 
-    /// Seals and stores one request in its turn. Returns once it is durable, broker up or not.
+    /// Seals and stores one request in its turn. Returns once it is durable, whether or not the broker is reachable.
     ///
     /// - Throws: ``StorageError`` or ``PayloadError``; nothing is stored then.
     func accept(
@@ -65,7 +68,7 @@ struct NotificationIntake: Sendable {
         }
     }
 
-    /// Returns once all are durable, broker up or not.
+    /// Stores requests in one transaction. Returns once all are durable.
     ///
     /// - Throws: ``StorageError``; none is stored then.
     func append(_ requests: [SealedRequest]) async throws {
@@ -73,10 +76,157 @@ struct NotificationIntake: Sendable {
         didAppend(requests)
     }
 
-    /// What follows once notifications are durable.
-    func didAppend(_ requests: [SealedRequest]) {
+    /// Hands durable notifications to the relay and counts them.
+    private func didAppend(_ requests: [SealedRequest]) {
         let notifications = requests.flatMap { $0.notifications.map(\.notification) }
         relay.handOver(notifications)
         metrics.created(notifications)
+    }
+}
+
+// MARK: - Idempotency-Key
+
+extension NotificationAcceptor {
+    /// How long a key and its answer are kept.
+    static let keyLifetime = Duration.seconds(86_400)
+
+    /// Accepts a request at most once per key.
+    ///
+    /// A repeat is answered 409 only while this process handles the first request. If another process handles it, the
+    /// repeat waits in the store for the first one's transaction and then returns its answer. This needs no reservation
+    /// row, which a crash would leave behind.
+    ///
+    /// The key is looked up first only if the request is refused: it may repeat a request that was valid then, and
+    /// whose dates have passed since. For all other requests the store finds an earlier one during the append, so that
+    /// a first request costs one statement.
+    ///
+    /// - Parameters:
+    ///   - body: the bytes as received; the same key with another body is an error.
+    ///   - request: the request, or why it is refused; a refusal leaves the key free.
+    /// - Throws: the refusal; ``StorageError``; ``Problem``: 409 while the key is in use, 422 for another body.
+    func acceptOnce(
+        _ key: IdempotentRequest.Key, body: [UInt8], now: Timestamp,
+        request: Result<CreateNotificationRequest, any Error>, from origin: RequestOrigin
+    ) async throws -> IdempotentOutcome {
+        guard inFlight.insert(key) else {
+            throw Problem.conflict(
+                "A request with this Idempotency-Key is in progress; retry in one second.", retryAfter: .seconds(1))
+        }
+        defer { inFlight.remove(key) }
+        switch request {
+        case .success(let request):
+            return try await turns.withTurn(of: request.storedBytes) {
+                try await append(try seal(request, from: origin, now: now), once: key, body: body, now: now)
+            }
+        case .failure(let refusal):
+            guard let earlier = try await store.request(key, now: now) else { throw refusal }
+            return try replay(earlier, body: body)
+        }
+    }
+
+    private func append(
+        _ sealed: SealedRequest, once key: IdempotentRequest.Key, body: [UInt8], now: Timestamp
+    ) async throws -> IdempotentOutcome {
+        let request = IdempotentRequest(
+            key: key, fingerprint: sealer.fingerprint(of: body, context: key.fingerprintContext),
+            answer: sealed.answer, expiresAt: now + Self.keyLifetime)
+        if let earlier = try await store.append(sealed.notifications, once: request, now: now) {
+            return try replay(earlier, body: body)
+        }
+        didAppend([sealed])
+        return IdempotentOutcome(answer: sealed.answer, isReplay: false)
+    }
+
+    private func replay(_ earlier: IdempotentRequest, body: [UInt8]) throws(Problem) -> IdempotentOutcome {
+        switch sealer.isFingerprint(earlier.fingerprint, of: body, context: earlier.key.fingerprintContext) {
+        case true?:
+            metrics.replayed(earlier.key)
+            return IdempotentOutcome(answer: earlier.answer, isReplay: true)
+        case false?:
+            throw .idempotencyKeyReused("This Idempotency-Key was used with a different body; use a new key.")
+        case nil:
+            // The earlier answer could hide that this body was never sent.
+            throw .idempotencyKeyReused(
+                "This Idempotency-Key was used before the payload keys changed, so the bodies can no longer be "
+                    + "compared; check whether the notification was sent before you use a new key.")
+        }
+    }
+}
+
+/// The idempotency keys of the requests that this process is handling.
+private final class InFlightKeys: Sendable {
+    private let keys = Mutex<Set<IdempotentRequest.Key>>([])
+
+    /// - Returns: `false` if the key is in use; otherwise the caller must ``remove(_:)`` it.
+    func insert(_ key: IdempotentRequest.Key) -> Bool { keys.withLock { $0.insert(key).inserted } }
+
+    func remove(_ key: IdempotentRequest.Key) { keys.withLock { _ = $0.remove(key) } }
+}
+
+extension Problem {
+    fileprivate static func idempotencyKeyReused(_ detail: String) -> Problem {
+        var problem = Problem.unprocessable(detail)
+        problem.type = "urn:securepush:problem:idempotency-key-reused"
+        problem.title = "Idempotency-Key Reused"
+        return problem
+    }
+}
+
+extension IdempotentRequest.Key {
+    /// Unique per key: NUL ends each part, and no part contains one.
+    fileprivate var fingerprintContext: [UInt8] { Array("\(line)\0\(value)\0\(sender)".utf8) }
+}
+
+// MARK: - Values
+
+/// How a request ended.
+struct IdempotentOutcome: Sendable {
+    let answer: IdempotentRequest.Answer
+    /// Whether the request repeats an earlier one and gets that one's answer.
+    let isReplay: Bool
+}
+
+/// A request whose notifications are sealed: what goes to the store, and the answer to the sender.
+struct SealedRequest: Sendable {
+    let notifications: [SealedNotification]
+    let answer: IdempotentRequest.Answer
+}
+
+/// The origin of a request.
+struct RequestOrigin: Sendable {
+    /// See ``Notification/sender``.
+    let sender: String
+    /// W3C Trace Context: the sender's, or a new one.
+    let traceparent: String
+
+    /// - Parameter traceparent: the sender's; `nil` starts a new trace.
+    init(sender: String, traceparent: String?) {
+        self.sender = sender
+        self.traceparent = traceparent ?? TraceContext.random().traceparent
+    }
+}
+
+/// Counts the notifications that were answered with 201.
+private struct AcceptedMetrics: Sendable {
+    private let createdBySenders = counter("sender", "created")
+    private let createdByUsers = counter("user", "created")
+    private let replayedToSenders = counter("sender", "replayed")
+    private let replayedToUsers = counter("user", "replayed")
+
+    private static func counter(_ caller: String, _ result: String) -> Counter {
+        Counter(
+            label: "securepush_notifications_accepted_total", dimensions: [("caller", caller), ("result", result)])
+    }
+
+    /// Counts notifications of one call, which all have the same sender.
+    func created(_ notifications: [Notification]) {
+        guard let first = notifications.first else { return }
+        let counter = SenderAuthentication.Caller.isUser(first.sender) ? createdByUsers : createdBySenders
+        counter.increment(by: notifications.count)
+    }
+
+    /// Counts a request that got an earlier answer.
+    func replayed(_ key: IdempotentRequest.Key) {
+        (SenderAuthentication.Caller.isUser(key.sender) ? replayedToUsers : replayedToSenders).increment()
     }
 }

@@ -1,34 +1,35 @@
 import Logging
+import Metrics
 import SecurePushCore
 import ServiceLifecycle
 
-/// Destroys what has outlived its time: the ciphertext of expired notifications within a minute of their expiry, later
-/// their rows, and idempotency keys.
+/// Deletes expired data: the ciphertext of a notification within a minute after its expiry, later its rows, and
+/// idempotency keys.
 ///
-/// Every ingest process sweeps; the store keeps them out of each other's way.
+/// Every ingest process sweeps; the store keeps them from blocking each other.
 struct PurgeSweep: Service {
     let retention: any Retention
     let logger: Logger
     private let clock: any Clock<Duration>
     private let metrics = PurgeMetrics()
     private let problem = LastingProblemLog(
-        "Expired notifications cannot be purged for now.", end: "Expired notifications are purged again.")
+        "Expired notifications cannot be purged", end: "Expired notifications are purged again")
 
-    /// How often it is looked for what has expired; a sixth of the minute, so that failures have room.
+    /// The time between two sweeps: a sixth of the minute, which leaves time for failed sweeps.
     static let interval = Duration.seconds(10)
 
-    /// - Parameter clock: measures batches and waits; a test's one does not wait.
+    /// - Parameter clock: measures batches and waits; a test's clock does not wait.
     init(retention: any Retention, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
         self.retention = retention
         self.logger = logger
         self.clock = clock
     }
 
-    /// Runs until a graceful shutdown, which it does not hold up.
+    /// Runs until a graceful shutdown, which it does not delay.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var pace = PurgePace()
-            // Processes that were started together must not go in step.
+            // Random, so that processes that were started together do not sweep at the same time.
             var wait = Self.interval * Double.random(in: 0...1)
             while (try? await clock.sleep(for: wait)) != nil {
                 await sweep(&pace)
@@ -37,7 +38,7 @@ struct PurgeSweep: Service {
         }
     }
 
-    /// Works off all that is due now, batch by batch.
+    /// Purges everything that is due now, batch by batch.
     private func sweep(_ pace: inout PurgePace) async {
         while !Task.isCancelled {
             do {
@@ -56,5 +57,51 @@ struct PurgeSweep: Service {
                 return
             }
         }
+    }
+}
+
+/// How fast a backlog of expired data is purged alongside live traffic.
+///
+/// A batch blocks writers while it runs, so batches are kept below ``target``. Each is followed by a pause of twice its
+/// duration, so purging takes at most a third of the store's time. A value without clock or store.
+struct PurgePace: Equatable {
+    /// A batch that takes longer makes the next one smaller.
+    static let target = Duration.milliseconds(50)
+    static let limits = 16...1000
+    /// The longest pause: a slow store must not stop the purge.
+    static let maxPause = Duration.seconds(2)
+
+    /// Rows of each kind in the next batch.
+    private(set) var limit = 500
+
+    /// Adapts ``limit`` to the last batch.
+    ///
+    /// - Parameters:
+    ///   - largest: the number of rows of the most frequent kind in it.
+    ///   - duration: how long it took.
+    /// - Returns: the pause before the next batch; `nil` if the batch was not full, so that nothing is left.
+    mutating func pause(afterBatchOf largest: Int, taking duration: Duration) -> Duration? {
+        let isFull = largest >= limit
+        if duration > PurgePace.target {
+            limit = max(limit / 2, PurgePace.limits.lowerBound)
+        } else if isFull, duration * 2 <= PurgePace.target {
+            limit = min(limit * 2, PurgePace.limits.upperBound)
+        }
+        return isFull ? min(duration * 2, PurgePace.maxPause) : nil
+    }
+}
+
+/// Counts purged rows and measures batches.
+private struct PurgeMetrics: Sendable {
+    private let payloads = Counter(label: "securepush_purged_total", dimensions: [("kind", "payload")])
+    private let notifications = Counter(label: "securepush_purged_total", dimensions: [("kind", "notification")])
+    private let keys = Counter(label: "securepush_purged_total", dimensions: [("kind", "key")])
+    private let duration = Metrics.Timer(label: "securepush_purge_batch_duration_seconds")
+
+    func count(_ report: PurgeReport, taking duration: Duration) {
+        payloads.increment(by: report.payloads)
+        notifications.increment(by: report.notifications)
+        keys.increment(by: report.keys)
+        self.duration.record(duration: duration)
     }
 }

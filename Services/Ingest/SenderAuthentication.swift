@@ -1,45 +1,47 @@
 import Authentication
+import Hummingbird
 import SecurePushCore
+import ServiceRuntime
 
-/// Who calls the ingest API: an application server with its key, or a user with the tutorial's "Send push".
-struct CallerAuthentication: Sendable {
+/// Authenticates callers of the ingest API: application servers by API key, users for the tutorial's "Send push".
+struct SenderAuthentication: Sendable {
     enum Caller: Sendable {
         case sender(String)
         case user(UserName)
 
-        /// What the store keeps as the sender.
+        /// The sender's name, as the store keeps it.
         var name: String {
             switch self {
             case .sender(let name): name
-            // No API key is called so: its name has no colon.
+            // Names of API keys have no colon, so the two kinds never collide.
             case .user(let name): "user:\(name)"
             }
         }
 
-        /// Whether a sender as the store keeps it is a user.
+        /// Whether a sender's name, as the store keeps it, belongs to a user.
         static func isUser(_ sender: String) -> Bool { sender.utf8.starts(with: "user:".utf8) }
     }
 
     let senders: APIKeyRing
-    /// `nil` where no credentials of users are configured.
+    /// `nil` if no user credentials are configured.
     let users: UserAuthenticator?
 
-    /// - Parameter client: where the request came from (`context.clientAddress`), for the limits on wrong passwords.
     /// - Throws: ``AuthenticationError``.
-    func authenticate(_ authorization: String?, from client: ClientAddress?) async throws -> Caller {
-        let refusal: AuthenticationError
+    func caller(of request: Request, context: some RequestContext) async throws -> Caller {
+        let authorization = request.headers[.authorization]
+        let keyError: AuthenticationError
         do {
             return .sender(try senders.sender(authorization: authorization))
         } catch {
-            refusal = error
+            keyError = error
         }
-        guard let users else { throw refusal }
+        guard let users else { throw keyError }
         do {
-            return .user(try await users.authenticate(authorization: authorization, from: client))
+            return .user(try await users.authenticate(authorization: authorization, from: context.clientAddress))
         } catch {
-            // What is no token at all was meant for an API key, and may be one where keys cannot be read now.
-            let isKey = error.code == .malformed && (refusal.code == .invalid || refusal.code == .unavailable)
-            throw isKey ? refusal : error
+            // Credentials that are no token were meant as an API key, which may be valid if keys cannot be read now.
+            let isKey = error.code == .malformed && (keyError.code == .invalid || keyError.code == .unavailable)
+            throw isKey ? keyError : error
         }
     }
 }

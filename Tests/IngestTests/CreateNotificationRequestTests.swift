@@ -78,6 +78,18 @@ import Testing
             ])
     }
 
+    @Test func issuesAreInTheOrderOfTheBody() throws {
+        let body = #"{"Payload": 1, "x": 0, "Priority": 2, "PAYLOAD": 3, "Alert": {"y": 0, "Title": 4}}"#
+        #expect {
+            _ = try Self.read(body)
+        } throws: { error in
+            guard case CreateNotificationRefusal.invalid(let issues) = error else { return false }
+            return issues.entries.map(\.pointer) == [
+                "/x", "/Priority", "/Payload", "/Alert/y", "/Alert/Title", "/Recipient",
+            ]
+        }
+    }
+
     @Test(arguments: [
         (#"[]"#, ""), (#"{"Payload":1}"#, "/Recipient"), (#"{"Recipient":"a"}"#, "/Payload"),
         (#"{"Recipient":"","Payload":1}"#, "/Recipient"), (#"{"Recipient":"a\u0000","Payload":1}"#, "/Recipient"),
@@ -108,7 +120,7 @@ import Testing
     }
 
     @Test func payloadsHaveALimit() throws {
-        let limit = CreateNotificationRequest.Limit.payloadBytes
+        let limit = CreateNotificationRequest.Limit.maxPayloadBytes
         let fitting = String(repeating: "x", count: limit)
         _ = try Self.read(#"{"Recipient":"a","Payload":"\#(fitting)"}"#)
         #expect(throws: CreateNotificationRefusal.payloadTooLarge(bytes: limit + 1)) {

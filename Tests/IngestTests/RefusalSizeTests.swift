@@ -29,12 +29,12 @@ struct RefusalSizeTests {
             #expect(try answer.pointers().count == 100)
             // Recipient and Payload are missing, too.
             let detail = try #require(try answer.object()["detail"] as? String)
-            #expect(detail == "Some members are not as they must be. 4902 more are not listed.")
+            #expect(detail == "The request has invalid fields; see `errors`. 4902 more are not listed.")
             let recipients = [String](repeating: "0", count: 1000).joined(separator: ",")
             let many = try await bench.post(#"{"Recipients":[\#(recipients)],"Payload":1}"#)
             #expect(try many.pointers().count == 100)
             let rest = try #require(try many.object()["detail"] as? String)
-            #expect(rest == "Some members are not as they must be. 900 more are not listed.")
+            #expect(rest == "The request has invalid fields; see `errors`. 900 more are not listed.")
         }
     }
 

@@ -5,37 +5,37 @@ import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
-/// `POST /api/notifications/batch`: takes many notifications, a JSON text a line (NDJSON), and answers as it goes.
+/// `POST /api/notifications/batch`: accepts many notifications, one JSON text per line (NDJSON), and streams a result
+/// for each.
 struct BatchController: Sendable {
-    let caller: CallerAuthentication
-    let intake: NotificationIntake
+    let authentication: SenderAuthentication
+    let acceptor: NotificationAcceptor
     private let problem = LastingProblemLog(
-        "Lines of batches were not stored.", end: "Lines of batches are stored again.")
+        "Batch lines could not be stored", end: "Batch lines are stored again")
 
-    init(caller: CallerAuthentication, intake: NotificationIntake) {
-        self.caller = caller
-        self.intake = intake
+    init(authentication: SenderAuthentication, acceptor: NotificationAcceptor) {
+        self.authentication = authentication
+        self.acceptor = acceptor
     }
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.post("/api/notifications/batch", use: accept)
     }
 
-    /// Answers 200 before it has read a line; what becomes of each is in its result.
+    /// Responds 200 before it has read a line; each line has its own result in the body.
     @Sendable func accept(_ request: Request, context: some RequestContext) async throws -> Response {
-        let caller = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
-        guard case .sender(let sender) = caller else {
-            throw Problem.forbidden("A user may only send a confirmation to itself, and in no batch.")
+        guard case .sender(let sender) = try await authentication.caller(of: request, context: context) else {
+            throw Problem.forbidden("Users may not send batches, only a confirmation to themselves.")
         }
         let key = try IdempotencyKeyHeader.value(in: request.headers)
         guard MediaType.isNDJSON(request.headers[.contentType]) else {
             throw Problem.unsupportedMediaType("The body must be application/x-ndjson in UTF-8.")
         }
-        let share = intake.budget.share()
+        let share = acceptor.budget.share()
         try share.add(BatchLimit.heldBytes)
-        let reader = BatchReader(intake: intake, keepsText: key != nil)
+        let reader = BatchReader(acceptor: acceptor, keepsText: key != nil)
         let storer = BatchStorer(
-            intake: intake,
+            acceptor: acceptor,
             origin: RequestOrigin(sender: sender, traceparent: request.headers.traceContext?.traceparent), key: key,
             // `context.id` traps where a log handler keeps no metadata.
             requestID: context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? "none", logger: context.logger,
@@ -54,17 +54,72 @@ struct BatchController: Sendable {
     private static func stream(
         _ body: RequestBody, through reader: BatchReader, _ storer: BatchStorer, to writer: inout any ResponseBodyWriter
     ) async throws {
-        let lines = BatchPipe<BatchLine>(limit: BatchLimit.groupBytes)
-        let results = BatchPipe<[UInt8]>(limit: BatchLimit.waitingResultBytes)
+        let lines = BatchPipe<BatchLine>(limit: BatchLimit.maxGroupBytes)
+        let results = BatchPipe<[UInt8]>(limit: BatchLimit.maxWaitingResultBytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await reader.run(body, into: lines) }
             group.addTask { await storer.run(lines, into: results) }
-            // Where the client is gone, writing throws, which cancels the other stages.
+            // If the client is gone, writing throws, which cancels the other stages.
             while let texts = await results.receive() {
                 for text in texts { try await writer.write(ByteBuffer(bytes: text)) }
             }
         }
-        // An answer that was cut off must not look complete.
+        // A response that was cut off must not look complete.
         try Task.checkCancellation()
     }
+}
+
+/// A line of a batch, read and not yet stored.
+struct BatchLine: Sendable {
+    enum Content: Sendable {
+        case request(CreateNotificationRequest)
+        /// Why the line is refused.
+        case refused(Problem)
+        /// The line was not read, so no earlier batch can have accepted it: its key is not looked up.
+        case unread(Problem)
+    }
+
+    /// From 1; lines of white space are not counted.
+    let number: Int
+    /// The time at which it was read.
+    let readAt: Timestamp
+    /// The line itself if the batch has an `Idempotency-Key`, otherwise empty.
+    let text: [UInt8]
+    let content: Content
+
+    /// The approximate bytes that the line holds here and will hold in a transaction: its text; the payload per
+    /// recipient and its rows; the errors of a refused line.
+    var weight: Int {
+        switch content {
+        case .request(let request):
+            (request.payload.count + Self.overhead) * max(request.recipients.count, 1) + text.count
+        case .refused(let problem), .unread(let problem):
+            problem.errors.reduce(Self.overhead + text.count) { $0 + $1.pointer.utf8.count + $1.detail.utf8.count + 64 }
+        }
+    }
+
+    /// The approximate bytes that the store gets.
+    var storedBytes: Int {
+        guard case .request(let request) = content else { return 0 }
+        return request.storedBytes
+    }
+
+    /// Limits a group to 256 lines, even of the smallest size.
+    static let overhead = BatchLimit.maxGroupBytes / 256
+}
+
+/// The limits of a batch; see docs/api.md.
+enum BatchLimit {
+    static let maxLines = 10_000
+    /// The same as for the body of a single request.
+    static let maxLineBytes = CreateNotificationRequest.Limit.maxBodyBytes
+    /// The bytes of lines that are stored together.
+    static let maxGroupBytes = 1024 * 1024
+    /// Results that may wait for a client that does not read. Many clients write everything before they read anything.
+    /// If this were less than the results of 10,000 ordinary lines, both sides would wait for each other forever.
+    static let maxWaitingResultBytes = 4 * 1024 * 1024
+    /// The share of a batch in ``RequestBudget``: the lines that wait, and those that are being stored.
+    static let heldBytes = 2 * maxGroupBytes
+    /// How long a batch may go on after the service is told to stop.
+    static let drainDuration = Duration.seconds(5)
 }

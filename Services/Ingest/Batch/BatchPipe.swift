@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What one stage of a batch hands to the next: bounded, so that a slow stage slows down those before it.
+/// A bounded pipe between two stages of a batch: a slow stage slows down the stages before it.
 ///
-/// The receiver gets all that has come since it last looked, and so works in groups without a timer: a lone element is
-/// not delayed. There is one sender and one receiver.
+/// The receiver gets everything that was sent since it last received, so it works in groups without a timer and a
+/// single element is not delayed. There is one sender and one receiver.
 final class BatchPipe<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -19,12 +19,12 @@ final class BatchPipe<Element: Sendable>: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: the weight at which the sender has to wait; one sending may go beyond it.
+    /// - Parameter limit: the weight at which the sender must wait; a single call may exceed it.
     init(limit: Int) { self.limit = limit }
 
-    /// Hands on elements as soon as there is room.
+    /// Sends elements; waits while the pipe is full.
     ///
-    /// - Returns: whether they went in; they do not when the task is cancelled.
+    /// - Returns: whether the elements were sent; `false` if the task is cancelled.
     func send(_ elements: [Element], weight: Int) async -> Bool {
         await step(of: .sender) { state in
             guard state.weight < limit else { return .wait }
@@ -36,7 +36,8 @@ final class BatchPipe<Element: Sendable>: Sendable {
         }
     }
 
-    /// All there is, at least one; `nil` once the sender has finished and nothing is left, or the task is cancelled.
+    /// All elements that were sent, at least one; `nil` if the sender has finished and nothing is left, or if the task
+    /// is cancelled.
     func receive() async -> [Element]? {
         await step(of: .receiver) { state in
             if state.elements.isEmpty { return state.isFinished ? .done(nil) : .wait }
@@ -50,7 +51,7 @@ final class BatchPipe<Element: Sendable>: Sendable {
         }
     }
 
-    /// Nothing more is sent.
+    /// Ends the pipe: no more elements follow.
     func finish() {
         let receiver = state.withLock { state in
             state.isFinished = true
@@ -59,7 +60,7 @@ final class BatchPipe<Element: Sendable>: Sendable {
         receiver?.resume()
     }
 
-    /// Repeats a side's step until it is done, and wakes the other side then.
+    /// Repeats a side's step until it is done, then wakes the other side.
     private func step<Value: Sendable>(
         of side: Side, _ step: (inout State) -> Step<Value>, whenCancelled: () -> Value
     ) async -> Value {
@@ -71,19 +72,19 @@ final class BatchPipe<Element: Sendable>: Sendable {
             }
             other?.resume()
             if case .done(let value) = result { return value }
-            await park(side)
+            await suspend(side)
         }
         return whenCancelled()
     }
 
-    /// Waits until the other side has done something. A wake-up for nothing is harmless: the step is tried again.
-    private func park(_ side: Side) async {
+    /// Waits until the other side has made a step. A spurious wake-up is harmless: the step is tried again.
+    private func suspend(_ side: Side) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let resumesAtOnce = state.withLock { state in
                     let canGoOn =
                         side == .sender ? state.weight < limit : state.isFinished || !state.elements.isEmpty
-                    // Read under the lock: a cancellation that comes later finds the continuation.
+                    // Checked under the lock: a later cancellation finds the continuation.
                     if canGoOn || Task.isCancelled { return true }
                     state.waiting[side] = continuation
                     return false

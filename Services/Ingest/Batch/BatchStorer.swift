@@ -2,22 +2,22 @@ import Logging
 import SecurePushCore
 import ServiceRuntime
 
-/// The second stage of a batch: stores lines in groups and makes their results, in their order.
+/// The second stage of a batch: stores lines in groups and creates their results, in the order of the lines.
 struct BatchStorer: Sendable {
-    let intake: NotificationIntake
+    let acceptor: NotificationAcceptor
     let origin: RequestOrigin
-    /// The batch's `Idempotency-Key`; each line is kept under it with its number.
+    /// The batch's `Idempotency-Key`; it and the line's number are the key of a line.
     let key: String?
     let requestID: String
     let logger: Logger
     /// Shared by all batches.
     let problem: LastingProblemLog
 
-    /// A line's result: the answer, or why there is none.
+    /// The result of a line: the answer, or why the line was not accepted.
     private typealias Result = Swift.Result<[UInt8], any Error>
 
     func run(_ lines: BatchPipe<BatchLine>, into results: BatchPipe<[UInt8]>) async {
-        // What comes while one group is being stored is the next one.
+        // Lines that arrive while one group is being stored are the next group.
         while let group = await lines.receive() {
             let text = text(of: await store(group))
             guard await results.send([text], weight: text.count) else { break }
@@ -28,7 +28,7 @@ struct BatchStorer: Sendable {
     private func store(_ lines: [BatchLine]) async -> [Result] {
         if let key { return await storeOnce(lines, key: key) }
         do {
-            return try await intake.turns.withTurn(of: lines.reduce(0) { $0 + $1.storedBytes }) {
+            return try await acceptor.turns.withTurn(of: lines.reduce(0) { $0 + $1.storedBytes }) {
                 await storeTogether(lines)
             }
         } catch {
@@ -53,14 +53,14 @@ struct BatchStorer: Sendable {
         return results
     }
 
-    /// Stores requests in one transaction. Where the store refuses that for good, it is not known which one it does not
-    /// like, and one shall spoil no other: each is tried alone.
+    /// Stores requests in one transaction. If the store rejects the transaction permanently, each request is tried
+    /// alone, so that a bad one does not affect the others.
     ///
-    /// - Returns: what was not stored.
+    /// - Returns: the requests that were not stored.
     private func append(_ requests: [(index: Int, request: SealedRequest)]) async -> [(Int, any Error)] {
         if requests.isEmpty { return [] }
         do {
-            try await intake.append(requests.map(\.request))
+            try await acceptor.append(requests.map(\.request))
             problem.succeeded(to: logger)
             return []
         } catch {
@@ -92,8 +92,8 @@ struct BatchStorer: Sendable {
         if case .unread(let problem) = line.content { return .failure(problem) }
         let key = IdempotentRequest.Key(sender: origin.sender, value: key, line: line.number)
         do {
-            let outcome = try await intake.acceptOnce(
-                key, body: line.text, now: line.readAt, wanted: Swift.Result { try request(of: line) }, from: origin)
+            let outcome = try await acceptor.acceptOnce(
+                key, body: line.text, now: line.readAt, request: Swift.Result { try request(of: line) }, from: origin)
             problem.succeeded(to: logger)
             return .success(outcome.answer.body)
         } catch {
@@ -103,7 +103,7 @@ struct BatchStorer: Sendable {
     }
 
     private func seal(_ line: BatchLine) throws -> SealedRequest {
-        try intake.seal(try request(of: line), from: origin, now: line.readAt)
+        try acceptor.seal(try request(of: line), from: origin, now: line.readAt)
     }
 
     private func request(of line: BatchLine) throws(Problem) -> CreateNotificationRequest {
@@ -113,7 +113,7 @@ struct BatchStorer: Sendable {
         }
     }
 
-    /// A line each.
+    /// One line per result.
     private func text(of results: [Result]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(results.count * 256)

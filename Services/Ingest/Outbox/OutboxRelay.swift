@@ -4,62 +4,62 @@ import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 
-/// Publishes the IDs of stored notifications, and again whatever of them gets lost.
+/// Publishes the IDs of stored notifications, and republishes the IDs that the broker loses.
 ///
-/// The fast path is in memory: what a request has stored is handed over here and published with whatever else has come
-/// meanwhile. The sweep finds what the fast path did not bring through: what a crash or a broker's outage left, and
-/// what `NotBefore` holds back. The redelivery finds what the broker has lost after it had confirmed it. Answers to
-/// senders never wait for any of it.
+/// The fast path is in memory: requests hand over what they have stored, and the relay publishes it in groups. The
+/// sweep publishes what the fast path missed: entries left by a crash or an outage of the broker, and those that
+/// `NotBefore` delayed. The redelivery republishes what the broker lost after it had confirmed it. Responses to senders
+/// never wait for any of this.
 final class OutboxRelay: Service {
     let outbox: any Outbox
     let publisher: any DispatchPublisher
     let gauge: any DispatchGauge
-    let pace: OutboxTiming
+    let timing: OutboxTiming
     let now: @Sendable () -> Timestamp
     let logger: Logger
     let metrics = OutboxMetrics()
     let storeProblem = LastingProblemLog(
-        "The outbox cannot be reached; its entries wait.", end: "The outbox can be reached again.")
+        "The outbox cannot be reached; its entries stay pending", end: "The outbox can be reached again")
     private let confirmProblem = LastingProblemLog(
-        "Some IDs were not confirmed by the broker and stay in the outbox.", end: "The broker confirms IDs again.")
-    let confirmed = ConfirmedIDs(limit: Limit.confirmed)
-    /// Bounded by ``Limit/waiting``.
+        "The broker did not confirm some IDs; they stay in the outbox", end: "The broker confirms IDs again")
+    let confirmed = ConfirmedIDs(limit: Limit.maxConfirmed)
+    /// Bounded by ``Limit/maxWaiting``.
     private let mailbox = Mailbox<OutboxEntry>()
     private let lastBacklog = Mutex<OutboxBacklog?>(nil)
 
     enum Limit {
-        /// What may wait in memory; beyond it the outbox's own entry is enough, and the sweep finds it.
-        static let waiting = 20_000
-        /// IDs published in one go.
-        static let group = 512
+        /// Entries that may wait in memory. Any further entry stays in the outbox for the sweep.
+        static let maxWaiting = 20_000
+        /// IDs per call of the publisher.
+        static let groupSize = 512
         /// Groups that wait for their confirms at the same time.
-        static let groupsInFlight = 8
-        /// IDs leased, or noted as published, in one statement.
-        static let lease = 1000
+        static let maxGroupsInFlight = 8
+        /// IDs per statement that leases or confirms entries.
+        static let leaseSize = 1000
         /// Groups of a sweep that wait for their confirms at the same time.
-        static let sweepsInFlight = 4
-        /// Confirmed IDs kept in memory before it is noted: two seconds of a rate that is out of reach, in 1 MB.
-        static let confirmed = 60_000
-        /// Ready messages of the dispatch queue up to which lost ones are added to it.
-        static let ready = 1000
+        static let maxSweepsInFlight = 4
+        /// Confirmed IDs in memory: 1 MB, and more than two seconds' worth at any rate that can be reached.
+        static let maxConfirmed = 60_000
+        /// Lost messages are republished only while the dispatch queue has at most this many ready messages.
+        static let maxReady = 1000
     }
 
     init(
-        outbox: any Outbox, publisher: any DispatchPublisher, gauge: any DispatchGauge, pace: OutboxTiming = .standard,
-        now: @escaping @Sendable () -> Timestamp = { .now }, logger: Logger
+        outbox: any Outbox, publisher: any DispatchPublisher, gauge: any DispatchGauge,
+        timing: OutboxTiming = .standard, now: @escaping @Sendable () -> Timestamp = { .now }, logger: Logger
     ) {
         self.outbox = outbox
         self.publisher = publisher
         self.gauge = gauge
-        self.pace = pace
+        self.timing = timing
         self.now = now
         self.logger = logger
     }
 
-    /// What waited at the last look, a few seconds ago; `nil` before the first.
+    /// The backlog as last observed, a few seconds ago; `nil` before the first observation.
     var backlog: OutboxBacklog? { lastBacklog.withLock { $0 } }
 
-    /// Takes over stored notifications that are due now. Returns at once.
+    /// Takes over the stored notifications that are due now. Returns at once.
     func handOver(_ notifications: [Notification]) {
         handOver(
             entries: notifications.lazy.filter { $0.notBefore == nil }.map {
@@ -67,55 +67,55 @@ final class OutboxRelay: Service {
             })
     }
 
-    /// Takes over entries of the outbox that are due now, as many as there is room for. Returns at once.
+    /// Takes over outbox entries that are due now, up to the capacity of the mailbox. Returns at once.
     func handOver(entries: some Sequence<OutboxEntry>) {
         guard publisher.isConnected else { return }
-        mailbox.put(entries.prefix(max(0, Limit.waiting - mailbox.count)))
+        mailbox.put(entries.prefix(max(0, Limit.maxWaiting - mailbox.count)))
     }
 
-    /// Runs until a graceful shutdown, then publishes what is still in memory.
+    /// Runs until a graceful shutdown, then publishes the entries that are still in memory.
     func run() async throws {
         await withTaskGroup { group in
             group.addTask { await self.publishHandedOver() }
             group.addTask { await self.sweep() }
             group.addTask { await self.redeliver() }
-            group.addTask { await self.note() }
+            group.addTask { await self.confirmDue() }
             group.addTask { await self.observe() }
-            // All but the publishing ends with the shutdown, and that once the box is empty.
+            // The shutdown ends all tasks except publishing, which ends when the mailbox is empty.
             try? await gracefulShutdown()
             mailbox.close()
             await group.waitForAll()
         }
-        await note(confirmed.takeAll())
+        await confirm(confirmed.removeAll())
     }
 
     private func publishHandedOver() async {
         await withTaskGroup(of: Void.self) { group in
             var inFlight = 0
-            while let entries = await mailbox.take(limit: Limit.group) {
-                if inFlight == Limit.groupsInFlight {
+            while let entries = await mailbox.take(limit: Limit.groupSize) {
+                if inFlight == Limit.maxGroupsInFlight {
                     await group.next()
                     inFlight -= 1
                 }
                 inFlight += 1
-                group.addTask { await self.publishAndKeep(entries) }
+                group.addTask { await self.publishAndRemember(entries) }
             }
             await group.waitForAll()
         }
     }
 
-    /// Leases what is due and publishes it, group after group, so that a long backlog does not flood the broker.
+    /// Leases and publishes what is due, group after group, so that a long backlog does not flood the broker.
     ///
-    /// While groups wait for their confirms the next are leased: what many senders have scheduled for the same second
-    /// would else wait for one round trip after the other.
+    /// The next groups are leased while others wait for their confirms. Otherwise notifications that many senders have
+    /// scheduled for the same second would wait for one round trip after another.
     private func sweep() async {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Int.self) { group in
                 var inFlight = 0
                 while !Task.isCancelled {
                     var goesOn = true
-                    if inFlight == Limit.sweepsInFlight {
-                        // A broker that confirms nothing is not given lease after lease.
+                    if inFlight == Limit.maxSweepsInFlight {
+                        // Stop leasing while the broker confirms nothing.
                         goesOn = await group.next() ?? 0 > 0
                         inFlight -= 1
                     }
@@ -124,7 +124,9 @@ final class OutboxRelay: Service {
                         inFlight += 1
                         group.addTask { await self.publishLeased(entries) }
                     }
-                    if entries.count < Limit.lease || !goesOn { try? await Task.sleep(for: self.pace.sweep) }
+                    if entries.count < Limit.leaseSize || !goesOn {
+                        try? await Task.sleep(for: self.timing.sweepInterval)
+                    }
                 }
             }
         }
@@ -133,7 +135,7 @@ final class OutboxRelay: Service {
     private func lease() async -> [OutboxEntry] {
         let now = now()
         do {
-            let entries = try await outbox.lease(limit: Limit.lease, now: now, until: now + pace.lease)
+            let entries = try await outbox.lease(limit: Limit.leaseSize, now: now, until: now + timing.leaseDuration)
             storeProblem.succeeded(to: logger)
             return entries
         } catch {
@@ -142,32 +144,32 @@ final class OutboxRelay: Service {
         }
     }
 
-    /// - Returns: how many were confirmed.
+    /// - Returns: the number of confirmed IDs.
     private func publishLeased(_ entries: [OutboxEntry]) async -> Int {
-        let published = await publishAndKeep(entries)
+        let published = await publishAndRemember(entries)
         metrics.swept.increment(by: published)
         return published
     }
 
-    /// Publishes a group of unpublished entries, and keeps what was confirmed to be noted; the rest stays as it is.
+    /// Publishes a group of unpublished entries and remembers the confirmed IDs for ``confirmDue()``.
     ///
-    /// - Returns: how many were confirmed.
+    /// - Returns: the number of confirmed IDs.
     @discardableResult
-    private func publishAndKeep(_ entries: [OutboxEntry]) async -> Int {
+    private func publishAndRemember(_ entries: [OutboxEntry]) async -> Int {
         let start = ContinuousClock.now
         let ids = await publish(entries)
-        confirmed.keep(ids, until: start + pace.note)
+        confirmed.insert(ids, until: start + timing.confirmDelay)
         return ids.count
     }
 
     /// Publishes a group.
     ///
-    /// - Returns: those that were confirmed.
+    /// - Returns: the confirmed IDs.
     func publish(_ entries: [OutboxEntry]) async -> [NotificationID] {
         let start = ContinuousClock.now
         let messages = entries.map { DispatchMessage(id: $0.id, traceparent: $0.traceparent) }
         let results = await publisher.publish(messages, to: .dispatch)
-        metrics.confirm.recordNanoseconds(start.duration(to: .now).nanoseconds)
+        metrics.confirm.record(duration: start.duration(to: .now))
         var confirmed: [NotificationID] = []
         confirmed.reserveCapacity(entries.count)
         var failure: MessagingError?
@@ -199,9 +201,4 @@ final class OutboxRelay: Service {
             }
         }
     }
-}
-
-extension Duration {
-    /// Whole nanoseconds.
-    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

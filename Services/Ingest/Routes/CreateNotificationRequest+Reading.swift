@@ -1,175 +1,197 @@
 import SecurePushCore
 
-extension RequestReader {
-    /// Reads one member, noting what is wrong with it. `null` stands for an absent optional member.
-    mutating func read(_ member: Member, _ value: JSONSpan) {
-        if value.kind == .null, member != .payload, member != .recipient, member != .recipients { return }
-        switch member {
-        case .recipient: if let name = userName(value, member.pointer) { request.recipients = [name] }
-        case .recipients: readRecipients(value)
-        case .payload: readPayload(value)
-        case .presentation: request.presentation = choice(value, member) ?? .silent
-        case .alert: readAlert(value)
-        case .platforms: readPlatforms(value)
-        case .expiresAt: request.expiresAt = futureTime(value, member)
-        case .notBefore: request.notBefore = futureTime(value, member)
-        case .collapseKey: readCollapseKey(value)
-        case .priority: request.priority = choice(value, member)
-        }
-    }
-
-    private mutating func string(_ value: JSONSpan, _ pointer: String) -> String? {
-        guard value.kind == .string else {
-            note(pointer, "The value must be a string, not \(value.kind.phrase).")
-            return nil
-        }
-        return JSONScanner(bytes).text(of: value)
-    }
-
-    /// Gives the elements of an array one by one, and notes any other value.
+extension CreateNotificationRequest {
+    /// Reads a body.
     ///
-    /// - Returns: how many there were; `nil` for another value.
-    @discardableResult
-    private mutating func forEachElement(
-        of value: JSONSpan, _ pointer: String,
-        _ body: (_ reader: inout RequestReader, _ index: Int, _ element: JSONSpan) -> Void
-    ) -> Int? {
-        guard value.kind == .array else {
-            note(pointer, "The value must be an array, not \(value.kind.phrase).")
-            return nil
+    /// - Parameters:
+    ///   - body: JSON text; names are matched case-insensitively, unknown and repeated members are refused.
+    ///   - available: the platforms that a request may name (`HUB_PLATFORMS`).
+    ///   - retention: the lifetime of a payload without `ExpiresAt` (`RETENTION`).
+    /// - Throws: ``CreateNotificationRefusal``, which names every invalid member (see ``MemberIssues``).
+    init(
+        body: UnsafeBufferPointer<UInt8>, available: [Platform], retention: Duration, now: Timestamp
+    ) throws(CreateNotificationRefusal) {
+        var json: JSONObjectReader
+        do {
+            json = try JSONObjectReader(body)
+        } catch {
+            throw .malformed(error)
         }
-        var scanner = JSONScanner(bytes, range: value.range)
-        var count = 0
-        // Checked already: it cannot fail again.
-        try? scanner.elements { element in
-            body(&self, count, element)
-            count += 1
-        }
-        return count
+        var reading = RequestReading(available: available, retention: retention, now: now)
+        reading.read(&json)
+        if let bytes = reading.oversizedPayload { throw .payloadTooLarge(bytes: bytes) }
+        let volume = reading.payloadBytes * reading.request.recipients.count
+        if volume > Limit.maxVolumeBytes { throw .volumeTooLarge(bytes: volume) }
+        guard json.memberIssues.isEmpty else { throw .invalid(json.memberIssues) }
+        self = reading.request
+    }
+}
+
+/// Reads the members of a request one by one. What is wrong with them is noted in the JSON reader.
+private struct RequestReading {
+    let available: [Platform]
+    let retention: Duration
+    let now: Timestamp
+    var request = CreateNotificationRequest()
+    var oversizedPayload: Int?
+    /// The bytes of the payload, without the quotation marks of a string; escapes count as written.
+    var payloadBytes = 0
+
+    /// In the contract's spelling.
+    private static let members = [
+        "Recipient", "Recipients", "Payload", "Presentation", "Alert", "Platforms", "ExpiresAt", "NotBefore",
+        "CollapseKey", "Priority",
+    ]
+
+    init(available: [Platform], retention: Duration, now: Timestamp) {
+        self.available = available
+        self.retention = retention
+        self.now = now
     }
 
-    private mutating func userName(_ value: JSONSpan, _ pointer: String) -> UserName? {
-        guard let text = string(value, pointer) else { return nil }
+    mutating func read(_ json: inout JSONObjectReader) {
+        guard var members = json.object(json.root, known: Self.members) else { return }
+        while let member = json.next(&members) { read(member, &json) }
+        if !members.contains("Recipients") {
+            json.require(["Recipient"], in: members)
+        } else if members.contains("Recipient") {
+            for pointer in ["/Recipient", "/Recipients"] {
+                json.note(pointer, "Give either Recipient or Recipients, not both.")
+            }
+        }
+        json.require(["Payload"], in: members)
+        checkTimes(&json)
+    }
+
+    private mutating func read(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
+        switch member.name {
+        case "Recipient":
+            if let name = userName(member.value, at: member.pointer, &json) { request.recipients = [name] }
+        case "Recipients": readRecipients(member, &json)
+        case "Payload": readPayload(member.value, json)
+        // `null` stands for an absent optional member.
+        case _ where member.value.kind == .null: break
+        case "Presentation": request.presentation = json.choice(member.value, at: member.pointer) ?? .silent
+        case "Alert": readAlert(member, &json)
+        case "Platforms": readPlatforms(member, &json)
+        case "ExpiresAt": request.expiresAt = futureTime(member, &json)
+        case "NotBefore": request.notBefore = futureTime(member, &json)
+        case "CollapseKey": readCollapseKey(member, &json)
+        default: request.priority = json.choice(member.value, at: member.pointer)
+        }
+    }
+
+    private func userName(_ value: JSONSpan, at pointer: String, _ json: inout JSONObjectReader) -> UserName? {
+        guard let text = json.string(value, at: pointer) else { return nil }
         guard let name = UserName(text) else {
-            note(pointer, "A recipient is 1 to 1,024 bytes of UTF-8 without control characters.")
+            json.note(pointer, "A recipient is 1 to 1,024 bytes of UTF-8 without control characters.")
             return nil
         }
         return name
     }
 
-    private mutating func readRecipients(_ value: JSONSpan) {
-        let pointer = Member.recipients.pointer
-        // They are counted first, so that none of too many is read.
-        guard let count = forEachElement(of: value, pointer, { _, _, _ in }) else { return }
+    private mutating func readRecipients(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
+        guard let elements = json.array(member.value, at: member.pointer) else { return }
         request.isForMany = true
-        guard (1...CreateNotificationRequest.Limit.recipients).contains(count) else {
-            note(pointer, "There must be 1 to 1,000 recipients, not \(count).")
+        // Counted first, so that none is read if there are too many.
+        let count = elements.reduce(0) { count, _ in count + 1 }
+        guard (1...CreateNotificationRequest.Limit.maxRecipients).contains(count) else {
+            json.note(member.pointer, "There must be 1 to 1,000 recipients, not \(count).")
             return
         }
-        forEachElement(of: value, pointer) { reader, index, element in
-            if let name = reader.userName(element, "\(pointer)/\(index)") { reader.request.recipients.append(name) }
+        for (index, element) in elements.enumerated() {
+            if let name = userName(element, at: "\(member.pointer)/\(index)", &json) { request.recipients.append(name) }
         }
     }
 
-    private mutating func readPayload(_ value: JSONSpan) {
-        if value.contentLength > CreateNotificationRequest.Limit.payloadBytes {
+    private mutating func readPayload(_ value: JSONSpan, _ json: JSONObjectReader) {
+        if value.contentLength > CreateNotificationRequest.Limit.maxPayloadBytes {
             oversizedPayload = value.contentLength
         } else {
-            request.payload = JSONScanner(bytes).bytes(of: value)
+            request.payload = json.bytes(of: value)
             payloadBytes = value.range.count - (value.kind == .string ? 2 : 0)
         }
     }
 
-    private mutating func readAlert(_ value: JSONSpan) {
-        let pointer = Member.alert.pointer
-        guard value.kind == .object else {
-            note(pointer, "The value must be an object, not \(value.kind.phrase).")
-            return
-        }
+    private mutating func readAlert(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
+        guard var parts = json.object(member.value, at: member.pointer, known: ["Title", "Body"]) else { return }
         var alert = AlertText()
-        var seen: Set<String> = []
-        forEachMember(of: value) { reader, name, value in
-            guard let known = ["Title", "Body"].first(where: { $0.equalsIgnoringASCIICase(name) }) else {
-                return reader.note("\(pointer)/\(name.escapedForJSONPointer)", "There is no such member.")
-            }
-            guard seen.insert(known).inserted else {
-                return reader.note("\(pointer)/\(known)", "The member is repeated.")
-            }
-            if value.kind == .null { return }
-            let text = reader.alertText(value, "\(pointer)/\(known)")
-            if known == "Title" { alert.title = text } else { alert.body = text }
+        while let part = json.next(&parts) {
+            if part.value.kind == .null { continue }
+            let text = alertText(part, &json)
+            if part.name == "Title" { alert.title = text } else { alert.body = text }
         }
         let bytes = alert.applePayloadBytes
         if bytes > AlertText.maxApplePayloadBytes {
-            note(pointer, "The alert may take at most 4,096 bytes in the form that Apple gets, not \(bytes).")
+            json.note(
+                member.pointer, "The alert may have at most 4,096 bytes in the JSON sent to Apple, not \(bytes).")
         }
         if alert != AlertText() { request.alert = alert }
     }
 
-    private mutating func alertText(_ value: JSONSpan, _ pointer: String) -> String? {
-        guard let text = string(value, pointer) else { return nil }
-        guard text.utf8.count <= CreateNotificationRequest.Limit.alertTextBytes, !text.hasControlCharacters else {
-            note(pointer, "The text must be at most 1,024 bytes of UTF-8 without control characters.")
+    private func alertText(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) -> String? {
+        guard let text = json.string(member.value, at: member.pointer) else { return nil }
+        guard text.utf8.count <= CreateNotificationRequest.Limit.maxAlertTextBytes, !text.hasControlCharacters else {
+            json.note(member.pointer, "The text must be at most 1,024 bytes of UTF-8 without control characters.")
             return nil
         }
         return text
     }
 
-    private mutating func readPlatforms(_ value: JSONSpan) {
-        let pointer = Member.platforms.pointer
+    private mutating func readPlatforms(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
+        guard let elements = json.array(member.value, at: member.pointer) else { return }
         var platforms: [Platform] = []
-        let count = forEachElement(of: value, pointer) { reader, index, element in
-            guard let text = reader.string(element, "\(pointer)/\(index)") else { return }
-            guard let platform = reader.available.first(where: { $0.rawValue == text }) else {
-                let names = reader.available.map(\.rawValue).joined(separator: ", ")
-                return reader.note("\(pointer)/\(index)", "The platform is not one of those served here: \(names).")
+        for (index, element) in elements.enumerated() {
+            let pointer = "\(member.pointer)/\(index)"
+            guard let text = json.string(element, at: pointer) else { continue }
+            guard let platform = available.first(where: { $0.rawValue == text }) else {
+                let names = available.map(\.rawValue).joined(separator: ", ")
+                json.note(pointer, "The platform must be one of: \(names).")
+                continue
             }
             if !platforms.contains(platform) { platforms.append(platform) }
         }
-        guard let count else { return }
-        if count == 0 { note(pointer, "There must be a platform; leave the member out for all.") }
+        if elements.isEmpty {
+            json.note(member.pointer, "List at least one platform, or omit the member to send to all.")
+        }
         request.platforms = platforms
     }
 
-    private mutating func futureTime(_ value: JSONSpan, _ member: Member) -> Timestamp? {
-        guard let text = string(value, member.pointer) else { return nil }
-        guard let time = Timestamp(rfc3339: text) else {
-            note(member.pointer, "The time must be written as RFC 3339 says, such as 2026-11-21T08:30:00Z.")
-            return nil
-        }
-        guard time > now else {
-            note(member.pointer, "The time is past.")
-            return nil
-        }
-        return time
-    }
-
-    private mutating func readCollapseKey(_ value: JSONSpan) {
-        let pointer = Member.collapseKey.pointer
-        guard let text = string(value, pointer) else { return }
-        let length = 1...CreateNotificationRequest.Limit.collapseKeyBytes
+    private mutating func readCollapseKey(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
+        guard let text = json.string(member.value, at: member.pointer) else { return }
+        let length = 1...CreateNotificationRequest.Limit.maxCollapseKeyBytes
         guard length.contains(text.utf8.count), !text.hasControlCharacters else {
-            note(pointer, "The key must be 1 to 64 bytes of UTF-8 without control characters.")
+            json.note(member.pointer, "The key must be 1 to 64 bytes of UTF-8 without control characters.")
             return
         }
         request.collapseKey = text
     }
 
-    private mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
-        _ value: JSONSpan, _ member: Member
-    ) -> Value? {
-        guard let text = string(value, member.pointer) else { return nil }
-        guard let choice = Value(rawValue: text) else {
-            let choices = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            note(member.pointer, "The value must be one of: \(choices).")
+    private func futureTime(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) -> Timestamp? {
+        guard let text = json.string(member.value, at: member.pointer) else { return nil }
+        guard let time = Timestamp(rfc3339: text) else {
+            json.note(member.pointer, "The time must be in RFC 3339 format, for example 2026-11-21T08:30:00Z.")
             return nil
         }
-        return choice
+        guard time > now else {
+            json.note(member.pointer, "The time must be in the future.")
+            return nil
+        }
+        return time
+    }
+
+    private func checkTimes(_ json: inout JSONObjectReader) {
+        guard let notBefore = request.notBefore else { return }
+        if let expiresAt = request.expiresAt {
+            if notBefore >= expiresAt { json.note("/NotBefore", "The time must be before ExpiresAt.") }
+        } else if notBefore >= now + retention, !json.issues.contains(where: { $0.pointer == "/ExpiresAt" }) {
+            json.note("/NotBefore", "The payload would expire before NotBefore; set ExpiresAt to a later time.")
+        }
     }
 }
 
 extension String {
-    /// Whether it holds a control character: C0, DEL or C1.
+    /// Whether it contains a control character: C0, DEL or C1.
     fileprivate var hasControlCharacters: Bool {
         unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }

@@ -1,12 +1,12 @@
 import SecurePushCore
 
-/// The answer to an accepted request, written by hand: it is the same few members every time.
+/// The answer to an accepted request. It is assembled by hand because its members never change.
 struct NotificationResponse {
     let notifications: [Notification]
-    /// Whether the request named `Recipients`: the answer is a list and has no `Location` then.
+    /// Whether the request had `Recipients`: the body is a list and there is no `Location` then.
     let isForMany: Bool
 
-    /// The body, JSON.
+    /// The JSON body.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 * notifications.count)
@@ -19,6 +19,7 @@ struct NotificationResponse {
         return bytes
     }
 
+    /// The path at which the recipient's device reads the notification.
     var location: String? {
         isForMany ? nil : notifications.first.map { "/api/notifications/\($0.id)" }
     }

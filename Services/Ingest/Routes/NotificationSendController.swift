@@ -4,66 +4,52 @@ import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
-/// `POST /api/notifications`: takes a secret for a user.
-struct NotificationsController: Sendable {
-    let caller: CallerAuthentication
-    let intake: NotificationIntake
+/// `POST /api/notifications`: accepts a secret for a user.
+struct NotificationSendController: Sendable {
+    let authentication: SenderAuthentication
+    let acceptor: NotificationAcceptor
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.post("/api/notifications", use: create)
     }
 
-    /// Answers once the notifications are durable, broker up or not.
+    /// Responds once the notifications are durable, whether or not the broker is reachable.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
-        let caller = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
+        let caller = try await authentication.caller(of: request, context: context)
         let key = try IdempotencyKeyHeader.value(in: request.headers)
-        let share = intake.budget.share()
+        let share = acceptor.budget.share()
         defer { share.release() }
-        let body = try await body(of: request, share)
-        try check(body, of: caller, contentType: request.headers[.contentType])
+        let body = try await request.wholeBody(
+            upTo: CreateNotificationRequest.Limit.maxBodyBytes, tooLarge: "The body may be at most 2 MiB.",
+            onChunk: share.add)
+        try check(body, from: caller, contentType: request.headers[.contentType])
         let origin = RequestOrigin(sender: caller.name, traceparent: request.headers.traceContext?.traceparent)
-        let now = intake.now()
-        let wanted = Result { try read(body, of: caller, now: now) }
+        let now = acceptor.now()
+        let wanted = Result { try read(body, from: caller, now: now) }
         if case .success(let request) = wanted { try share.add(request.storedBytes) }
         guard let key else {
-            return response(.accepted(try await intake.accept(try wanted.get(), from: origin, now: now)))
+            let answer = try await acceptor.accept(try wanted.get(), from: origin, now: now)
+            return response(answer, isReplay: false)
         }
-        let outcome = try await intake.acceptOnce(
+        let outcome = try await acceptor.acceptOnce(
             IdempotentRequest.Key(sender: caller.name, value: key), body: Array(body.readableBytesView), now: now,
-            wanted: wanted, from: origin)
-        return response(outcome)
+            request: wanted, from: origin)
+        return response(outcome.answer, isReplay: outcome.isReplay)
     }
 
-    /// The whole body; past the limit it is refused unread.
-    ///
-    /// - Parameter share: is made to hold it.
-    private func body(of request: Request, _ share: RequestBudget.Share) async throws -> ByteBuffer {
-        let limit = CreateNotificationRequest.Limit.bodyBytes
-        let tooLarge = Problem.contentTooLarge("The body may be at most 2 MiB.")
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
-        var body = ByteBuffer()
-        for try await chunk in request.body {
-            guard chunk.readableBytes <= limit - body.readableBytes else { throw tooLarge }
-            try share.add(chunk.readableBytes)
-            // One chunk is the whole body of nearly every request, and is not copied.
-            if body.readableBytes == 0 { body = chunk } else { body.writeImmutableBuffer(chunk) }
-        }
-        return body
-    }
-
-    /// What can be said of a body unread.
+    /// Checks what needs no parsing.
     private func check(
-        _ body: ByteBuffer, of caller: CallerAuthentication.Caller, contentType: String?
+        _ body: ByteBuffer, from caller: SenderAuthentication.Caller, contentType: String?
     ) throws(Problem) {
         let isEmpty = body.readableBytes == 0
         switch caller {
         case .user:
             guard isEmpty else {
-                throw .forbidden("A user may only send a confirmation to itself, with an empty body.")
+                throw .forbidden("Users may only send a confirmation to themselves, with an empty body.")
             }
         case .sender:
             guard !isEmpty else {
-                throw .badRequest("The body is empty; a sender gives a Recipient and a Payload as JSON.")
+                throw .badRequest("The body is empty; send a JSON object with Recipient and Payload.")
             }
             guard MediaType.isJSON(contentType) else {
                 throw .unsupportedMediaType("The body must be application/json in UTF-8.")
@@ -72,23 +58,23 @@ struct NotificationsController: Sendable {
     }
 
     private func read(
-        _ body: ByteBuffer, of caller: CallerAuthentication.Caller, now: Timestamp
+        _ body: ByteBuffer, from caller: SenderAuthentication.Caller, now: Timestamp
     ) throws -> CreateNotificationRequest {
         if case .user(let name) = caller { return .confirmation(to: name) }
         do {
             return try body.withUnsafeReadableBytes { bytes in
-                try intake.read(bytes.assumingMemoryBound(to: UInt8.self), now: now)
+                try acceptor.read(bytes.assumingMemoryBound(to: UInt8.self), now: now)
             }
         } catch let refusal as CreateNotificationRefusal {
-            throw refusal.problem
+            throw refusal.problem(of: "body")
         }
     }
 
-    private func response(_ outcome: IdempotentOutcome) -> Response {
+    private func response(_ answer: IdempotentRequest.Answer, isReplay: Bool) -> Response {
         var headers: HTTPFields = [.contentType: "application/json"]
-        headers[.location] = outcome.answer.location
-        if case .repeated = outcome { headers[.idempotencyReplay] = "true" }
-        let body = ResponseBody(byteBuffer: ByteBuffer(bytes: outcome.answer.body))
-        return Response(status: .created, headers: headers, body: body)
+        headers[.location] = answer.location
+        if isReplay { headers[.idempotencyReplay] = "true" }
+        return Response(
+            status: .created, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
     }
 }

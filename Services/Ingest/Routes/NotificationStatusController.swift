@@ -1,23 +1,22 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
-/// What became of a sender's notifications, their revocation, and another try of what failed:
+/// The state of a sender's notifications, their revocation, and the resending of failed ones:
 ///
 /// - `GET /api/notifications/{id}/status`
 /// - `GET /api/notifications?Recipient=&Status=&Before=ID&Limit=`
 /// - `DELETE /api/notifications/{id}`
 /// - `POST /api/notifications/{id}/resend`
 ///
-/// All are for senders with an API key, each of which sees only its own: another's is the same 404 as none.
+/// All require an API key. Each sender sees only its own notifications; another sender's is the same 404 as none.
 struct NotificationStatusController: Sendable {
-    let caller: CallerAuthentication
-    let directory: any SenderNotifications
-    /// The platforms fanned out to (`HUB_PLATFORMS`): what is owed where the sender named none.
+    let authentication: SenderAuthentication
+    let notifications: any SenderNotifications
+    /// The platforms of this service (`HUB_PLATFORMS`): the targets of a notification whose sender named none.
     let platforms: [Platform]
-    /// Publishes an entry of the outbox; what it leaves is published later all the same.
+    /// Publishes an entry of the outbox. If it cannot, the outbox's sweep publishes the entry later.
     let handOver: @Sendable (OutboxEntry) -> Void
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
@@ -28,43 +27,43 @@ struct NotificationStatusController: Sendable {
     }
 
     @Sendable func status(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request, from: context.clientAddress)
-        guard let id = id(context), let record = try await directory.record(id, sender: sender) else {
-            throw NotificationStatusController.notFound
+        let sender = try await sender(of: request, context)
+        guard let id = id(context), let record = try await notifications.record(id, sender: sender) else {
+            throw Self.notFound
         }
-        return .uncached(.ok, json: NotificationStatusBody(record: record, platforms: platforms, now: .now).bytes)
+        return .json(.ok, record.statusJSON(platforms: platforms, at: .now))
     }
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request, from: context.clientAddress)
+        let sender = try await sender(of: request, context)
         let query = try NotificationQuery(query: request.uri.query, sender: sender)
         let now = Timestamp.now
-        let page = try await directory.page(query, now: now)
-        return .uncached(.ok, json: NotificationListBody(page: page, now: now).bytes)
+        return .json(.ok, try await notifications.page(query, now: now).json(at: now))
     }
 
-    /// The payload is gone once this answers; a repeat answers the same.
+    /// The payload is gone once this responds. A repeat gets the same response.
     @Sendable func revoke(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request, from: context.clientAddress)
-        guard let id = id(context), try await directory.revoke(id, sender: sender, now: .now) else {
-            throw NotificationStatusController.notFound
+        let sender = try await sender(of: request, context)
+        guard let id = id(context), try await notifications.revoke(id, sender: sender, now: .now) else {
+            throw Self.notFound
         }
         return Response(status: .noContent, headers: [.cacheControl: "no-store"])
     }
 
-    /// Dispatches again what was given up or refused for good; what was sent is not sent again. A body is ignored.
+    /// Dispatches again to the platforms that failed; those that accepted the push are not sent it again. A body is
+    /// ignored.
     @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request, from: context.clientAddress)
-        guard let id = id(context), let result = try await directory.resend(id, sender: sender, now: .now) else {
-            throw NotificationStatusController.notFound
+        let sender = try await sender(of: request, context)
+        guard let id = id(context), let result = try await notifications.resend(id, sender: sender, now: .now) else {
+            throw Self.notFound
         }
         switch result {
         case .owed(let platforms):
-            // A trace of its own: the first one ended with the failure.
+            // A new trace unless the request has one: the first trace ended with the failure.
             let trace = request.headers.traceContext ?? .random()
             handOver(OutboxEntry(id: id, traceparent: trace.traceparent))
-            return .uncached(.accepted, json: NotificationResendBody(id: id, platforms: platforms).bytes)
-        case .settled: throw Problem.conflict("Nothing is owed: it has failed on no platform.")
+            return .json(.accepted, Self.resendJSON(id, platforms))
+        case .settled: throw Problem.conflict("There is nothing to resend: no platform has failed.")
         case .expired: throw Problem.conflict("The payload is gone: the notification has expired.")
         case .revoked: throw Problem.conflict("The payload is gone: the notification was revoked.")
         case .unreadable: throw StorageError(.failed, "The record of the notification cannot be read.")
@@ -73,12 +72,10 @@ struct NotificationStatusController: Sendable {
 
     private static let notFound = Problem.notFound("There is no such notification.")
 
-    /// Credentials come first: without them nothing is told apart, whatever the path says.
-    private func sender(of request: Request, from client: ClientAddress?) async throws -> String {
-        let caller = try await caller.authenticate(request.headers[.authorization], from: client)
-        guard case .sender(let name) = caller else {
-            throw Problem.forbidden(
-                "This is for senders with an API key; a user may only send a confirmation to itself.")
+    /// Called first: without credentials the response is the same for every path.
+    private func sender(of request: Request, _ context: some RequestContext) async throws -> String {
+        guard case .sender(let name) = try await authentication.caller(of: request, context: context) else {
+            throw Problem.forbidden("An API key is required; users may only send a confirmation to themselves.")
         }
         return name
     }
@@ -86,13 +83,94 @@ struct NotificationStatusController: Sendable {
     private func id(_ context: some RequestContext) -> NotificationID? {
         context.parameters.get("id").flatMap { NotificationID($0) }
     }
+
+    /// `{"Id":"…","Platforms":["apple"]}`: all platforms that are pending now.
+    private static func resendJSON(_ id: NotificationID, _ platforms: [Platform]) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("Id", id.description)
+            json.member("Platforms", platforms.map(\.rawValue))
+        }
+        return json.bytes
+    }
 }
 
-extension Response {
-    /// A JSON answer that nobody may keep: it tells who is written to.
-    fileprivate static func uncached(_ status: HTTPResponse.Status, json: [UInt8]) -> Response {
-        Response(
-            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+extension NotificationQuery {
+    /// Reads the query of `GET /api/notifications`.
+    ///
+    /// - Throws: 422 that names every parameter that is unknown, repeated or invalid.
+    init(query: String?, sender: String) throws(Problem) {
+        var parameters = QueryParameters(query, known: ["Recipient", "Status", "Before", "Limit"])
+        let recipient = parameters.take(
+            "Recipient", "A recipient is 1 to 1,024 bytes of UTF-8 without control characters."
+        ) { UserName($0) }
+        let statuses = NotificationStatus.allCases.map(\.rawValue).joined(separator: ", ")
+        let status = parameters.take("Status", "The value must be one of: \(statuses).") {
+            NotificationStatus(rawValue: $0)
+        }
+        let before = parameters.take("Before", "The value must be the ID of a notification.") { NotificationID($0) }
+        let limit = parameters.takeNumber("Limit", in: 1...200)
+        try parameters.check()
+        self.init(sender: sender, recipient: recipient, status: status, before: before, limit: limit ?? 50)
+    }
+}
+
+extension NotificationPage {
+    /// The response to `GET /api/notifications`, without payloads.
+    fileprivate func json(at now: Timestamp) -> [UInt8] {
+        var json = JSONWriter(capacity: 64 + 256 * records.count)
+        json.object { json in
+            json.array("Notifications") { json in
+                for record in records {
+                    json.object { json in
+                        json.member("Id", record.id.description)
+                        json.member("Recipient", record.recipient.text)
+                        json.member("Status", record.status(at: now).rawValue)
+                        json.member("CreatedAt", record.createdAt.description)
+                        json.member("ExpiresAt", record.expiresAt.description)
+                        if let readAt = record.readAt { json.member("ReadAt", readAt.description) }
+                    }
+                }
+            }
+            if let next { json.member("Next", next.description) }
+        }
+        return json.bytes
+    }
+}
+
+extension NotificationRecord {
+    /// The response to `GET /api/notifications/{id}/status`. Members without a value are omitted.
+    ///
+    /// - Parameter platforms: the platforms of this service (`HUB_PLATFORMS`).
+    fileprivate func statusJSON(platforms: [Platform], at now: Timestamp) -> [UInt8] {
+        var json = JSONWriter(capacity: 512)
+        json.object { json in
+            json.member("Id", id.description)
+            json.member("Status", status(at: now).rawValue)
+            json.member("CreatedAt", createdAt.description)
+            if let readAt { json.member("ReadAt", readAt.description) }
+            json.array("Deliveries") { json in
+                for delivery in deliveries(of: platforms, at: now) {
+                    json.object { json in
+                        json.member("Platform", delivery.platform.rawValue)
+                        json.member("State", delivery.state.rawValue)
+                        json.member("Attempts", delivery.attempts)
+                        if let id = delivery.hubMessageID { json.member("HubMessageId", id) }
+                        if let error = delivery.error { json.member("Error", error) }
+                        json.member("UpdatedAt", delivery.updatedAt.description)
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    /// The stored deliveries and, until dispatching is complete, a pending one for each platform without an attempt.
+    /// The store has no delivery for a platform before its first attempt.
+    private func deliveries(of served: [Platform], at now: Timestamp) -> [Delivery] {
+        let isOwed = dispatchStatus == .accepted || dispatchStatus == .queued
+        guard isOwed, revokedAt == nil, expiresAt > now else { return deliveries }
+        let untried = (platforms ?? served).filter { platform in !deliveries.contains { $0.platform == platform } }
+        return deliveries + untried.map { Delivery(platform: $0, state: .pending, updatedAt: createdAt) }
     }
 }

@@ -77,7 +77,7 @@ struct BatchTests {
 
     @Test func anOverlongLineIs413AndSpoilsNoOther() async throws {
         try await withIngest { bench in
-            let blanks = String(repeating: " ", count: BatchLimit.lineBytes - Self.good.utf8.count)
+            let blanks = String(repeating: " ", count: BatchLimit.maxLineBytes - Self.good.utf8.count)
             let large = #"{"Recipient":"a","Payload":"\#(String(repeating: "x", count: 256 * 1024 + 1))"}"#
             let fitting = "\(blanks)\(Self.good)"
             let answer = try await bench.batch([Self.good, fitting, " \(fitting)", large, Self.good])
@@ -179,7 +179,8 @@ struct BatchTests {
                 source.yield(ByteBuffer(bytes: body[position...]))
                 source.finish()
                 let pipe = BatchPipe<BatchLine>(limit: .max)
-                await BatchReader(intake: bench.intake, keepsText: true).run(.init(asyncSequence: stream), into: pipe)
+                await BatchReader(acceptor: bench.acceptor, keepsText: true).run(
+                    .init(asyncSequence: stream), into: pipe)
                 let lines = try #require(await pipe.receive())
                 #expect(lines.map(\.number) == [1, 2, 3])
                 #expect(lines.map(\.isRequest) == [true, false, true], "\(position)")
@@ -198,7 +199,7 @@ struct BatchTests {
             source.yield(ByteBuffer(string: text))
             source.finish()
             let pipe = BatchPipe<BatchLine>(limit: .max)
-            await BatchReader(intake: bench.intake, keepsText: true).run(.init(asyncSequence: stream), into: pipe)
+            await BatchReader(acceptor: bench.acceptor, keepsText: true).run(.init(asyncSequence: stream), into: pipe)
             let lines = try #require(await pipe.receive())
             #expect(lines[0].weight > BatchLine.overhead + 2 * 90 * 400)
             #expect(lines[1].weight < BatchLine.overhead + 500)
@@ -213,7 +214,7 @@ struct BatchTests {
                 source.finish(throwing: StorageError(.failed, "any error"))
             }
             let pipe = BatchPipe<BatchLine>(limit: .max)
-            await BatchReader(intake: bench.intake, keepsText: false).run(.init(asyncSequence: stream), into: pipe)
+            await BatchReader(acceptor: bench.acceptor, keepsText: false).run(.init(asyncSequence: stream), into: pipe)
             let lines = try #require(await pipe.receive())
             #expect(lines.map(\.isRequest) == [true, false])
         }

@@ -14,6 +14,8 @@ struct IdempotencyKeyHeaderTests {
         ("k", "k"), ("8e03978e-40d5-43e8-bc93-6894a57f9324", "8e03978e-40d5-43e8-bc93-6894a57f9324"),
         (#""8e03978e""#, "8e03978e"), (#""a\"b\\c""#, #"a"b\c"#), ("\"", "\""), ("\"open", "\"open"),
         (#"a"b"#, #"a"b"#), (#""a"b""#, #""a"b""#), ("!~", "!~"), (#""k";a=1"#, #""k";a=1"#),
+        (#""k";a="x""#, #""k";a="x""#), (#""a\""#, #""a\""#), (#""a\c""#, #""a\c""#), (":YQ==:", ":YQ==:"),
+        ("?1", "?1"),
         (String(repeating: "x", count: 255), String(repeating: "x", count: 255)),
         ("\"\(String(repeating: "x", count: 255))\"", String(repeating: "x", count: 255)),
     ])

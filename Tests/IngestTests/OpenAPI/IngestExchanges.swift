@@ -98,7 +98,7 @@ struct IngestExchanges: Sendable {
         try await call(401, .post, Self.sends, Self.least, by: "")
         try await call(401, .post, Self.sends, Self.least, by: "Bearer nobody")
         try await call(403, .post, Self.sends, Self.least, by: bench.credentials.bearer)
-        let payload = String(repeating: "x", count: CreateNotificationRequest.Limit.payloadBytes + 1)
+        let payload = String(repeating: "x", count: CreateNotificationRequest.Limit.maxPayloadBytes + 1)
         try await call(413, .post, Self.sends, #"{"Recipient":"alice","Payload":"\#(payload)"}"#)
         let body = String(repeating: " ", count: CreateNotificationRequest.Limit.bodyBytes + 1)
         try await call(413, .post, Self.sends, body)

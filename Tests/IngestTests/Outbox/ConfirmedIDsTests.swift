@@ -12,22 +12,22 @@ struct ConfirmedIDsTests {
     @Test func eachGroupIsTakenOnceWhenItsTimeHasCome() {
         let kept = ConfirmedIDs(limit: 100)
         let (first, second) = (ids(3), ids(2))
-        kept.keep(first, until: start + .seconds(2))
-        kept.keep(second, until: start + .seconds(3))
-        kept.keep([], until: start)
-        #expect(kept.take(at: start + .milliseconds(1999)).isEmpty)
-        #expect(kept.take(at: start + .seconds(2)) == first)
-        #expect(kept.take(at: start + .seconds(9)) == second)
-        #expect(kept.take(at: start + .seconds(9)).isEmpty)
+        kept.insert(first, until: start + .seconds(2))
+        kept.insert(second, until: start + .seconds(3))
+        kept.insert([], until: start)
+        #expect(kept.removeDue(at: start + .milliseconds(1999)).isEmpty)
+        #expect(kept.removeDue(at: start + .seconds(2)) == first)
+        #expect(kept.removeDue(at: start + .seconds(9)) == second)
+        #expect(kept.removeDue(at: start + .seconds(9)).isEmpty)
     }
 
     @Test func whatIsTooManyGoesEarlyTheOldestFirst() {
         let kept = ConfirmedIDs(limit: 5)
         let groups = [ids(3), ids(3), ids(2)]
-        for group in groups { kept.keep(group, until: start + .seconds(2)) }
-        #expect(kept.take(at: start) == groups[0])
-        #expect(kept.take(at: start).isEmpty)
-        #expect(kept.takeAll() == groups[1] + groups[2])
-        #expect(kept.takeAll().isEmpty)
+        for group in groups { kept.insert(group, until: start + .seconds(2)) }
+        #expect(kept.removeDue(at: start) == groups[0])
+        #expect(kept.removeDue(at: start).isEmpty)
+        #expect(kept.removeAll() == groups[1] + groups[2])
+        #expect(kept.removeAll().isEmpty)
     }
 }

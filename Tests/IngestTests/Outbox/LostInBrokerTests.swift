@@ -49,7 +49,7 @@ struct LostInBrokerTests {
             bench.relay.handOver(accepted)
             try await expectEventually { await bench.gauge.readyDispatches() == 3 }
             // All are due many times over while nobody comes for them.
-            let due = Timestamp.now + OutboxTiming.quick.redelivery * 5
+            let due = Timestamp.now + OutboxTiming.quick.redeliveryDelay * 5
             try await expectEventually { Timestamp.now > due }
             #expect(await bench.gauge.readyDispatches() == 3)
             // Two are settled; a dispatcher comes for all, and is gone with the third before it can claim it.
@@ -78,7 +78,7 @@ struct LostInBrokerTests {
         let gauge = RabbitMQDispatchGauge(configuration: configuration, logger: .silent)
         let store = MemoryStore()
         let relay = OutboxRelay(
-            outbox: store, publisher: publisher, gauge: gauge, pace: .quick, logger: .silent)
+            outbox: store, publisher: publisher, gauge: gauge, timing: .quick, logger: .silent)
         let connection = try await AMQPConnection.open(configuration.amqp)
         let group = ServiceGroup(services: [publisher, gauge, relay], logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { tasks in

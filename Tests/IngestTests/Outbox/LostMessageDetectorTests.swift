@@ -4,7 +4,7 @@ import Testing
 @testable import Ingest
 
 @Suite("LostMessageDetector")
-struct EmptyQueueEvidenceTests {
+struct LostMessageDetectorTests {
     /// Looks two seconds apart, and the number of the look by which what was due has been lost.
     static let histories: [(looks: [Int?], lostBy: Int?)] = [
         ([], nil), ([0], nil), ([0, 0], nil), ([0, 0, 0], 2), ([0, 0, 0, 0], 3),
@@ -17,10 +17,10 @@ struct EmptyQueueEvidenceTests {
     @Test(arguments: histories)
     func onlyAQueueThatStaysEmptyProvesALoss(_ history: (looks: [Int?], lostBy: Int?)) {
         let (start, time) = (ContinuousClock.now, Timestamp(milliseconds: 0))
-        var evidence = LostMessageDetector(calm: .seconds(4))
+        var detector = LostMessageDetector(quietPeriod: .seconds(4))
         for (index, look) in history.looks.enumerated() {
-            evidence.see(look, at: start + .seconds(index * 2), now: time + .seconds(index))
+            detector.observe(look, at: start + .seconds(index * 2), now: time + .seconds(index))
         }
-        #expect(evidence.lostBy == history.lostBy.map { time + .seconds($0) })
+        #expect(detector.lostBy == history.lostBy.map { time + .seconds($0) })
     }
 }

@@ -56,7 +56,7 @@ struct OutboxRelayTests {
         let releasedAt = try #require(publisher.record.published.last?.at)
         #expect(releasedAt >= notBefore)
         // Promised within a second: by two looks in that time, for a clock would measure how busy the machine is.
-        #expect(OutboxTiming.standard.sweep * 2 <= .seconds(1))
+        #expect(OutboxTiming.standard.sweepInterval * 2 <= .seconds(1))
     }
 
     @Test func nothingIsLeasedWithoutTheBroker() async throws {
@@ -135,7 +135,7 @@ private func withRelay(
     _ outbox: any Outbox, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
 ) async throws {
     let relay = OutboxRelay(
-        outbox: outbox, publisher: publisher, gauge: FakeGauge(), pace: .patient, logger: .silent)
+        outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
     try await withRelays([relay]) { try await body(relay) }
 }
 

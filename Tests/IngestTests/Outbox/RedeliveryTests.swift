@@ -10,11 +10,11 @@ import Testing
 @Suite("OutboxRelay, what the broker has lost", .timeLimit(.minutes(5)))
 struct RedeliveryTests {
     private func relay(
-        _ outbox: any Outbox, _ publisher: FakePublisher, _ gauge: FakeGauge, pace: OutboxTiming = .quick,
+        _ outbox: any Outbox, _ publisher: FakePublisher, _ gauge: FakeGauge, timing: OutboxTiming = .quick,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) -> OutboxRelay {
         OutboxRelay(
-            outbox: outbox, publisher: publisher, gauge: gauge, pace: pace, now: now, logger: .silent)
+            outbox: outbox, publisher: publisher, gauge: gauge, timing: timing, now: now, logger: .silent)
     }
 
     @Test func whatAWipedBrokerHeldIsPublishedAgainUntilItIsDispatched() async throws {
@@ -89,7 +89,7 @@ struct RedeliveryTests {
     @Test func aQueueThatFillsUpIsGivenNoMoreForNow() async throws {
         let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(0))
         let outbox = CountingOutbox(store)
-        let relay = relay(outbox, publisher, gauge, pace: .patient)
+        let relay = relay(outbox, publisher, gauge, timing: .patient)
         let ids = try await store.accept(5000, at: .now - .seconds(60)).map(\.id)
         try await store.confirm(ids, until: .now - .seconds(30))
         try await withRelays([relay]) {
@@ -124,9 +124,9 @@ struct RedeliveryTests {
 
     @Test func aDispatchedNotificationCostsTheOutboxNoNote() async throws {
         let (store, publisher) = (MemoryStore(), FakePublisher())
-        var pace = OutboxTiming.patient
-        pace.note = .seconds(3600)
-        let relay = relay(store, publisher, FakeGauge(), pace: pace)
+        var timing = OutboxTiming.patient
+        timing.confirmDelay = .seconds(3600)
+        let relay = relay(store, publisher, FakeGauge(), timing: timing)
         try await withRelays([relay]) {
             let accepted = try await store.accept(10, at: .unswept)
             relay.handOver(accepted)
@@ -143,7 +143,7 @@ struct RedeliveryTests {
         let accepted = try await store.accept(4, at: .now - .seconds(60))
         _ = try await store.claim([accepted[0].id], now: .now)
         try await store.dispatch([accepted[1].id])
-        let relay = relay(store, publisher, FakeGauge(), pace: .patient)
+        let relay = relay(store, publisher, FakeGauge(), timing: .patient)
         try await withRelays([relay]) {
             try await expectEventually { try await store.backlog(now: .now).count == 0 }
         }

@@ -34,7 +34,7 @@ struct ScheduledBacklogTests {
             #expect(goesOn)
         }
         // Past the groups in flight, each lease waits for an interval.
-        #expect(ContinuousClock.now - start >= OutboxTiming.standard.sweep * 2)
+        #expect(ContinuousClock.now - start >= OutboxTiming.standard.sweepInterval * 2)
         #expect(try await store.backlog(now: .now).count == ids.count)
     }
 
@@ -53,7 +53,7 @@ struct ScheduledBacklogTests {
         _ outbox: any Outbox, _ publisher: FakePublisher, _ body: () async throws -> Void
     ) async throws {
         let relay = OutboxRelay(
-            outbox: outbox, publisher: publisher, gauge: FakeGauge(), pace: .patient, logger: .silent)
+            outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
         let group = ServiceGroup(services: [relay], logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }

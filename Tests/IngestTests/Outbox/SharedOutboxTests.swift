@@ -62,7 +62,7 @@ struct SharedOutboxTests {
         _ stores: [any Store], _ publishers: [FakePublisher], _ gauge: FakeGauge
     ) -> [OutboxRelay] {
         zip(stores, publishers).map { store, publisher in
-            OutboxRelay(outbox: store, publisher: publisher, gauge: gauge, pace: .patient, logger: .silent)
+            OutboxRelay(outbox: store, publisher: publisher, gauge: gauge, timing: .patient, logger: .silent)
         }
     }
 

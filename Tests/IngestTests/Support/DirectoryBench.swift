@@ -60,10 +60,10 @@ func withDirectory(
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let router = makeRouter(of: BasicRequestContext.self, context: context)
         NotificationStatusController(
-            caller: CallerAuthentication(
+            authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
-            directory: store, platforms: [.apple, .fcmv1, .windows]
+            notifications: store, platforms: [.apple, .fcmv1, .windows]
         ) { handedOver.put(CollectionOfOne($0)) }
         .addRoutes(to: router)
         let application = try makeHTTPApplication(

@@ -15,7 +15,7 @@ struct IngestBench: Sendable {
     let client: any TestClientProtocol
     let store: MemoryStore
     let sealer: PayloadSealer
-    let intake: NotificationIntake
+    let acceptor: NotificationAcceptor
     let publisher: FakePublisher
     let credentials: Credentials
 
@@ -90,26 +90,27 @@ func withIngest(
         let sealer = try PayloadSealer(path: keys.path, logger: .silent)
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let router = makeRouter(of: BasicRequestContext.self, context: context)
-        let caller = CallerAuthentication(
+        let authentication = SenderAuthentication(
             senders: try APIKeyRing(path: folder.appending(path: "api-keys").path, logger: .silent),
             users: hasUsers ? try UserAuthenticator(configuration: credentials.configuration, logger: .silent) : nil)
-        var intake = NotificationIntake(
+        var acceptor = NotificationAcceptor(
             store: writer ?? store, sealer: sealer,
             relay: OutboxRelay(outbox: store, publisher: publisher, gauge: FakeGauge(), logger: .silent),
             platforms: [.apple, .fcmv1, .windows], retention: retention)
-        intake.now = now
-        intake.budget = budget
+        acceptor.now = now
+        acceptor.budget = budget
         router.addOperations(
-            readiness: readiness, details: details, openAPI: try ingestOpenAPI(platforms: intake.platforms),
+            readiness: readiness, details: details, openAPI: try ingestOpenAPI(platforms: acceptor.platforms),
             context: context)
-        addNotificationRoutes(to: router, caller: caller, intake: intake, directory: directory ?? store)
-        let made = intake
+        addNotificationRoutes(
+            to: router, authentication: authentication, acceptor: acceptor, notifications: directory ?? store)
+        let made = acceptor
         let application = try makeHTTPApplication(
             router: router, configuration: HTTPConfiguration(port: 0), context: context)
         try await application.test(server) { client in
             try await body(
                 IngestBench(
-                    client: client, store: store, sealer: sealer, intake: made, publisher: publisher,
+                    client: client, store: store, sealer: sealer, acceptor: made, publisher: publisher,
                     credentials: credentials))
         }
     }

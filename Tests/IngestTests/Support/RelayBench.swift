@@ -8,14 +8,14 @@ import Testing
 extension OutboxTiming {
     /// What else takes seconds, at once.
     static let quick = OutboxTiming(
-        note: .zero, noting: .milliseconds(5), redelivery: .milliseconds(100), look: .milliseconds(5),
-        calm: .milliseconds(20))
+        confirmDelay: .zero, confirmInterval: .milliseconds(5), redeliveryDelay: .milliseconds(100),
+        queueCheckInterval: .milliseconds(5), quietPeriod: .milliseconds(20))
 
     /// As ``quick``, but nothing that was published falls due again while a test runs.
     static let patient: OutboxTiming = {
-        var pace = quick
-        pace.redelivery = .seconds(3600)
-        return pace
+        var timing = quick
+        timing.redeliveryDelay = .seconds(3600)
+        return timing
     }()
 }
 
