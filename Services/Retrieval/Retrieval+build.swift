@@ -15,19 +15,17 @@ struct BuiltRetrieval {
     var router: Router<ServiceRequestContext>
 }
 
-/// The composition root: reads no settings, makes every part and joins them. Tests call it too.
+/// The composition root: creates every part from the settings and connects the parts. Tests call it too.
 func buildRetrieval(
     _ configuration: RetrievalConfiguration, context: ServiceContext
 ) async throws -> BuiltRetrieval {
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
-    let caller = CallerAuthentication(users: users)
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
     }
-    let metrics = RetrievalMetrics(context.metrics)
-    let hub = configuration.hub.map { Hub($0, logger: context.logger) }
+    let hub = configuration.hub.map { HubDevices(configuration: $0, logger: context.logger) }
 
     let router = makeRouter(of: ServiceRequestContext.self, context: context)
     router.addOperations(
@@ -36,17 +34,16 @@ func buildRetrieval(
             context.watch([sealer.source] + users.sources),
         ],
         openAPI: try retrievalOpenAPI(), context: context)
-    NotificationsController(caller: caller, reader: opened.store, sealer: sealer, metrics: metrics)
-        .addRoutes(to: router)
-    InboxController(caller: caller, inbox: opened.store, metrics: metrics).addRoutes(to: router)
-    TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
-    let changes = DeviceChanges(
-        registrations: hub?.registrations ?? NoHub(), installations: hub?.installations ?? NoHub(),
-        store: opened.store)
-    addDeviceRoutes(to: router, caller: caller, changes: changes)
-    let upkeep = hub.map { _ in DeviceUpkeep(changes: changes, logger: context.logger) }
-    let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
-    let services: [any Service] = [opened.service] + (hub?.services ?? []) + [upkeep].compactMap(\.self) + [http]
+    NotificationReadController(
+        users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)
+    )
+    .addRoutes(to: router)
+    TokenController(users: users, issuer: issuer).addRoutes(to: router)
+    let changes = DeviceChanges(hub: hub, store: opened.store)
+    addDeviceRoutes(to: router, users: users, changes: changes)
+    var services: [any Service] = [opened.service]
+    if let hub { services += [hub, DeviceUpkeep(changes: changes, logger: context.logger)] }
+    services.append(try makeHTTPService(router: router, configuration: configuration.http, context: context))
     return BuiltRetrieval(services: services, store: opened.store, router: router)
 }
 
@@ -55,24 +52,10 @@ func retrievalOpenAPI() throws -> OpenAPIDocument {
     try OpenAPIDocument(service: PackageResources.retrieval_json)
 }
 
-/// The routes by which devices register.
+/// Adds the routes that register devices.
 func addDeviceRoutes(
-    to router: some RouterMethods<some RequestContext>, caller: CallerAuthentication, changes: DeviceChanges
+    to router: some RouterMethods<some RequestContext>, users: UserAuthenticator, changes: DeviceChanges
 ) {
-    let takeover = DeviceTakeover(changes: changes)
-    RegistrationController(caller: caller, changes: changes, takeover: takeover).addRoutes(to: router)
-    InstallationController(caller: caller, changes: changes, takeover: takeover).addRoutes(to: router)
-}
-
-/// The hub's two sides that devices register by.
-private struct Hub {
-    let registrations: HubRegistrations
-    let installations: HubInstallations
-
-    init(_ configuration: NotificationHubConfiguration, logger: Logger) {
-        registrations = HubRegistrations(configuration: configuration, logger: logger)
-        installations = HubInstallations(configuration: configuration, logger: logger)
-    }
-
-    var services: [any Service] { [registrations, installations] }
+    RegistrationController(users: users, changes: changes).addRoutes(to: router)
+    InstallationController(users: users, changes: changes).addRoutes(to: router)
 }

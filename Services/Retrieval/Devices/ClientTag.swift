@@ -2,12 +2,12 @@ import SecurePushCore
 
 /// The tags that a client may give its devices.
 enum ClientTag {
-    /// The hub's limit for a device, the user's own tag included.
-    static let most = 60
+    /// The hub's limit per device, including the user's own tag.
+    static let maxCount = 60
     private static let maxLength = 120
 
-    /// What is wrong with a client's tag, or `nil`. The user's own tag is the server's to give, and `$` begins the
-    /// hub's. The grammar is the hub's (Azure: "Routing and tag expressions").
+    /// What is wrong with a client's tag, or `nil`. Clients must not set the user's own tag, and tags that begin with
+    /// `$` belong to the hub. The grammar is the hub's (Azure: "Routing and tag expressions").
     static func issue(_ tag: String) -> String? {
         let allowed = tag.utf8.allSatisfy { byte in
             switch byte {
@@ -19,38 +19,66 @@ enum ClientTag {
         }
         if tag.utf8.first == UInt8(ascii: "$") { return "The tag is reserved." }
         guard (1...maxLength).contains(tag.utf8.count), allowed else {
-            return "A tag is 1 to 120 of A-Z a-z 0-9 _ @ # . : -"
+            return "A tag must be 1 to 120 of the characters A-Z a-z 0-9 _ @ # . : -"
         }
-        // ASCII only by now, so that lower case is the same for everybody.
+        // The tag is ASCII here, so lower case does not depend on a language.
         if tag.lowercased().hasPrefix("username:") { return "The tag is reserved." }
         return nil
     }
 }
 
-/// Reads lists of tags, and counts them all: the hub's limit is for a device, wherever its tags stand.
+/// Reads lists of tags and counts all of them, because the hub's limit applies to a device, not to a list.
 struct ClientTagReader {
-    private(set) var count = 0
+    private var count = 0
 
-    /// The tags of a list, which may be `null`; what is wrong with any is noted.
-    mutating func read(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) -> [String] {
+    init() {}
+
+    /// The tags of a list, which may be `null`. Invalid tags are noted.
+    mutating func read(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) -> [String] {
         if member.value.kind == .null { return [] }
         var tags: [String] = []
-        let elements = reader.elements(of: member.value, at: member.pointer)
+        let elements = json.elements(of: member.value, at: member.pointer)
         let before = count
         count += elements.count
-        if count >= ClientTag.most {
-            // Once, at the list that goes too far.
-            if before < ClientTag.most {
-                reader.note(member.pointer, "There may be at most 60 tags in all, the user's own included.")
+        if count >= ClientTag.maxCount {
+            // Noted once, at the list that exceeds the limit.
+            if before < ClientTag.maxCount {
+                json.note(member.pointer, "A device may have at most 60 tags in total, including the user's own tag.")
             }
             return []
         }
         for (index, element) in elements.enumerated() {
             let pointer = "\(member.pointer)/\(index)"
-            guard let tag = reader.string(element, at: pointer) else { continue }
-            if let issue = ClientTag.issue(tag) { reader.note(pointer, issue) }
+            guard let tag = json.string(element, at: pointer) else { continue }
+            if let issue = ClientTag.issue(tag) { json.note(pointer, issue) }
             tags.append(tag)
         }
         return tags
+    }
+}
+
+/// The vendor's address of a device: an APNs token, an FCM registration token, a WNS channel URI.
+enum DeviceHandle {
+    /// Far above the longest channel URI of any vendor.
+    private static let maxLength = 4096
+
+    static let requirement = "A handle must be 1 to 4,096 bytes without control characters, U+FFFE or U+FFFF."
+
+    /// What is wrong with a handle, or `nil`. The hub stores it in XML, which cannot contain U+FFFE and U+FFFF
+    /// (XML 1.0, section 2.2).
+    static func issue(_ handle: String) -> String? {
+        let isPlain = handle.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0xFFFE && $0.value != 0xFFFF
+        }
+        return isPlain && (1...maxLength).contains(handle.utf8.count) ? nil : requirement
+    }
+
+    /// The spellings of one device's handle in the hub and in the store: an APNs token is hexadecimal, and upper and
+    /// lower case are the same device.
+    static func spellings(_ handle: String) -> [String] {
+        guard handle.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) }) else {
+            return [handle]
+        }
+        return Set([handle, handle.uppercased(), handle.lowercased()]).sorted()
     }
 }

@@ -1,44 +1,112 @@
 import SecurePushCore
 import ServiceRuntime
 
-/// Changes devices in the hub and here, one request at a time for each device (``DeviceLease``).
+/// Changes devices in the hub and in the store, one request at a time per device (``DeviceLease``).
 struct DeviceChanges: Sendable {
-    let registrations: any RegistrationGateway
-    let installations: any InstallationGateway
+    typealias Hub = RegistrationGateway & InstallationGateway
+
+    /// `nil` if no hub is configured: nothing can be changed then, neither there nor in the store.
+    let hub: (any Hub)?
     let store: any RegistrationStore & InstallationStore & DeviceLeases
 
     /// How long a request waits for another one that is changing the same device.
     static let maxWait: Duration = .seconds(5)
-    /// The same, where the other one may be waiting for this one.
+    /// The same if the other request may be waiting for this one.
     static let shortWait: Duration = .milliseconds(500)
 
-    /// Does what a lease is for at the hub, then ends the lease with the change of the store.
+    /// The hub.
     ///
-    /// When the hub refuses, the store stays as it was. When it is not known what the hub has done, the store stays
-    /// too, and ``HubReconciler`` brings the hub to its state.
+    /// - Throws: ``PushGatewayError`` if none is configured.
+    var requiredHub: any Hub {
+        get throws(PushGatewayError) {
+            guard let hub else { throw PushGatewayError(.unavailable, "no hub is configured") }
+            return hub
+        }
+    }
+
+    /// Creates a registration ID for a device that registers later. If a handle is given, other devices with that
+    /// handle are removed.
+    ///
+    /// - Throws: ``PushGatewayError``, ``StorageError``, ``Problem``.
+    func createRegistration(owner: UserName, handle: String?) async throws -> String {
+        let hub = try requiredHub
+        if let handle { try await removeOthers(with: handle, keeping: nil) }
+        let id = try await hub.createRegistrationID()
+        guard let lease = try await lease(.registration, id, if: .absent) else {
+            throw PushGatewayError(.unavailable, "the hub gave a registration ID that is in use")
+        }
+        let registration = Registration(id: id, owner: owner, handle: handle, updatedAt: .now)
+        let handles = handle.map(DeviceHandle.spellings) ?? []
+        try await perform(lease, then: .saveRegistration(registration, handles: handles), ask: {})
+        return id
+    }
+
+    /// Registers a device with the hub, removes other devices with its handle, and saves it in the store.
+    ///
+    /// - Parameter change: the `save` change for an ID, which may differ from `id` in the case of its letters.
+    /// - Returns: whether the condition was met.
+    /// - Throws: ``PushGatewayError``, ``StorageError``, ``Problem``.
+    func register(
+        _ kind: DeviceLease.Kind, _ id: String, handle: String, if condition: DeviceLease.Condition,
+        change: (_ id: String) -> DeviceLease.Change
+    ) async throws -> Bool {
+        let hub = try requiredHub
+        guard let lease = try await lease(kind, id, if: condition) else { return false }
+        let change = change(lease.id)
+        try await perform(lease, then: change) {
+            try await removeOthers(with: handle, keeping: KeptDevice(kind: kind, id: lease.id))
+        } ask: {
+            switch change {
+            case .saveInstallation(let installation, _): try await hub.put(installation)
+            case .saveRegistration(let registration, _): _ = try await hub.put(registration)
+            case .keep, .remove: break
+            }
+        }
+        if kind == .registration { try await keepNewestRegistration(of: handle) }
+        return true
+    }
+
+    /// Removes a device from the hub and the store.
+    ///
+    /// - Returns: whether the condition was met.
+    @discardableResult
+    func remove(
+        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, wait: Duration = Self.maxWait
+    ) async throws -> Bool {
+        let hub = try requiredHub
+        guard let lease = try await lease(kind, id, if: condition, wait: wait) else { return false }
+        try await perform(lease, then: .remove, ask: { try await hub.delete(kind, lease.id) })
+        return true
+    }
+
+    /// Makes the hub request that a lease is for, then ends the lease with the change of the store.
+    ///
+    /// If the hub refuses, the store stays as it was. If the result at the hub is unknown, the store stays too, and
+    /// ``HubReconciler`` restores its state in the hub.
     ///
     /// - Parameters:
-    ///   - prepare: what comes before and does not change this device at the hub.
+    ///   - prepare: runs before the request and does not change this device at the hub.
     ///   - ask: the one request to the hub.
-    /// - Throws: ``PushGatewayError``, ``StorageError``; a ``Problem`` where another request took over.
-    func perform(
+    /// - Throws: ``PushGatewayError``, ``StorageError``; ``Problem`` if another request took over the device.
+    private func perform(
         _ lease: DeviceLease, then change: DeviceLease.Change, prepare: () async throws -> Void = {},
         ask: () async throws -> Void
     ) async throws {
-        let begin = ContinuousClock.now
+        let start = ContinuousClock.now
         do {
             try await prepare()
         } catch {
             try await undo(lease)
             throw error
         }
-        guard ContinuousClock.now - begin < DeviceLease.duration / 2 else {
+        guard ContinuousClock.now - start < DeviceLease.duration / 2 else {
             try await undo(lease)
             throw PushGatewayError(.unavailable, "the hub is slow")
         }
         do {
             try await ask()
-        } catch let error as PushGatewayError where error.isRefusal {
+        } catch let error as PushGatewayError where error.code != .unavailable {
+            // The hub has definitely not made the change.
             try await undo(lease)
             throw error
         } catch {
@@ -49,7 +117,7 @@ struct DeviceChanges: Sendable {
         guard try await store.end(lease, change, now: .now) else { throw Self.busy }
     }
 
-    /// The hub has done nothing: the store, and the doubt, are as they were before the lease.
+    /// Restores the state from before the lease: the hub has changed nothing.
     private func undo(_ lease: DeviceLease) async throws {
         if lease.isInDoubt, !lease.isNew {
             try await store.expire(lease, now: .now)
@@ -58,12 +126,11 @@ struct DeviceChanges: Sendable {
         }
     }
 
-    /// Takes a lease, and waits a little while another request has it.
+    /// Takes a lease. While another request has it, waits for up to `wait`.
     ///
-    /// - Parameter wait: how long at most.
-    /// - Returns: `nil` where the condition is not met.
-    /// - Throws: ``Problem``: 422 where the user has too many installations, 503 where the device stays busy.
-    func lease(
+    /// - Returns: `nil` if the condition is not met.
+    /// - Throws: ``Problem``: 422 if the user has too many installations, 503 if the device stays busy.
+    private func lease(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, wait: Duration = Self.maxWait
     ) async throws -> DeviceLease? {
         let end = ContinuousClock.now + wait
@@ -74,8 +141,8 @@ struct DeviceChanges: Sendable {
             case .refused: return nil
             case .tooMany:
                 throw Problem.unprocessable(
-                    "You have \(Installation.maxPerUser) installations, which is the most that one user may have. "
-                        + "Delete one that is no longer used, then try again.")
+                    "You have \(Installation.maxPerUser) installations, the maximum per user. "
+                        + "Delete one that you no longer use, then try again.")
             case .busy:
                 guard ContinuousClock.now < end else { throw Self.busy }
                 try await Task.sleep(for: pause)
@@ -84,41 +151,30 @@ struct DeviceChanges: Sendable {
         }
     }
 
-    /// Removes a device from the hub and here.
-    ///
-    /// - Returns: whether the condition was met.
-    @discardableResult
-    func remove(
-        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, wait: Duration = Self.maxWait
-    ) async throws -> Bool {
-        guard let lease = try await lease(kind, id, if: condition, wait: wait) else { return false }
-        try await perform(lease, then: .remove) { try await deleteAtHub(kind, lease.id) }
-        return true
-    }
-
-    /// A device that the hub no longer knows is deleted already.
-    func deleteAtHub(_ kind: DeviceLease.Kind, _ id: String) async throws {
-        do {
-            switch kind {
-            case .installation: try await installations.deleteInstallation(id)
-            case .registration: try await registrations.deleteRegistration(id)
-            }
-        } catch let error as PushGatewayError where error.code == .gone {}
-    }
-
-    /// Whether a hub is configured. Without one nothing is changed here either.
-    ///
-    /// - Throws: ``PushGatewayError``.
-    func requireHub() throws {
-        if registrations is NoHub { throw PushGatewayError(.unavailable, "no hub is configured") }
-    }
-
     private static var busy: Problem {
         .serviceUnavailable("Another request is changing this device. Try again.", retryAfter: .seconds(1))
     }
 }
 
-extension PushGatewayError {
-    /// Whether the hub has surely not done what it was asked.
-    var isRefusal: Bool { code != .unavailable }
+extension InstallationGateway where Self: RegistrationGateway {
+    func put(_ installation: Installation) async throws {
+        try await putInstallation(installation.id, document: installation.document)
+    }
+
+    /// - Returns: `false` if the registration is only an ID, whose device has not been registered yet.
+    func put(_ registration: Registration) async throws -> Bool {
+        guard let platform = registration.platform, let handle = registration.handle else { return false }
+        try await putRegistration(registration.id, platform: platform, handle: handle, tags: registration.tags)
+        return true
+    }
+
+    /// Deletes a device. One that the hub no longer knows counts as deleted.
+    func delete(_ kind: DeviceLease.Kind, _ id: String) async throws {
+        do {
+            switch kind {
+            case .installation: try await deleteInstallation(id)
+            case .registration: try await deleteRegistration(id)
+            }
+        } catch let error as PushGatewayError where error.code == .gone {}
+    }
 }

@@ -1,18 +1,17 @@
-import HTTPTypes
+import Authentication
 import Hummingbird
-import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
-/// `/api/installations/{id}`: the registration of a device in the hub's own installation form.
+/// `/api/installations/{id}`: device registration in the hub's own installation form.
 ///
-/// The server adds the tag of the user and sets `userId`; an ID belongs to the user who made it, unless another
-/// presents the very handle that it has, because a handle is the device (``DeviceTakeover``). The ID is claimed in the
-/// store before the hub is asked (``DeviceLease``).
+/// The server adds the user's tag and sets `userId`. An ID belongs to the user who created it, unless another user
+/// presents its current handle, because a handle identifies the device (see
+/// ``DeviceChanges/removeOthers(with:keeping:)``). The ID is claimed in the store before the hub is asked
+/// (``DeviceLease``).
 struct InstallationController: Sendable {
-    let caller: CallerAuthentication
+    let users: UserAuthenticator
     let changes: DeviceChanges
-    let takeover: DeviceTakeover
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.put("/api/installations/:id", use: put)
@@ -22,65 +21,44 @@ struct InstallationController: Sendable {
 
     /// Creates or overwrites an installation.
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
-        let id = try deviceID(context)
-        let wanted = try InstallationRequest(await request.jsonBody(upTo: InstallationRequest.maxBody), id: id)
+        let user = try await users.user(of: request, context)
+        guard let id = context.deviceID else { throw Self.notFound }
+        let wanted = try InstallationRequest(await request.jsonBody(upTo: InstallationRequest.maxBodyBytes), id: id)
         let handles = DeviceHandle.spellings(wanted.channel.handle)
-        var installation = Installation(
+        let installation = Installation(
             id: id, owner: user, platform: wanted.platform.format, handle: wanted.channel.handle,
             document: wanted.document(id: id, user: user), updatedAt: .now)
-        try await context.askingHub {
-            try changes.requireHub()
-            let claim = DeviceLease.Condition.claimed(by: installation, handles: handles)
-            guard let lease = try await changes.lease(.installation, id, if: claim) else { throw notFound }
-            // The first spelling of an ID stays.
-            installation.id = lease.id
-            installation.document = wanted.document(id: lease.id, user: user)
-            let (id, document) = (lease.id, installation.document)
-            try await changes.perform(lease, then: .saveInstallation(installation, handles: handles)) {
-                let kept = DeviceTakeover.Keeping(kind: .installation, id: id)
-                try await takeover.removeOthers(with: wanted.channel.handle, keeping: kept)
-            } ask: {
-                try await changes.installations.putInstallation(id, document: document)
+        let claim = DeviceLease.Condition.claimed(by: installation, handles: handles)
+        let isFound = try await context.askingHub {
+            try await changes.register(.installation, id, handle: installation.handle, if: claim) { id in
+                // The first spelling of an ID is kept.
+                var installation = installation
+                installation.id = id
+                installation.document = wanted.document(id: id, user: user)
+                return .saveInstallation(installation, handles: handles)
             }
         }
+        guard isFound else { throw Self.notFound }
         return Response(status: .ok)
     }
 
-    /// Gives an installation of the caller's as the hub was given it: from the store, for the hub throttles readings to
-    /// a few a minute.
+    /// Returns the caller's installation as it was sent to the hub. It comes from the store, because the hub throttles
+    /// reads to a few per minute.
     @Sendable func get(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
-        let installation = try await own(context, user)
-        let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
-        let body = ByteBuffer(bytes: installation.document)
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+        let user = try await users.user(of: request, context)
+        guard let id = context.deviceID, let found = try await changes.store.installation(id), found.owner == user
+        else { throw Self.notFound }
+        return .json(.ok, found.document)
     }
 
-    /// Removes an installation of the caller's from the hub and here.
+    /// Removes an installation of the caller from the hub and the store.
     @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
-        let id = try deviceID(context)
-        let isFound = try await context.askingHub {
-            try changes.requireHub()
-            return try await changes.remove(.installation, id, if: .owned(by: user))
-        }
-        guard isFound else { throw notFound }
+        let user = try await users.user(of: request, context)
+        guard let id = context.deviceID,
+            try await context.askingHub({ try await changes.remove(.installation, id, if: .owned(by: user)) })
+        else { throw Self.notFound }
         return Response(status: .noContent)
     }
 
-    private func own(_ context: some RequestContext, _ user: UserName) async throws -> Installation {
-        guard let installation = try await changes.store.installation(deviceID(context)), installation.owner == user
-        else {
-            throw notFound
-        }
-        return installation
-    }
-
-    private func deviceID(_ context: some RequestContext) throws -> String {
-        guard let id = context.deviceID else { throw notFound }
-        return id
-    }
-
-    private var notFound: Problem { .notFound("There is no such installation.") }
+    private static let notFound = Problem.notFound("There is no such installation.")
 }

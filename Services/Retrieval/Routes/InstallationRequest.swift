@@ -4,16 +4,16 @@ import ServiceRuntime
 
 /// The body of `PUT /api/installations/{id}`: an installation in the hub's own form, read and checked.
 ///
-/// `userId` and what the hub only tells (`lastUpdate`, …) are not kept. Templates and secondary tiles keep their own
-/// tags as they are: the pushes of this system go to the device's own channel, which the top level's tags address.
+/// `userId` and the members that the hub only returns (`lastUpdate`, …) are not kept. Templates and secondary tiles
+/// keep their own tags: this service pushes to the device's own channel, which the tags at the top level address.
 struct InstallationRequest: Sendable, Equatable {
-    /// Where the hub sends to.
+    /// The address that the hub sends to.
     enum Channel: Sendable, Equatable {
         case handle(String)
         /// Web Push (RFC 8030, RFC 8291).
         case browser(endpoint: String, p256dh: String, auth: String)
 
-        /// What the device is known by.
+        /// The handle that identifies the device.
         var handle: String {
             switch self {
             case .handle(let handle): handle
@@ -22,7 +22,7 @@ struct InstallationRequest: Sendable, Equatable {
         }
     }
 
-    /// A name and a text: a header of a template, or a push variable.
+    /// A header of a template, or a push variable.
     struct Pair: Sendable, Equatable {
         var name: String
         var text: String
@@ -51,17 +51,107 @@ struct InstallationRequest: Sendable, Equatable {
     var expirationTime: String?
     var pushVariables: [Pair] = []
 
-    static let maxBody = 64 * 1024
+    static let maxBodyBytes = 64 * 1024
+
+    init() {}
 
     /// - Parameter id: the ID in the path; one in the body must be the same.
-    /// - Throws: ``Problem``: 400 for what is not JSON, 422 naming every offending member.
+    /// - Throws: ``Problem`` 400 if the body is not JSON, 422 naming every invalid member.
     init(_ body: ByteBuffer, id: String) throws {
-        self = try body.readJSON { reader in
+        self = try body.readJSON { json in
             var installation = InstallationReader(id: id)
-            installation.read(&reader)
+            installation.read(&json)
             return installation.request
         }
     }
+}
 
-    init() {}
+/// A platform as the hub's installations name it, which is not the name of its format for sends.
+///
+/// The hub's installations support all of its platforms except Baidu.
+enum InstallationPlatform: String, Sendable, CaseIterable {
+    case adm, apns, browser, fcmv1, gcm, mpns, wns, xiaomi
+
+    /// The hub's format for pushes to such a device.
+    var format: Platform {
+        switch self {
+        case .apns: .apple
+        case .wns: .windows
+        case .mpns: Platform(rawValue: "windowsphone")
+        case .fcmv1: .fcmv1
+        case .gcm: .gcm
+        case .adm, .browser, .xiaomi: Platform(rawValue: rawValue)
+        }
+    }
+}
+
+extension InstallationRequest {
+    /// The installation in the hub's own form, with the user's tag, and the user as `userId`.
+    ///
+    /// Written from the checked values, so that nothing unchecked reaches the hub. Empty lists and objects are omitted.
+    func document(id: String, user: UserName) -> [UInt8] {
+        var json = JSONWriter(capacity: 512)
+        json.object { json in
+            json.member("installationId", id)
+            json.member("userId", user.encodedName)
+            json.member("platform", platform.rawValue)
+            switch channel {
+            case .handle(let handle): json.member("pushChannel", handle)
+            case .browser(let endpoint, let p256dh, let auth):
+                json.object("pushChannel") { json in
+                    json.member("endpoint", endpoint)
+                    json.member("p256dh", p256dh)
+                    json.member("auth", auth)
+                }
+            }
+            json.member("tags", tags + [user.tag])
+            json.templates(templates)
+            if !tiles.isEmpty {
+                json.object("secondaryTiles") { json in
+                    for tile in tiles {
+                        json.object(tile.name) { json in
+                            json.member("pushChannel", tile.pushChannel)
+                            json.tags(tile.tags)
+                            json.templates(tile.templates)
+                        }
+                    }
+                }
+            }
+            if let expirationTime { json.member("expirationTime", expirationTime) }
+            json.pairs("pushVariables", pushVariables)
+        }
+        return json.bytes
+    }
+}
+
+extension UserName {
+    /// The name as it is encoded in ``tag``. The hub accepts it as a user ID, of which it makes the tag `$UserId:{ID}`.
+    fileprivate var encodedName: String { String(tag.dropFirst("username:".count)) }
+}
+
+extension JSONWriter {
+    fileprivate mutating func tags(_ tags: [String]) {
+        if !tags.isEmpty { member("tags", tags) }
+    }
+
+    fileprivate mutating func pairs(_ name: String, _ pairs: [InstallationRequest.Pair]) {
+        if pairs.isEmpty { return }
+        object(name) { json in
+            for pair in pairs { json.member(pair.name, pair.text) }
+        }
+    }
+
+    fileprivate mutating func templates(_ templates: [InstallationRequest.Template]) {
+        if templates.isEmpty { return }
+        object("templates") { json in
+            for template in templates {
+                json.object(template.name) { json in
+                    json.member("body", template.body)
+                    json.pairs("headers", template.headers)
+                    json.tags(template.tags)
+                    if let expiry = template.expiry { json.member("expiry", expiry) }
+                }
+            }
+        }
+    }
 }

@@ -1,17 +1,16 @@
-import HTTPTypes
+import Authentication
 import Hummingbird
 import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
-/// `/api/register`: the tutorial's registration of a device, without its holes.
+/// `/api/register`: the tutorial's device registration, with its security holes closed.
 ///
-/// The server adds the tag of the user; an ID belongs to the user who made it; and a handle is the device
-/// (``DeviceTakeover``).
+/// The server adds the user's tag. An ID belongs to the user who created it, and a handle identifies the device (see
+/// ``DeviceChanges/removeOthers(with:keeping:)``).
 struct RegistrationController: Sendable {
-    let caller: CallerAuthentication
+    let users: UserAuthenticator
     let changes: DeviceChanges
-    let takeover: DeviceTakeover
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.post("/api/register", use: create)
@@ -19,66 +18,74 @@ struct RegistrationController: Sendable {
         router.delete("/api/register/:id", use: delete)
     }
 
-    /// Makes a registration ID; whatever had the handle, if one is given, is removed. A body is not looked at.
+    /// Creates a registration ID. If a handle is given, other devices with that handle are removed. A body is ignored.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
+        let user = try await users.user(of: request, context)
         var parameters = QueryParameters(request.uri.query, known: ["handle"], plusIsBlank: false)
         let handle = parameters.take("handle", DeviceHandle.requirement) {
             DeviceHandle.issue($0) == nil ? $0 : nil
         }
         try parameters.check()
-        let id = try await context.askingHub {
-            try changes.requireHub()
-            if let handle { try await takeover.removeOthers(with: handle, keeping: nil) }
-            let id = try await changes.registrations.createRegistrationID()
-            guard let lease = try await changes.lease(.registration, id, if: .absent) else {
-                throw PushGatewayError(.unavailable, "the hub gave a registration ID that is in use")
-            }
-            let registration = Registration(id: id, owner: user, handle: handle, updatedAt: .now)
-            let handles = handle.map(DeviceHandle.spellings) ?? []
-            try await changes.perform(lease, then: .saveRegistration(registration, handles: handles)) {}
-            return id
-        }
-        let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
-        let body = ByteBuffer(string: JSONText.quoted(id))
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+        let id = try await context.askingHub { try await changes.createRegistration(owner: user, handle: handle) }
+        return .json(.ok, ByteBuffer(string: JSONText.quoted(id)))
     }
 
-    /// Registers the device with the hub under an ID of the caller's.
+    /// Registers the device with the hub under an ID that the caller owns.
     @Sendable func update(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
-        guard let id = context.deviceID else { throw notFound }
-        let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.maxBody))
-        let (tags, handles) = (wanted.tags + [user.tag], DeviceHandle.spellings(wanted.handle))
-        try await context.askingHub {
-            try changes.requireHub()
-            guard let lease = try await changes.lease(.registration, id, if: .owned(by: user)) else { throw notFound }
-            let registration = Registration(
-                id: lease.id, owner: user, platform: wanted.platform, handle: wanted.handle, tags: tags,
-                updatedAt: .now)
-            try await changes.perform(lease, then: .saveRegistration(registration, handles: handles)) {
-                let kept = DeviceTakeover.Keeping(kind: .registration, id: lease.id)
-                try await takeover.removeOthers(with: wanted.handle, keeping: kept)
-            } ask: {
-                try await changes.registrations.putRegistration(
-                    lease.id, platform: wanted.platform, handle: wanted.handle, tags: tags)
-            }
-            try await takeover.keepNewestRegistration(of: wanted.handle)
-        }
-        return Response(status: .ok)
-    }
-
-    /// Removes a registration of the caller's from the hub and here.
-    @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await caller.authenticate(request.headers[.authorization], from: context.clientAddress)
-        guard let id = context.deviceID else { throw notFound }
+        let user = try await users.user(of: request, context)
+        guard let id = context.deviceID else { throw Self.notFound }
+        let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.maxBodyBytes))
+        let handles = DeviceHandle.spellings(wanted.handle)
         let isFound = try await context.askingHub {
-            try changes.requireHub()
-            return try await changes.remove(.registration, id, if: .owned(by: user))
+            try await changes.register(.registration, id, handle: wanted.handle, if: .owned(by: user)) { id in
+                let registration = Registration(
+                    id: id, owner: user, platform: wanted.platform, handle: wanted.handle,
+                    tags: wanted.tags + [user.tag], updatedAt: .now)
+                return .saveRegistration(registration, handles: handles)
+            }
         }
-        guard isFound else { throw notFound }
+        guard isFound else { throw Self.notFound }
         return Response(status: .ok)
     }
 
-    private var notFound: Problem { .notFound("There is no such registration.") }
+    /// Removes a registration of the caller from the hub and the store.
+    @Sendable func delete(_ request: Request, context: some RequestContext) async throws -> Response {
+        let user = try await users.user(of: request, context)
+        guard let id = context.deviceID,
+            try await context.askingHub({ try await changes.remove(.registration, id, if: .owned(by: user)) })
+        else { throw Self.notFound }
+        return Response(status: .ok)
+    }
+
+    private static let notFound = Problem.notFound("There is no such registration.")
+}
+
+/// The body of `PUT /api/register/{id}`: `{"Platform","Handle","Tags"}`, read and checked.
+private struct RegistrationRequest: Sendable {
+    var platform = RegistrationPlatform.apns
+    var handle = ""
+    var tags: [String] = []
+
+    static let maxBodyBytes = 64 * 1024
+
+    /// - Throws: ``Problem`` 400 if the body is not JSON, 422 naming every invalid member.
+    init(_ body: ByteBuffer) throws {
+        self = try body.readJSON { RegistrationRequest(&$0) }
+    }
+
+    private init(_ json: inout JSONObjectReader) {
+        let members = json.members(
+            of: json.root, known: ["Platform", "Handle", "Tags"], required: ["Platform", "Handle"])
+        var tags = ClientTagReader()
+        for member in members {
+            switch member.name {
+            case "Tags": self.tags = tags.read(member, &json)
+            case "Platform": platform = json.choice(member.value, at: member.pointer) ?? platform
+            default:
+                guard let handle = json.string(member.value, at: member.pointer) else { continue }
+                self.handle = handle
+                if let issue = DeviceHandle.issue(handle) { json.note(member.pointer, issue) }
+            }
+        }
+    }
 }

@@ -3,29 +3,34 @@ import Logging
 import SecurePushCore
 import ServiceRuntime
 
-extension PushGatewayError {
-    /// The answer to a device whose registration or installation the hub did not take.
-    var problem: Problem {
-        switch code {
-        case .gone: .gone("The hub has given up this registration ID: make a new one.")
-        case .throttled, .unavailable:
-            .serviceUnavailable("The hub cannot be reached now.", retryAfter: retryAfter ?? .seconds(1))
-        case .rejected: .badGateway("The hub does not take this device.")
-        default: .badGateway("The hub does not take this server's credentials.")
-        }
-    }
-}
-
 extension RequestContext {
-    /// Asks the hub, and tells the device what became of it: never a false 200.
+    /// The device ID in the path, which the router leaves percent-encoded; `nil` if it is not a valid ID.
+    var deviceID: String? {
+        parameters.get("id").flatMap { PercentCoding.decode($0) }.flatMap { DeviceID.isValid($0) ? $0 : nil }
+    }
+
+    /// Runs requests to the hub. A failure of the hub is a problem for the device and never a false 200.
     ///
-    /// The log has the kind of failure only: the hub's own text may repeat the handle.
+    /// Only the kind of failure is logged, because the hub's text may contain the handle.
     func askingHub<Answer: Sendable>(_ ask: () async throws -> Answer) async throws -> Answer {
         do {
             return try await ask()
         } catch let error as PushGatewayError {
-            logger.warning("The hub did not do what a device asked for", metadata: ["hub.error": "\(error.code)"])
+            logger.warning("The hub failed a device's request", metadata: ["hub.error": "\(error.code)"])
             throw error.problem
+        }
+    }
+}
+
+extension PushGatewayError {
+    /// The response to a device whose registration or installation the hub did not accept.
+    fileprivate var problem: Problem {
+        switch code {
+        case .gone: .gone("The hub no longer accepts this registration ID; create a new one.")
+        case .throttled, .unavailable:
+            .serviceUnavailable("The hub is unavailable; retry later.", retryAfter: retryAfter ?? .seconds(1))
+        case .rejected: .badGateway("The hub rejected this device.")
+        default: .badGateway("The hub rejected this server's credentials.")
         }
     }
 }

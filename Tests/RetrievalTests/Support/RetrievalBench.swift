@@ -115,18 +115,17 @@ func withRetrieval(
     let provider = try TokenIssuer(
         configuration: UserAuthenticationConfiguration(
             signingKeyFile: configuration.signingKeyFile, tokenTTL: configuration.tokenTTL))
-    let caller = CallerAuthentication(users: try UserAuthenticator(configuration: configuration, logger: .silent))
+    let users = try UserAuthenticator(configuration: configuration, logger: .silent)
     let context = ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
     let metrics = RetrievalMetrics(context.metrics)
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
-    NotificationsController(caller: caller, reader: reader ?? store, sealer: sealer, metrics: metrics)
+    NotificationReadController(users: users, store: reader ?? store, sealer: sealer, metrics: metrics)
         .addRoutes(to: router)
-    InboxController(caller: caller, inbox: reader ?? store, metrics: metrics).addRoutes(to: router)
-    TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
+    TokenController(users: users, issuer: issuer).addRoutes(to: router)
     let failing = deviceError.map { AwayDevices(error: $0) } ?? (away ? AwayDevices() : nil)
-    let changes = DeviceChanges(registrations: hub, installations: hub, store: failing ?? store)
-    addDeviceRoutes(to: router, caller: caller, changes: changes)
+    let changes = DeviceChanges(hub: hub, store: failing ?? store)
+    addDeviceRoutes(to: router, users: users, changes: changes)
     let application = try makeHTTPApplication(
         router: router, configuration: HTTPConfiguration(port: 0), context: context)
     try await application.test(.router) { client in
