@@ -1,11 +1,10 @@
 import CoreMetrics
-public import HTTPTypes
+import HTTPTypes
 import Synchronization
 
 /// `securepush_http_requests_total` and `securepush_http_request_duration_seconds`, one pair for each route, method and
-/// status that occurred. The routes are templates, so there are few. ``ProblemMiddleware`` records what goes by the
-/// router; a service that answers without it records here.
-public final class HTTPInstruments: Sendable {
+/// status that occurred. The routes are templates, so there are few.
+final class HTTPInstruments: Sendable {
     private struct Key: Hashable {
         let route: String
         /// As ``methodLabel(_:)`` gives it: clients can invent methods, and each would be kept for ever.
@@ -22,7 +21,7 @@ public final class HTTPInstruments: Sendable {
     private let pairs = Mutex<[Key: Pair]>([:])
 
     /// Instruments of the same metrics share their series.
-    public init(metrics: PrometheusMetrics) {
+    init(metrics: PrometheusMetrics) {
         self.metrics = metrics
     }
 
@@ -31,7 +30,7 @@ public final class HTTPInstruments: Sendable {
     /// - Parameters:
     ///   - route: the template, as `/{hub}/messages`.
     ///   - nanoseconds: from its head to its answer.
-    public func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {
+    func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {
         let key = Key(route: route, method: HTTPInstruments.methodLabel(method), status: status)
         let pair = pairs.withLock { pairs in
             if let known = pairs[key] { return known }

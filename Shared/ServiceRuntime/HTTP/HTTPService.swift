@@ -2,7 +2,7 @@ import HTTPTypes
 public import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
-public import NIOCore
+import NIOCore
 import NIOSSL
 import SecurePushCore
 import ServiceConfiguration
@@ -18,33 +18,27 @@ public import ServiceLifecycle
 /// - Parameters:
 ///   - router: complete; add routes before.
 ///   - onListening: called once with the bound port.
-///   - onConnection: called on the event loop of every new connection of plain HTTP/1.1, whose pipeline is complete but
-///     for a handler that the service adds in front of the router. Connections by HTTPS have none.
 /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
 public func makeHTTPService<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
-    onListening: @escaping @Sendable (Int) async -> Void = { _ in },
-    onConnection: (@Sendable (any Channel) throws -> Void)? = nil
+    onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> any Service where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let application = try makeHTTPApplication(
-        router: router, configuration: configuration, context: context, onListening: onListening,
-        onConnection: onConnection)
+        router: router, configuration: configuration, context: context, onListening: onListening)
     return HTTPListener(application: application, address: "\(configuration.urlHost):\(configuration.port)")
 }
 
-/// ``makeHTTPService(router:configuration:context:onListening:onConnection:)`` as Hummingbird knows it, for
-/// HummingbirdTesting.
+/// ``makeHTTPService(router:configuration:context:onListening:)`` as Hummingbird knows it, for HummingbirdTesting.
 public func makeHTTPApplication<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
-    onListening: @escaping @Sendable (Int) async -> Void = { _ in },
-    onConnection: (@Sendable (any Channel) throws -> Void)? = nil
+    onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> Application<RouterResponder<Context>>
 where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let responder = router.buildResponder()
     context.routes.set(router.routes.map { (path: $0.path.description, method: $0.method.rawValue) })
     return Application(
         responder: responder,
-        server: try configuration.serverBuilder(context: context, onConnection: onConnection),
+        server: try configuration.serverBuilder(context: context),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024),
         onServerRunning: { channel in
@@ -65,9 +59,7 @@ extension HTTPConfiguration {
     /// Hummingbird's server within the limits.
     ///
     /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
-    func serverBuilder(
-        context: ServiceContext, onConnection: (@Sendable (any Channel) throws -> Void)? = nil
-    ) throws -> HTTPServerBuilder {
+    func serverBuilder(context: ServiceContext) throws -> HTTPServerBuilder {
         let limits = try limits.resolved()
         context.requests.setLimit(limits.maxInFlight)
         let connections = HTTPConnections(limits: limits, context: context)
@@ -80,8 +72,7 @@ extension HTTPConfiguration {
         guard let tls else {
             return HTTPServerBuilder { responder in
                 GuardedHTTP1Channel(
-                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
-                    onConnection: onConnection)
+                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections)
             }
         }
         let certificates = try CertificateStore(tls, logger: context.logger)

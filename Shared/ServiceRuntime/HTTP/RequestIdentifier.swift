@@ -2,16 +2,13 @@ import HTTPTypes
 import Synchronization
 
 /// The ID of one request: the client's `X-Request-Id`, or one of ours.
-public enum RequestIdentifier {
+enum RequestIdentifier {
     private static let counter = Atomic<UInt64>(.random(in: .min ... .max))
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 
     /// The header's value if it is 1 to 128 visible ASCII characters, else a new ID.
-    static func of(_ fields: HTTPFields) -> String { of(fields[.xRequestID]) }
-
-    /// The value of the header if it is 1 to 128 visible ASCII characters, else a new ID.
-    public static func of(_ given: String?) -> String {
-        guard let given, isValid(given) else { return make() }
+    static func of(_ fields: HTTPFields) -> String {
+        guard let given = fields[.xRequestID], isValid(given) else { return make() }
         return given
     }
 

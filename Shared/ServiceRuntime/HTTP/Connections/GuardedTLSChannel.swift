@@ -8,14 +8,12 @@ import Synchronization
 /// The connection was refused and is closed.
 struct ConnectionRefused: Error {}
 
-/// Hummingbird's HTTP/1.1 channel within the listener's limits, with a handler of the service's own in front of the
-/// router where it has one.
+/// Hummingbird's HTTP/1.1 channel within the listener's limits.
 struct GuardedHTTP1Channel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
     let http1: HTTP1Channel
     let connections: HTTPConnections
-    let onConnection: (@Sendable (any Channel) throws -> Void)?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         guard let handler = connections.admit(channel, isTLS: false) else {
@@ -26,10 +24,7 @@ struct GuardedHTTP1Channel: ServerChildChannel {
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
-        return http1.setup(channel: channel, logger: logger).flatMapThrowing { value in
-            try onConnection?(channel)
-            return value
-        }
+        return http1.setup(channel: channel, logger: logger)
     }
 
     func handle(value: Value, logger: Logger) async { await http1.handle(value: value, logger: logger) }
