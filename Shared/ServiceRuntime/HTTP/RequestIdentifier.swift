@@ -1,4 +1,7 @@
-import HTTPTypes
+public import HTTPTypes
+public import Hummingbird
+public import NIOCore
+public import SecurePushCore
 import Synchronization
 
 /// The ID of one request: the client's `X-Request-Id`, or one of ours.
@@ -58,4 +61,28 @@ extension HTTPField.Name {
         guard let name = HTTPField.Name("x-request-id") else { preconditionFailure("x-request-id is a field name") }
         return name
     }()
+}
+
+/// What a route knows of its request beside the request itself: with the address that it came from.
+public struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext {
+    public var coreContext: CoreRequestContextStorage
+    /// The other end of the connection.
+    public let remoteAddress: SocketAddress?
+
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        remoteAddress = source.channel.remoteAddress
+    }
+}
+
+extension RequestContext {
+    /// The client's address, for limits that hold per client; `nil` where there is none, as in a test without a port.
+    public var clientAddress: ClientAddress? {
+        (self as? any RemoteAddressRequestContext)?.remoteAddress?.ipAddress.flatMap { ClientAddress($0) }
+    }
+}
+
+extension HTTPFields {
+    /// The `traceparent` of a request, where it has one that can be read (W3C Trace Context, section 3.2.2).
+    public var traceContext: TraceContext? { self[.traceparent].flatMap { TraceContext(traceparent: $0) } }
 }
