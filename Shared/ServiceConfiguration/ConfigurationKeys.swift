@@ -246,3 +246,43 @@ extension ConfigurationParser where Value == Platform {
         }
     }
 }
+
+extension ConfigurationKeys {
+    /// Every key, in the order of the documentation.
+    public static let all: [any ConfigurationKeyDescription] = [
+        httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
+        httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
+        databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
+        hubConnectionString,
+        hubConnectionStringFile, hubName, hubInsecureHost,
+        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
+        dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL,
+    ]
+
+    /// The table of `docs/configuration.md`, which a test compares with this: a header and a row for each key.
+    public static func markdownTable() -> String {
+        var lines = ["| key | flag | default | meaning |", "| --- | --- | --- | --- |"]
+        for key in all {
+            let meaning = key.meaning.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+            let flags = key.flags.map { "`\($0)`" }.joined(separator: ", ")
+            lines.append("| `\(key.name)` | \(flags) | \(key.markdownDefault) | \(meaning) |")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension ConfigurationKeyDescription {
+    fileprivate var markdownDefault: String {
+        if let defaultValue { return "`\(defaultValue)`" }
+        return defaultText ?? "none"
+    }
+}
+
+/// How log lines look.
+public enum LogFormat: String, CaseIterable, Sendable {
+    /// For people: `time level message key=value`.
+    case text
+    /// For machines: one JSON object a line, see ``JSONLogHandler``.
+    case json
+}

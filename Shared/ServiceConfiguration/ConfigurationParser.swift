@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// Why a text is no value of a setting: the predicate of a sentence, as `is not true or false`. Never repeats the text.
 public struct ConfigurationRefusal: Error, Sendable, Hashable {
     /// The predicate.
@@ -76,5 +82,131 @@ extension ConfigurationParser where Value: CaseIterable & RawRepresentable<Strin
             let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationRefusal("is none of: \(known)")
         }
+    }
+}
+
+extension ConfigurationParser where Value == Duration {
+    /// A number and `ms`, `s`, `m`, `h` or `d`, as `500ms`, `30s`, `1.5h` or `30d`.
+    public static func duration(_ range: ClosedRange<Duration> = .zero ... .seconds(36_500 * 86_400)) -> Self {
+        ConfigurationParser(hint: "DURATION") { text throws(ConfigurationRefusal) in
+            guard let duration = Duration(configurationText: text) else {
+                throw ConfigurationRefusal("is not a number and ms, s, m, h or d, as in 30s")
+            }
+            guard range.contains(duration) else {
+                throw ConfigurationRefusal(
+                    "is not from \(range.lowerBound.configurationText) to \(range.upperBound.configurationText)")
+            }
+            return duration
+        }
+    }
+}
+
+extension ConfigurationParser where Value == [Duration] {
+    /// A comma-separated list of durations.
+    public static func durations(_ range: ClosedRange<Duration>) -> Self {
+        list(of: .duration(range), hint: "DURATIONS")
+    }
+}
+
+extension Duration {
+    private static let units: [(suffix: String, milliseconds: Int64)] = [
+        ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
+    ]
+
+    /// Reads `500ms`, `30s`, `2m`, `1.5h` or `30d`; whole milliseconds, no sign. `nil` for any other text.
+    public init?(configurationText text: String) {
+        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        let suffix = text.dropFirst(number.count)
+        guard let unit = Duration.units.first(where: { $0.suffix == suffix }) else { return nil }
+        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        guard let whole = parts.first.flatMap({ Int64($0) }), parts.count <= 2 else { return nil }
+        let (milliseconds, overflow) = whole.multipliedReportingOverflow(by: unit.milliseconds)
+        guard !overflow else { return nil }
+        guard parts.count == 2 else {
+            self = .milliseconds(milliseconds)
+            return
+        }
+        guard let fraction = Duration.milliseconds(fraction: parts[1], of: unit.milliseconds),
+            milliseconds <= Int64.max - fraction
+        else { return nil }
+        self = .milliseconds(milliseconds + fraction)
+    }
+
+    /// `25` of an hour, as in `1.25h`, in milliseconds; up to six digits.
+    private static func milliseconds(fraction: Substring, of unit: Int64) -> Int64? {
+        guard (1...6).contains(fraction.count), let number = Int64(fraction) else { return nil }
+        let scale = fraction.reduce(Int64(1)) { power, _ in power * 10 }
+        return number * unit / scale
+    }
+
+    /// The shortest exact text in one unit: `90s`, `1h`, `30d`.
+    public var configurationText: String {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        let (milliseconds, carries) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        // More than any text gives: 292 million years.
+        guard !overflow, !carries else { return "\(seconds)s" }
+        guard milliseconds != 0 else { return "0s" }
+        let unit = Duration.units.last { milliseconds % $0.milliseconds == 0 } ?? Duration.units[0]
+        return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
+    }
+}
+
+extension ConfigurationParser where Value == String {
+    /// The path of a file that must be there and be readable now; a missing one is an error at start, not at first use.
+    public static var existingFile: Self {
+        ConfigurationParser(hint: "FILE") { path throws(ConfigurationRefusal) in
+            var status = stat()
+            guard stat(path, &status) == 0 else { throw ConfigurationRefusal("names a file that \(reason(errno))") }
+            guard status.st_mode & S_IFMT != S_IFDIR else { throw ConfigurationRefusal("names a folder, not a file") }
+            guard access(path, R_OK) == 0 else { throw ConfigurationRefusal("names a file that \(reason(errno))") }
+            return path
+        }
+    }
+
+    /// A path, whether or not something is there.
+    public static var path: Self { string(hint: "FILE") }
+
+    private static func reason(_ error: Int32) -> String {
+        switch error {
+        case ENOENT, ENOTDIR: "does not exist"
+        case EACCES: "may not be read by this user"
+        default: "cannot be opened (error \(error))"
+        }
+    }
+}
+
+extension ConfigurationParser where Value == [String] {
+    /// A comma-separated list; spaces around the items do not count, empty items are refused.
+    public static var list: Self { list(of: .string, hint: "LIST") }
+}
+
+extension ConfigurationParser {
+    /// A comma-separated list of values, at least one; spaces around the items do not count.
+    public static func list<Element>(of element: ConfigurationParser<Element>, hint: String) -> Self
+    where Value == [Element] {
+        ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
+            var values: [Element] = []
+            for item in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let item = item.trimmingSpaces
+                guard !item.isEmpty else { throw ConfigurationRefusal("has an empty item") }
+                do throws(ConfigurationRefusal) {
+                    values.append(try element.parse(String(item)))
+                } catch {
+                    throw ConfigurationRefusal("has an item that \(error.problem)")
+                }
+            }
+            return values
+        }
+    }
+}
+
+extension Substring {
+    /// Without the white space at either end.
+    var trimmingSpaces: Substring {
+        var rest = self
+        while rest.first?.isWhitespace == true { rest.removeFirst() }
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        return rest
     }
 }

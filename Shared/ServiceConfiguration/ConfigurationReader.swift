@@ -1,4 +1,5 @@
 import Configuration
+public import SecurePushCore
 
 /// Looks settings up on the command line, in the environment and in the defaults, in this order, and collects what is
 /// wrong with them, so that a person sees all mistakes at once.
@@ -122,5 +123,62 @@ public struct ConfigurationReader: Sendable {
         let source = flags[key.name] == nil ? "" : " (from \(key.flag))"
         let shown = text.count > 60 ? text.prefix(57) + "..." : text[...]
         return "\(shown.debugDescription) \(problem)\(source)"
+    }
+}
+
+/// One value that cannot be used.
+public struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
+    /// The key, as `HTTP_PORT`.
+    public let key: String
+    /// What is wrong with it, without the value where that is secret.
+    public let problem: String
+
+    /// One value of one key.
+    public init(key: String, problem: String) {
+        self.key = key
+        self.problem = problem
+    }
+
+    public var description: String { "\(key): \(problem)" }
+}
+
+/// The configuration cannot be used: `ServiceMain` prints a line for each issue and exits with 78 (`EX_CONFIG`).
+public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    /// At least one, in the order found.
+    public let issues: [ConfigurationIssue]
+
+    /// All that is wrong.
+    public init(_ issues: [ConfigurationIssue]) {
+        self.issues = issues
+    }
+
+    /// For a service's `build` that finds a value unusable only when it uses it.
+    public init(_ key: String, _ problem: String) {
+        issues = [ConfigurationIssue(key: key, problem: problem)]
+    }
+
+    public var description: String { issues.map(\.description).joined(separator: "\n") }
+}
+
+extension ConfigurationReader {
+    /// Reads `HUB_PLATFORMS`: platforms for which there is a native form, at least one, each named once.
+    ///
+    /// - Returns: `nil` if it cannot be used; the reader holds the issue.
+    public mutating func readPlatforms() -> [Platform]? {
+        guard let platforms = read(ConfigurationKeys.hubPlatforms) else { return nil }
+        let unknown = platforms.filter { !Platform.known.contains($0) }
+        guard unknown.isEmpty else {
+            let known = Platform.known.map(\.rawValue).joined(separator: ", ")
+            let names = unknown.map(\.rawValue).joined(separator: ", ")
+            note(ConfigurationKeys.hubPlatforms.name, "names \(names): a native form exists for \(known)")
+            return nil
+        }
+        let repeated = Platform.known.filter { known in platforms.count { $0 == known } > 1 }
+        guard repeated.isEmpty else {
+            let names = repeated.map(\.rawValue).joined(separator: ", ")
+            note(ConfigurationKeys.hubPlatforms.name, "names \(names) more than once: name each platform once")
+            return nil
+        }
+        return platforms
     }
 }

@@ -1,3 +1,5 @@
+public import NIOSSL
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -51,5 +53,15 @@ extension ConfigurationReader {
             key,
             "\(hosts.joined(separator: ", ")) beyond this machine without verified TLS: \(remedy), "
                 + "or set ALLOW_INSECURE=\(link.rawValue)")
+    }
+}
+
+/// The TLS settings of every HTTP client here: TLS 1.2 at least (RFC 8996 forbids what is older), names verified.
+public enum OutgoingTLS {
+    public static var configuration: TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.certificateVerification = .fullVerification
+        return configuration
     }
 }

@@ -2,11 +2,18 @@ import HTTPTypes
 public import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
-public import NIOCore
+import Logging
+import NIOCore
 import NIOSSL
 import SecurePushCore
 import ServiceConfiguration
 public import ServiceLifecycle
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 /// The service that listens and answers by a router, HTTP/1.1, or HTTPS with HTTP/1.1 and HTTP/2.
 ///
@@ -18,33 +25,27 @@ public import ServiceLifecycle
 /// - Parameters:
 ///   - router: complete; add routes before.
 ///   - onListening: called once with the bound port.
-///   - onConnection: called on the event loop of every new connection of plain HTTP/1.1, whose pipeline is complete but
-///     for a handler that the service adds in front of the router. Connections by HTTPS have none.
 /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
 public func makeHTTPService<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
-    onListening: @escaping @Sendable (Int) async -> Void = { _ in },
-    onConnection: (@Sendable (any Channel) throws -> Void)? = nil
+    onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> any Service where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let application = try makeHTTPApplication(
-        router: router, configuration: configuration, context: context, onListening: onListening,
-        onConnection: onConnection)
+        router: router, configuration: configuration, context: context, onListening: onListening)
     return HTTPListener(application: application, address: "\(configuration.urlHost):\(configuration.port)")
 }
 
-/// ``makeHTTPService(router:configuration:context:onListening:onConnection:)`` as Hummingbird knows it, for
-/// HummingbirdTesting.
+/// ``makeHTTPService(router:configuration:context:onListening:)`` as Hummingbird knows it, for HummingbirdTesting.
 public func makeHTTPApplication<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
-    onListening: @escaping @Sendable (Int) async -> Void = { _ in },
-    onConnection: (@Sendable (any Channel) throws -> Void)? = nil
+    onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> Application<RouterResponder<Context>>
 where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let responder = router.buildResponder()
     context.routes.set(router.routes.map { (path: $0.path.description, method: $0.method.rawValue) })
     return Application(
         responder: responder,
-        server: try configuration.serverBuilder(context: context, onConnection: onConnection),
+        server: try configuration.serverBuilder(context: context),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024),
         onServerRunning: { channel in
@@ -65,9 +66,7 @@ extension HTTPConfiguration {
     /// Hummingbird's server within the limits.
     ///
     /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
-    func serverBuilder(
-        context: ServiceContext, onConnection: (@Sendable (any Channel) throws -> Void)? = nil
-    ) throws -> HTTPServerBuilder {
+    func serverBuilder(context: ServiceContext) throws -> HTTPServerBuilder {
         let limits = try limits.resolved()
         context.requests.setLimit(limits.maxInFlight)
         let connections = HTTPConnections(limits: limits, context: context)
@@ -80,8 +79,7 @@ extension HTTPConfiguration {
         guard let tls else {
             return HTTPServerBuilder { responder in
                 GuardedHTTP1Channel(
-                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
-                    onConnection: onConnection)
+                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections)
             }
         }
         let certificates = try CertificateStore(tls, logger: context.logger)
@@ -95,6 +93,75 @@ extension HTTPConfiguration {
             try GuardedTLSChannel(certificates: certificates, connections: connections) { tls in
                 try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder)
             }
+        }
+    }
+}
+
+/// Nothing can be served: the address cannot be listened on.
+struct HTTPListenError: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The HTTP server as a service whose error says which address it could not have.
+struct HTTPListener<Application: Service>: Service {
+    let application: Application
+    /// `HOST:PORT` as configured.
+    let address: String
+
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw HTTPListenError(description: "cannot listen on \(address): \(HTTPListener.reason(error))")
+        } catch let error as SocketAddressError {
+            throw HTTPListenError(description: "cannot listen on \(address): \(error)")
+        }
+    }
+
+    private static func reason(_ error: IOError) -> String {
+        switch error.errnoCode {
+        case EADDRINUSE: "the address is in use"
+        case EACCES: "this user may not use the port"
+        case EADDRNOTAVAIL: "this machine has no such address"
+        default: "\(error)"
+        }
+    }
+}
+
+/// Stops accepting for a second when no descriptor or memory is left for a connection.
+///
+/// NIO's own back-off does not: the failed read is still wanted, the listening socket stays readable, and the event
+/// loop spins. The connections wait in the kernel's queue meanwhile.
+final class AcceptPauseHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Channel
+
+    private let logger: Logger
+    private var isPaused = false
+    private var nextWarning = NIODeadline.now()
+
+    init(logger: Logger) { self.logger = logger }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) {
+            pause(context, error)
+        }
+        context.fireErrorCaught(error)
+    }
+
+    private func pause(_ context: ChannelHandlerContext, _ error: IOError) {
+        let now = NIODeadline.now()
+        if now >= nextWarning {
+            nextWarning = now + .minutes(1)
+            logger.warning("Connections cannot be accepted; they wait", metadata: [LogKeys.errorMessage: "\(error)"])
+        }
+        guard !isPaused else { return }
+        isPaused = true
+        try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .seconds(1)) {
+            let (handler, context) = bound.value
+            handler.isPaused = false
+            try? context.channel.syncOptions?.setOption(.autoRead, value: true)
         }
     }
 }

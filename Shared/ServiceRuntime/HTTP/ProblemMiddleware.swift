@@ -1,8 +1,10 @@
+import CoreMetrics
 import HTTPTypes
 public import Hummingbird
 import Logging
 import NIOHTTP1
 import SecurePushCore
+import Synchronization
 
 /// The outermost middleware of every service: request IDs, the limit of requests in flight, errors as problems, the
 /// access log and HTTP metrics.
@@ -109,5 +111,125 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 "http.request.method": "\(HTTPInstruments.methodLabel(request.method))", "http.route": "\(route)",
                 "http.response.status_code": "\(response.status.code)", "duration_us": "\(nanoseconds / 1000)",
             ])
+    }
+}
+
+extension Problem {
+    /// The one mapping of errors to answers. ``ProblemMiddleware`` uses it, and so do answers that hold problems, as
+    /// the lines of a batch. It logs nothing; see ``logText(of:)``.
+    ///
+    /// - Parameter requestID: the ID of the request (`context.id`), for ``instance``.
+    public init(_ error: any Error, requestID: String) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as HTTPError: self = Problem(error.status, error.body, headers: error.headers)
+        case let error as any HTTPResponseError: self = Problem(error.status)
+        case let error as AuthenticationError: self = error.problem
+        case let error as StorageError: self = error.problem
+        case is CancellationError: self = .serviceUnavailable("The service is shutting down.")
+        // A missing payload key is the operator's mistake: it is in the log, and the client hears nothing of it.
+        default: self = .internalServerError()
+        }
+        instance = RequestIdentifier.instance(requestID)
+    }
+
+    /// An error as it may stand in a log. The texts of these two are for operators and hold nothing of a payload. Any
+    /// other error is named by its type only, since its description could hold something of the request.
+    public static func logText(of error: any Error) -> String {
+        switch error {
+        case let error as StorageError: error.description
+        case let error as PayloadError: error.description
+        default: String(reflecting: Swift.type(of: error))
+        }
+    }
+}
+
+extension AuthenticationError {
+    /// 401 with challenges, 503 where credentials cannot be checked now, or 429 where too many attempts have failed.
+    var problem: Problem {
+        switch code {
+        case .unavailable: .serviceUnavailable(message)
+        case .throttled: .tooManyRequests(message, retryAfter: retryAfter ?? .seconds(1))
+        default: .unauthorized(message, challenges: challenges)
+        }
+    }
+}
+
+extension StorageError {
+    /// 503 where the same request may succeed later, else 500. What happened is in the log, not in the answer.
+    var problem: Problem {
+        isRetriable ? .serviceUnavailable("The store is away for the moment.") : .internalServerError()
+    }
+}
+
+/// `securepush_http_requests_total` and `securepush_http_request_duration_seconds`, one pair for each route, method and
+/// status that occurred. The routes are templates, so there are few.
+final class HTTPInstruments: Sendable {
+    private struct Key: Hashable {
+        let route: String
+        /// As ``methodLabel(_:)`` gives it: clients can invent methods, and each would be kept for ever.
+        let method: String
+        let status: Int
+    }
+
+    private struct Pair {
+        let requests: Counter
+        let duration: Timer
+    }
+
+    private let metrics: PrometheusMetrics
+    private let pairs = Mutex<[Key: Pair]>([:])
+
+    /// Instruments of the same metrics share their series.
+    init(metrics: PrometheusMetrics) {
+        self.metrics = metrics
+    }
+
+    /// Counts one request.
+    ///
+    /// - Parameters:
+    ///   - route: the template, as `/{hub}/messages`.
+    ///   - nanoseconds: from its head to its answer.
+    func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {
+        let key = Key(route: route, method: HTTPInstruments.methodLabel(method), status: status)
+        let pair = pairs.withLock { pairs in
+            if let known = pairs[key] { return known }
+            let pair = make(key)
+            pairs[key] = pair
+            return pair
+        }
+        pair.requests.increment(by: 1)
+        pair.duration.recordNanoseconds(nanoseconds)
+    }
+
+    private func make(_ key: Key) -> Pair {
+        let labels = [
+            ("method", key.method), ("route", key.route), ("status", "\(key.status)"),
+        ]
+        return Pair(
+            requests: Counter(label: "securepush_http_requests_total", dimensions: labels, factory: metrics),
+            duration: Timer(
+                label: "securepush_http_request_duration_seconds", dimensions: labels, preferredDisplayUnit: .seconds,
+                factory: metrics))
+    }
+
+    /// Clients can invent methods; they must not be able to invent series.
+    static func methodLabel(_ method: HTTPRequest.Method) -> String {
+        switch method {
+        case .get, .head, .post, .put, .patch, .delete, .options: method.rawValue
+        default: "other"
+        }
+    }
+
+    /// How many pairs are held; for tests.
+    var count: Int { pairs.withLock { $0.count } }
+
+    /// Whether the method is one of the standard's (RFC 9110, section 9, and QUERY, RFC 5789's PATCH). What a path does
+    /// not take of these is 405; every other method is 501, before anything else is done.
+    static func knows(_ method: HTTPRequest.Method) -> Bool {
+        switch method {
+        case .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect: true
+        default: method.rawValue == "QUERY"
+        }
     }
 }

@@ -1,17 +1,17 @@
-import HTTPTypes
+public import HTTPTypes
+public import Hummingbird
+public import NIOCore
+public import SecurePushCore
 import Synchronization
 
 /// The ID of one request: the client's `X-Request-Id`, or one of ours.
-public enum RequestIdentifier {
+enum RequestIdentifier {
     private static let counter = Atomic<UInt64>(.random(in: .min ... .max))
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 
     /// The header's value if it is 1 to 128 visible ASCII characters, else a new ID.
-    static func of(_ fields: HTTPFields) -> String { of(fields[.xRequestID]) }
-
-    /// The value of the header if it is 1 to 128 visible ASCII characters, else a new ID.
-    public static func of(_ given: String?) -> String {
-        guard let given, isValid(given) else { return make() }
+    static func of(_ fields: HTTPFields) -> String {
+        guard let given = fields[.xRequestID], isValid(given) else { return make() }
         return given
     }
 
@@ -61,4 +61,28 @@ extension HTTPField.Name {
         guard let name = HTTPField.Name("x-request-id") else { preconditionFailure("x-request-id is a field name") }
         return name
     }()
+}
+
+/// What a route knows of its request beside the request itself: with the address that it came from.
+public struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext {
+    public var coreContext: CoreRequestContextStorage
+    /// The other end of the connection.
+    public let remoteAddress: SocketAddress?
+
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        remoteAddress = source.channel.remoteAddress
+    }
+}
+
+extension RequestContext {
+    /// The client's address, for limits that hold per client; `nil` where there is none, as in a test without a port.
+    public var clientAddress: ClientAddress? {
+        (self as? any RemoteAddressRequestContext)?.remoteAddress?.ipAddress.flatMap { ClientAddress($0) }
+    }
+}
+
+extension HTTPFields {
+    /// The `traceparent` of a request, where it has one that can be read (W3C Trace Context, section 3.2.2).
+    public var traceContext: TraceContext? { self[.traceparent].flatMap { TraceContext(traceparent: $0) } }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 public import Hummingbird
 import Logging
 import NIOCore
+import Synchronization
 
 /// A router with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.
 public func makeRouter<Context: RequestContext>(of type: Context.Type, context: ServiceContext) -> Router<Context> {
@@ -76,5 +77,88 @@ extension Response {
         Response(
             status: status, headers: [.contentType: contentType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}
+
+/// The paths and methods of a router, for `405` with `Allow` instead of `404` where only the method is wrong.
+final class RouteTable: Sendable {
+    private struct Route {
+        let segments: [Substring]
+        let method: String
+
+        var captures: Int { segments.count(where: RouteTable.isCapture) }
+    }
+
+    private let routes = Mutex<[Route]>([])
+
+    /// Replaces the routes; called once the router is complete.
+    func set(_ descriptions: [(path: String, method: String)]) {
+        let known = descriptions.map { Route(segments: RouteTable.segments(of: $0.path[...]), method: $0.method) }
+        routes.withLock { $0 = known }
+    }
+
+    /// The methods that a path takes, sorted; empty: nothing is there.
+    ///
+    /// Where several patterns match, the one with the fewest captures has the path, as in the router: what
+    /// `/notifications/{id}` takes says nothing of `/notifications/batch`.
+    func methods(of path: String) -> [String] {
+        let segments = RouteTable.segments(of: path[...])
+        let found = routes.withLock { routes in routes.filter { RouteTable.matches($0.segments, segments) } }
+        let fewest = found.map(\.captures).min()
+        return Set(found.filter { $0.captures == fewest }.map(\.method)).sorted()
+    }
+
+    private static func segments(of path: Substring) -> [Substring] { path.split(separator: "/") }
+
+    private static func isCapture(_ segment: Substring) -> Bool {
+        segment.contains("{") || segment.hasPrefix(":") || segment.contains("*")
+    }
+
+    /// Captures (`{id}`, `:id`) and `*` take one segment, `**` takes the rest.
+    private static func matches(_ pattern: [Substring], _ path: [Substring]) -> Bool {
+        for (index, segment) in pattern.enumerated() {
+            if segment == "**" { return true }
+            guard index < path.count else { return false }
+            guard isCapture(segment) || segment == path[index] else { return false }
+        }
+        return pattern.count == path.count
+    }
+}
+
+/// Counts the requests in flight, and refuses more than the limit.
+final class InFlightRequests: Sendable {
+    /// One request that counts until ``end()`` or until it is let go.
+    final class Permit: Sendable {
+        private let requests: InFlightRequests
+        private let isHeld = Atomic(true)
+
+        fileprivate init(_ requests: InFlightRequests) { self.requests = requests }
+
+        deinit { end() }
+
+        /// The request is done; only the first call counts.
+        func end() {
+            guard isHeld.exchange(false, ordering: .relaxed) else { return }
+            requests.count.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    private let count = Atomic(0)
+    private let limit = Atomic(Int.max)
+
+    /// Requests that are being answered now.
+    var current: Int { count.load(ordering: .relaxed) }
+
+    /// Sets the limit; without one there is none.
+    func setLimit(_ value: Int) { limit.store(value, ordering: .relaxed) }
+
+    /// `nil`: as many as allowed are in flight already.
+    func begin() -> Permit? {
+        let (_, now) = count.add(1, ordering: .relaxed)
+        guard now <= limit.load(ordering: .relaxed) else {
+            count.subtract(1, ordering: .relaxed)
+            return nil
+        }
+        return Permit(self)
     }
 }

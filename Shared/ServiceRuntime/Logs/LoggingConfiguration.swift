@@ -36,3 +36,59 @@ struct LoggingConfiguration: Sendable, Hashable {
         }
     }
 }
+
+/// Metadata keys that more than one file uses.
+enum LogKeys {
+    /// Hummingbird's key for the request's ID; shown as ``requestIDShown``.
+    static let requestID = "hb.request.id"
+    static let requestIDShown = "request_id"
+    static let errorType = "error.type"
+    static let errorMessage = "error.message"
+}
+
+extension LogHandler {
+    /// The event's metadata over the logger's own over the provider's, sorted by key, with the error of the event.
+    func merged(with event: LogEvent) -> [(key: String, value: Logger.MetadataValue)] {
+        var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { own, _ in own } }
+        if let given = event.metadata { all.merge(given) { _, given in given } }
+        if let error = event.error {
+            all[LogKeys.errorType] = "\(String(reflecting: type(of: error)))"
+            all[LogKeys.errorMessage] = "\(String(describing: error))"
+        }
+        if let identifier = all.removeValue(forKey: LogKeys.requestID) { all[LogKeys.requestIDShown] = identifier }
+        return all.sorted { $0.key < $1.key }
+    }
+}
+
+/// Standard output or standard error, written without a buffer.
+struct StandardStream: Sendable {
+    let descriptor: Int32
+
+    static let output = StandardStream(descriptor: STDOUT_FILENO)
+    static let error = StandardStream(descriptor: STDERR_FILENO)
+
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    func write(_ text: String) { write(Array(text.utf8)) }
+
+    /// One `write(2)`, so that lines of several threads and processes do not mix; the rest of a short write follows.
+    func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno != EINTR {
+                    return
+                }
+            }
+        }
+    }
+}
+
+private func systemWrite(_ descriptor: Int32, _ base: UnsafeRawPointer?, _ count: Int) -> Int {
+    guard let base else { return 0 }
+    return write(descriptor, base, count)
+}

@@ -126,3 +126,107 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 }
+
+/// How far a connection has come, and until when it may stay so. A value that does nothing by itself;
+/// ``ConnectionHandler`` closes.
+struct ConnectionClock {
+    enum Phase: Equatable {
+        /// TLS is being agreed on.
+        case handshake
+        /// There is no request.
+        case idle
+        /// Some bytes of a request's head have come (HTTP/1.1).
+        case head
+        /// So many requests are being read or answered.
+        case busy(Int)
+    }
+
+    private let handshakeTimeout: TimeAmount
+    private let headerTimeout: TimeAmount
+    private let idleTimeout: TimeAmount
+    private let goAwayGrace: TimeAmount
+
+    private(set) var phase: Phase
+    private(set) var since: NIODeadline
+    private(set) var isHTTP2 = false
+
+    init(limits: HTTPLimits, isTLS: Bool, now: NIODeadline) {
+        handshakeTimeout = TimeAmount(limits.handshakeTimeout)
+        headerTimeout = TimeAmount(limits.headerTimeout)
+        idleTimeout = TimeAmount(limits.idleTimeout)
+        goAwayGrace = TimeAmount(limits.goAwayGrace)
+        phase = isTLS ? .handshake : .idle
+        since = now
+    }
+
+    var isBusy: Bool {
+        if case .busy = phase { return true }
+        return false
+    }
+
+    /// When the connection is to be looked at again.
+    var deadline: NIODeadline {
+        switch phase {
+        case .handshake: since + handshakeTimeout
+        case .head: since + headerTimeout
+        case .busy: since + idleTimeout
+        // Hummingbird says goodbye to an idle HTTP/2 connection, and waits for the answer without an end.
+        case .idle: since + idleTimeout + (isHTTP2 ? goAwayGrace : .zero)
+        }
+    }
+
+    /// Why the connection is to be closed at its deadline; `nil` while it has requests.
+    var reason: HTTPConnections.Reason? {
+        switch phase {
+        case .handshake: .handshake
+        case .head: .header
+        case .idle: .idle
+        case .busy: nil
+        }
+    }
+
+    mutating func handshakeCompleted(isHTTP2: Bool, now: NIODeadline) {
+        guard phase == .handshake else { return }
+        self.isHTTP2 = isHTTP2
+        enter(.idle, now)
+    }
+
+    /// Bytes came. By HTTP/2 they can be of any kind; a request is told by its stream.
+    mutating func bytesRead(now: NIODeadline) {
+        if phase == .idle, !isHTTP2 { enter(.head, now) }
+    }
+
+    /// Something was written. Where no request was told of, one was answered by another handler.
+    mutating func wrote(now: NIODeadline) {
+        if phase == .head { enter(.idle, now) }
+    }
+
+    /// - Returns: whether it is the first.
+    mutating func requestBegan(now: NIODeadline) -> Bool {
+        guard case .busy(let count) = phase else {
+            enter(.busy(1), now)
+            return true
+        }
+        phase = .busy(count + 1)
+        return false
+    }
+
+    /// - Returns: whether it was the last.
+    mutating func requestEnded(now: NIODeadline) -> Bool {
+        guard case .busy(let count) = phase else { return false }
+        if count > 1 {
+            phase = .busy(count - 1)
+            return false
+        }
+        enter(.idle, now)
+        return true
+    }
+
+    /// A look at a busy connection has shown that it makes progress.
+    mutating func lookedAt(now: NIODeadline) { since = now }
+
+    private mutating func enter(_ phase: Phase, _ now: NIODeadline) {
+        self.phase = phase
+        since = now
+    }
+}
