@@ -8,7 +8,7 @@ public actor AMQPConnection: ThreadExecutor.Client {
     private let executor: ThreadExecutor
     private var handle: Handle?
     private var replyTimeout = Duration.zero
-    private var pulse = Pulse(heartbeat: nil, now: .now)
+    private var heartbeat = HeartbeatMonitor(heartbeat: nil, now: .now)
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -52,7 +52,7 @@ public actor AMQPConnection: ThreadExecutor.Client {
         for node in configuration.nodes.shuffled() {
             do {
                 let handle = try Handle(node: node, configuration: configuration, limits: limits)
-                pulse = Pulse(heartbeat: handle.heartbeat, now: .now)
+                heartbeat = HeartbeatMonitor(heartbeat: handle.heartbeat, now: .now)
                 self.handle = handle
                 return
             } catch { last = error }
@@ -129,7 +129,7 @@ extension AMQPConnection {
     public nonisolated func prepareToWait() -> ThreadExecutor.Interest {
         assumeIsolated { connection in
             guard let handle = connection.handle else { return ThreadExecutor.Interest() }
-            return ThreadExecutor.Interest(descriptor: handle.descriptor, deadline: connection.pulse.deadline)
+            return ThreadExecutor.Interest(descriptor: handle.descriptor, deadline: connection.heartbeat.deadline)
         }
     }
 
@@ -140,13 +140,13 @@ extension AMQPConnection {
     /// Sends and checks heartbeats, and notices the broker's goodbye.
     private func serve(readable: Bool) {
         let now = ContinuousClock.now
-        guard let handle, readable || pulse.isDue(now) else { return }
+        guard let handle, readable || heartbeat.isDue(now) else { return }
         do throws(AMQPError) {
-            if readable { pulse.heard(now) }
+            if readable { heartbeat.heard(now) }
             while let event = try handle.nextEvent() {
                 if case .closed(let error) = event { throw error }
             }
-            if pulse.isDead(now) { throw pulse.silence }
+            if heartbeat.isDead(now) { throw heartbeat.silence }
         } catch { self.handle = nil }
     }
 }

@@ -1,5 +1,6 @@
 import Logging
 import ServiceLifecycle
+import ThreadExecutor
 
 /// What the loop keeps connected.
 protocol BrokerSession: Actor {

@@ -1,5 +1,6 @@
 public import Logging
 public import ServiceLifecycle
+import Synchronization
 
 /// Consumes one queue with explicit acknowledgements, on one connection of its own.
 ///
@@ -79,5 +80,50 @@ public final class AMQPConsumer: Service {
         _ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>, as kind: SettlementMailbox.Letter.Kind
     ) {
         connection.settle(deliveries.map { SettlementMailbox.Letter(kind: kind, tag: $0.tag, epoch: $0.epoch) })
+    }
+}
+
+/// What is left for the consumer's thread without waiting for it.
+final class SettlementMailbox: Sendable {
+    struct Letter: Sendable {
+        enum Kind { case acknowledge, requeue, reject }
+
+        var kind: Kind
+        var tag: UInt64
+        var epoch: UInt64
+    }
+
+    struct Move: Sendable {
+        var message: AMQPMessage
+        var tag: UInt64
+        var epoch: UInt64
+    }
+
+    struct Contents: Sendable {
+        var letters: [Letter] = []
+        /// Deliveries to be published elsewhere before they are acknowledged.
+        var moves: [Move] = []
+        /// Calls of `next` whose tasks were cancelled.
+        var cancelled: [UInt64] = []
+
+        var isEmpty: Bool { letters.isEmpty && moves.isEmpty && cancelled.isEmpty }
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// - Returns: whether the mailbox was empty, so that its owner must be woken.
+    func put(_ body: (inout Contents) -> Void) -> Bool {
+        contents.withLock { contents in
+            let wasEmpty = contents.isEmpty
+            body(&contents)
+            return wasEmpty
+        }
+    }
+
+    func takeAll() -> Contents {
+        contents.withLock { contents in
+            defer { contents = Contents() }
+            return contents
+        }
     }
 }

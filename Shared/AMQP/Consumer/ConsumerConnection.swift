@@ -26,7 +26,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var buffer: Deque<AMQPDelivery> = []
     private var waiters: Deque<Waiter> = []
     private var lastWaiterID: UInt64 = 0
-    private var pulse = Pulse(heartbeat: nil, now: .now)
+    private var heartbeat = HeartbeatMonitor(heartbeat: nil, now: .now)
     private var moves = MoveStateMachine()
     private var pendingMoves: Deque<SettlementMailbox.Move> = []
     private var pendingFrames: Deque<AckStateMachine.Frame> = []
@@ -91,7 +91,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         guard !isShuttingDown else { throw AMQPError(.notConnected, "shutting down") }
         let handle = try open(node)
         epoch += 1
-        pulse = Pulse(heartbeat: handle.heartbeat, now: .now)
+        heartbeat = HeartbeatMonitor(heartbeat: handle.heartbeat, now: .now)
         // Deliveries may have come in with the reply.
         hasMoreToRead = true
         self.handle = handle
@@ -188,7 +188,7 @@ extension ConsumerConnection {
         }
         resumeDrainWaiter()
         guard let handle else { return ThreadExecutor.Interest() }
-        var deadline = min(pulse.deadline, drainDeadline ?? pulse.deadline)
+        var deadline = min(heartbeat.deadline, drainDeadline ?? heartbeat.deadline)
         if hasMoreToRead { deadline = .now }
         return ThreadExecutor.Interest(
             descriptor: handle.descriptor, untilWritable: hasSomethingToWrite, deadline: deadline)
@@ -238,11 +238,11 @@ extension ConsumerConnection {
 
     private func serve(readable: Bool) {
         let now = ContinuousClock.now
-        guard let handle, readable || hasMoreToRead || pulse.isDue(now) else { return }
+        guard let handle, readable || hasMoreToRead || heartbeat.isDue(now) else { return }
         do throws(AMQPError) {
-            if readable { pulse.heard(now) }
+            if readable { heartbeat.heard(now) }
             try read(handle)
-            if pulse.isDead(now) { throw pulse.silence }
+            if heartbeat.isDead(now) { throw heartbeat.silence }
         } catch { disconnect(error) }
         handOut()
     }

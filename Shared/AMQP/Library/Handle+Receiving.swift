@@ -6,6 +6,21 @@ import Glibc
 import Darwin
 #endif
 
+/// What the broker sent on its own account.
+enum BrokerEvent: Sendable {
+    /// `basic.ack` or `basic.nack` of a published message, and of all before it when `isMultiple`.
+    case confirmed(tag: UInt64, isMultiple: Bool, isRefusal: Bool)
+    /// `basic.return`: no queue would have the message. The confirm that follows must not turn it into a success.
+    case returned(AMQPMessage, reason: String)
+    case delivered(AMQPDelivery)
+    /// `basic.cancel`: the queue was deleted, or moved.
+    case consumerCancelled
+    case blocked(reason: String)
+    case unblocked
+    /// The broker closed the channel or the connection.
+    case closed(AMQPError)
+}
+
 /// A message whose content frames are arriving.
 struct IncomingContent {
     enum Kind {
@@ -142,5 +157,26 @@ extension AMQPMessage {
         if flags & CRabbitMQHeadersFlag != 0 { headers = AMQPTable(properties.headers) }
         if flags & CRabbitMQExpirationFlag != 0 { expiration = UInt64(String(properties.expiration)) }
         isPersistent = flags & CRabbitMQDeliveryModeFlag != 0 && properties.delivery_mode == 2
+    }
+}
+
+/// Strings that are the same in one message after another (exchange, routing key, content type), made once.
+struct RepeatedStrings {
+    private var known: [String] = []
+    private var next = 0
+
+    mutating func string(_ bytes: amqp_bytes_t) -> String {
+        let bytes = UnsafeRawBufferPointer(bytes)
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return "" }
+        for candidate in known where candidate.utf8.count == bytes.count {
+            let isSame = candidate.utf8.withContiguousStorageIfAvailable { utf8 in
+                utf8.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? false
+            }
+            if isSame == true { return candidate }
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        if known.count < 8 { known.append(text) } else { known[next] = text }
+        next = (next + 1) & 7
+        return text
     }
 }

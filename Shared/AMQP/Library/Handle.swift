@@ -76,3 +76,99 @@ extension timeval {
         tv_usec = .init(attoseconds / 1_000_000_000_000)
     }
 }
+
+extension Handle {
+    func connect(to node: AMQPConfiguration.Node, configuration: AMQPConfiguration) throws(AMQPError) {
+        let deadline = ContinuousClock.now + configuration.connectTimeout
+        let socket = try node.tls.map { tls throws(AMQPError) in try tlsSocket(tls) } ?? amqp_tcp_socket_new(state)
+        guard let socket else { throw AMQPError(.connectFailed, "no memory for a socket") }
+        var timeout = timeval(configuration.connectTimeout)
+        let status = amqp_socket_open_noblock(socket, node.host, Int32(node.port), &timeout)
+        if status < 0 { throw AMQPError(openingStatus: status, node: node) }
+        let left = max(.milliseconds(100), ContinuousClock.now.duration(to: deadline))
+        timeout = timeval(left)
+        _ = amqp_set_handshake_timeout(state, &timeout)
+        setTimeout(left)
+        try logIn(node, configuration)
+        setTimeout(configuration.replyTimeout)
+        let seconds = amqp_get_heartbeat(state)
+        heartbeat = seconds > 0 ? .seconds(Int(seconds)) : nil
+        _ = amqp_channel_open(state, Handle.channel)
+        try check("opening a channel at \(node)")
+    }
+
+    private func logIn(_ node: AMQPConfiguration.Node, _ configuration: AMQPConfiguration) throws(AMQPError) {
+        defer { arena.reset() }
+        var properties = arena.table(Handle.clientProperties(connectionName: configuration.connectionName))
+        // The broker's suggestion wins when it is shorter.
+        let heartbeat = Int32(clamping: configuration.heartbeat.components.seconds)
+        let reply =
+            switch node.login {
+            case .plain(let user, let password):
+                crabbitmq_login_plain(
+                    state, node.virtualHost, Int32(configuration.maxChannels), configuration.maxFrame, heartbeat,
+                    &properties, user, password)
+            case .external(let identity):
+                crabbitmq_login_external(
+                    state, node.virtualHost, Int32(configuration.maxChannels), configuration.maxFrame, heartbeat,
+                    &properties, identity)
+            }
+        guard var error = AMQPError(reply, doing: "logging in at \(node)") else { return }
+        // An old broker, or one that is told not to say why, only hangs up.
+        if error.code == .connectionLost { error.code = .connectFailed }
+        throw error
+    }
+
+    /// Without these capabilities the broker neither tells of alarms nor of cancelled consumers, and drops the
+    /// connection without a word when the password is wrong.
+    static func clientProperties(connectionName: String) -> AMQPTable {
+        let capabilities: AMQPTable = [
+            "authentication_failure_close": true, "basic.nack": true, "connection.blocked": true,
+            "consumer_cancel_notify": true, "exchange_exchange_bindings": true, "publisher_confirms": true,
+        ]
+        return [
+            "product": "SecurePush AMQP", "connection_name": .string(connectionName),
+            "capabilities": .table(capabilities),
+        ]
+    }
+
+    private func tlsSocket(_ tls: AMQPConfiguration.TLS) throws(AMQPError) -> OpaquePointer? {
+        guard let socket = amqp_ssl_socket_new(state) else { return nil }
+        amqp_ssl_socket_set_verify_peer(socket, tls.verifiesPeer ? 1 : 0)
+        amqp_ssl_socket_set_verify_hostname(socket, tls.verifiesPeer ? 1 : 0)
+        _ = amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST)
+        if tls.verifiesPeer {
+            guard let authorities = tls.authoritiesFile ?? AMQPConfiguration.TLS.systemAuthoritiesFile else {
+                throw AMQPError(.tls, "no CA bundle of the system was found: name one by ?cacertfile=")
+            }
+            guard amqp_ssl_socket_set_cacert(socket, authorities) == 0 else {
+                throw AMQPError(.tls, "\(authorities) cannot be used as CA bundle")
+            }
+        }
+        if let certificate = tls.certificateFile, let key = tls.keyFile {
+            guard amqp_ssl_socket_set_key(socket, certificate, key) == 0 else {
+                throw AMQPError(.tls, "\(certificate) and \(key) cannot be used as client certificate")
+            }
+        }
+        return socket
+    }
+}
+
+extension AMQPError {
+    fileprivate init(openingStatus status: Int32, node: AMQPConfiguration.Node) {
+        self.init(status: status, doing: "connecting to \(node)")
+        if code != .tls { code = .connectFailed }
+    }
+}
+
+extension AMQPConfiguration.TLS {
+    /// Where systems keep their certificate authorities; librabbitmq 0.11 cannot ask OpenSSL.
+    static var systemAuthoritiesFile: String? {
+        let named = getenv("SSL_CERT_FILE").map { String(cString: $0) }
+        let known = [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
+            "/opt/homebrew/etc/openssl@3/cert.pem", "/usr/local/etc/openssl@3/cert.pem",
+        ]
+        return ([named].compactMap { $0 } + known).first { access($0, R_OK) == 0 }
+    }
+}

@@ -16,7 +16,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private let inFlightLimit: Int
     private var machine: PublisherStateMachine<CheckedContinuation<Results, Never>>
     private var handle: Handle?
-    private var pulse = Pulse(heartbeat: nil, now: .now)
+    private var heartbeat = HeartbeatMonitor(heartbeat: nil, now: .now)
     private var blockedReason: String?
     private var patience = NackBackoff()
     private var waitsForRoom = false
@@ -62,7 +62,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
             let handle = try Handle(node: node, configuration: configuration)
             try handle.declare(topology)
             try handle.selectConfirms()
-            pulse = Pulse(heartbeat: handle.heartbeat, now: .now)
+            heartbeat = HeartbeatMonitor(heartbeat: handle.heartbeat, now: .now)
             hasMoreToRead = true
             self.handle = handle
         } catch {
@@ -122,7 +122,7 @@ extension PublisherConnection {
         if let handle, blockedReason == nil, machine.canWrite { writeGroup(handle) }
         resumeIdleWaiter()
         guard let handle else { return ThreadExecutor.Interest(deadline: machine.nextDeadline()) }
-        var deadline = min(pulse.deadline, machine.nextDeadline() ?? pulse.deadline)
+        var deadline = min(heartbeat.deadline, machine.nextDeadline() ?? heartbeat.deadline)
         let writesOn = machine.canWrite && blockedReason == nil && !waitsForRoom
         if writesOn || hasMoreToRead { deadline = .now }
         return ThreadExecutor.Interest(
@@ -163,11 +163,11 @@ extension PublisherConnection {
 
     private func serve(readable: Bool) {
         let now = ContinuousClock.now
-        if let handle, readable || hasMoreToRead || pulse.isDue(now) {
+        if let handle, readable || hasMoreToRead || heartbeat.isDue(now) {
             do throws(AMQPError) {
-                if readable { pulse.heard(now) }
+                if readable { heartbeat.heard(now) }
                 try read(handle)
-                if pulse.isDead(now) { throw pulse.silence }
+                if heartbeat.isDead(now) { throw heartbeat.silence }
             } catch { disconnect(error) }
         }
         complete(machine.expire(now: now, overdue))
@@ -234,4 +234,30 @@ extension PublisherConnection {
 
     /// Whether anyone waits: batches that ran out of time may stay in flight without a waiter.
     private var hasOpenBatches: Bool { machine.nextDeadline() != nil }
+}
+
+/// How long a publisher bears that all messages to a queue are refused, before it tries a new connection.
+///
+/// RabbitMQ looks up a quorum queue's leader once for each channel. A channel that was opened just after the leader's
+/// node died keeps to the dead node, and refuses every message (`basic.nack`) until that node is back; a new one finds
+/// the new leader. A queue that is full refuses too, and there a new connection is of no use: hence the growing time.
+struct NackBackoff {
+    private static let shortest = Duration.seconds(1)
+    private static let longest = Duration.seconds(30)
+    /// What is borne now.
+    private(set) var limit = shortest
+    private var lastEnd: ContinuousClock.Instant?
+
+    /// It was exceeded, and the connection is given up.
+    mutating func exceeded(_ now: ContinuousClock.Instant) {
+        let wasLongAgo = lastEnd.map { now - $0 > NackBackoff.longest * 2 } ?? true
+        limit = wasLongAgo ? NackBackoff.shortest * 2 : min(limit * 2, NackBackoff.longest)
+        lastEnd = now
+    }
+
+    /// A minute without such an end is a new beginning.
+    mutating func current(_ now: ContinuousClock.Instant) -> Duration {
+        if let lastEnd, now - lastEnd > NackBackoff.longest * 2 { limit = NackBackoff.shortest }
+        return limit
+    }
 }

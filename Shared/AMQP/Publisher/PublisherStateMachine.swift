@@ -113,3 +113,146 @@ struct PublisherStateMachine<Waiter> {
         return message
     }
 }
+
+extension PublisherStateMachine {
+    /// The broker has confirmed or refused a tag, or all up to it.
+    mutating func confirmed(
+        tag: UInt64, isMultiple: Bool, isRefusal: Bool, now: @autoclosure () -> ContinuousClock.Instant = .now
+    ) -> [Completion] {
+        // Tag 0 with multiple is all that is outstanding.
+        let last = isMultiple && tag == 0 ? nextTag - 1 : tag
+        guard last >= oldestTag, last < nextTag else { return [] }
+        var completions: [Completion] = []
+        for tag in (isMultiple ? oldestTag : last)...last {
+            note(tag, isRefusal: isRefusal, now())
+            settle(tag, isRefusal: isRefusal, into: &completions)
+        }
+        while oldestTag < nextTag, slots[slot(oldestTag)].isSettled { oldestTag += 1 }
+        return completions
+    }
+
+    private func slot(_ tag: UInt64) -> Int { Int(tag & UInt64(limit - 1)) }
+
+    /// Costs nothing as long as nothing is refused.
+    private mutating func note(_ tag: UInt64, isRefusal: Bool, _ now: @autoclosure () -> ContinuousClock.Instant) {
+        guard isRefusal || !refusedSince.isEmpty else { return }
+        let slot = slots[slot(tag)]
+        guard !slot.isSettled, let batch = batches[slot.batch] else { return }
+        let key = batch.messages[Int(tag - batch.firstTag)].routingKey
+        if !isRefusal { refusedSince[key] = nil } else if refusedSince[key] == nil { refusedSince[key] = now() }
+    }
+
+    /// The routing key that has been refused for so long already, if there is one.
+    func keyRefused(for time: Duration, now: ContinuousClock.Instant) -> String? {
+        guard !refusedSince.isEmpty else { return nil }
+        return refusedSince.first { now - $0.value >= time }?.key
+    }
+
+    private mutating func settle(_ tag: UInt64, isRefusal: Bool, into completions: inout [Completion]) {
+        let slot = slot(tag)
+        guard !slots[slot].isSettled else { return }
+        slots[slot].isSettled = true
+        let index = slots[slot].batch
+        guard let firstTag = batches[index]?.firstTag else { return }
+        if isRefusal, !slots[slot].isReturned {
+            let error = AMQPError(.nacked, "the broker refused the message (basic.nack)")
+            batches[index]?.results[Int(tag - firstTag)] = .failure(error)
+        }
+        batches[index]?.inFlight -= 1
+        finish(index, into: &completions)
+    }
+
+    /// Lets a batch go that has nothing more to come.
+    private mutating func finish(_ index: Int, into completions: inout [Completion]) {
+        guard let batch = batches[index], batch.inFlight == 0 else { return }
+        guard batch.waiter == nil || batch.written == batch.messages.count else { return }
+        if let waiter = batch.waiter { completions.append(Completion(waiter: waiter, results: batch.results)) }
+        batches[index] = nil
+        freeBatches.append(index)
+    }
+
+    /// No queue would have a message. Its confirm follows and completes it, as a failure.
+    mutating func returned(_ message: AMQPMessage, reason: String) {
+        let start = min(max(returnCursor, oldestTag), nextTag)
+        guard let tag = find(message, in: start..<nextTag) ?? find(message, in: oldestTag..<start) else { return }
+        returnCursor = tag + 1
+        let slot = slot(tag)
+        slots[slot].isReturned = true
+        let index = slots[slot].batch
+        guard let firstTag = batches[index]?.firstTag else { return }
+        let error = AMQPError(.returned, "no queue takes \(message.exchange)/\(message.routingKey): \(reason)")
+        batches[index]?.results[Int(tag - firstTag)] = .failure(error)
+    }
+
+    private func find(_ message: AMQPMessage, in tags: Range<UInt64>) -> UInt64? {
+        tags.first { tag in
+            let slot = slots[slot(tag)]
+            guard !slot.isSettled, !slot.isReturned, let batch = batches[slot.batch] else { return false }
+            let candidate = batch.messages[Int(tag - batch.firstTag)]
+            return candidate.messageID == message.messageID && candidate.routingKey == message.routingKey
+                && candidate.exchange == message.exchange && candidate.body == message.body
+        }
+    }
+}
+
+extension PublisherStateMachine {
+    /// When the next publish runs out of time.
+    mutating func nextDeadline() -> ContinuousClock.Instant? {
+        while let first = deadlines.first, !isOpen(first) { deadlines.removeFirst() }
+        return deadlines.first?.time
+    }
+
+    /// The oldest message in flight, where it has run out of time and the messages after it fill the window, so that
+    /// nothing more can be written.
+    var stuckMessage: AMQPMessage? {
+        guard waiting > 0, inFlight == limit else { return nil }
+        let oldest = slots[slot(oldestTag)]
+        guard !oldest.isSettled, let batch = batches[oldest.batch], batch.waiter == nil else { return nil }
+        return batch.messages[Int(oldestTag - batch.firstTag)]
+    }
+
+    private func isOpen(_ deadline: Deadline) -> Bool {
+        guard let batch = batches[deadline.batch] else { return false }
+        return batch.serial == deadline.serial && batch.waiter != nil
+    }
+
+    /// Completes what has run out of time. What was written of it stays in flight until its confirm comes.
+    mutating func expire(now: ContinuousClock.Instant, _ error: @autoclosure () -> AMQPError) -> [Completion] {
+        var completions: [Completion] = []
+        while let time = nextDeadline(), time <= now, let deadline = deadlines.popFirst() {
+            abandon(deadline.batch, error(), into: &completions)
+        }
+        return completions
+    }
+
+    private mutating func abandon(_ index: Int, _ error: AMQPError, into completions: inout [Completion]) {
+        guard var batch = batches[index], let waiter = batch.waiter else { return }
+        for position in batch.messages.indices {
+            guard position < batch.written else {
+                batch.results[position] = .failure(error)
+                continue
+            }
+            let slot = slots[slot(batch.firstTag + UInt64(position))]
+            // A slot that was settled may be another message's by now.
+            let isMine = batch.firstTag + UInt64(position) >= oldestTag
+            if isMine, !slot.isSettled, !slot.isReturned { batch.results[position] = .failure(error) }
+        }
+        completions.append(Completion(waiter: waiter, results: batch.results))
+        if batch.written < batch.messages.count {
+            waiting -= batch.messages.count - batch.written
+            unwritten.removeAll { $0 == index }
+        }
+        batch.waiter = nil
+        batches[index] = batch
+        var none: [Completion] = []
+        finish(index, into: &none)
+    }
+
+    /// The connection is gone: everything that waits fails, and tags begin again at 1.
+    mutating func disconnected(_ error: AMQPError) -> [Completion] {
+        var completions: [Completion] = []
+        for index in batches.indices { abandon(index, error, into: &completions) }
+        self = PublisherStateMachine(limit: limit)
+        return completions
+    }
+}

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import AMQP
+import ThreadExecutor
 
 @Suite struct BackoffTests {
     @Test func growsToItsBoundAndBeginsAgain() {
@@ -17,15 +16,9 @@ import Testing
         #expect(backoff.next() <= .milliseconds(100))
     }
 
-    @Test func theConnectionIsLookedAtTwiceAHeartbeatAndDeadAfterTwo() {
-        let start = ContinuousClock.now
-        var pulse = Pulse(heartbeat: .seconds(10), now: start)
-        #expect(pulse.deadline == start + .seconds(5))
-        let looks = [4, 5, 6].map { pulse.isDue(start + .seconds($0)) }
-        #expect(looks == [false, true, false])
-        #expect(pulse.deadline == start + .seconds(10))
-        pulse.heard(start + .seconds(6))
-        #expect(!pulse.isDead(start + .seconds(25)))
-        #expect(pulse.isDead(start + .seconds(26)))
+    @Test func waitsAreRandom() {
+        var backoff = Backoff()
+        let waits = (0..<200).map { _ in backoff.next() }
+        #expect(Set(waits.suffix(100)).count > 10, "The waits are not random.")
     }
 }
