@@ -3,7 +3,7 @@ import Synchronization
 /// A place for one answer: written once from any thread, awaited once by one task.
 ///
 /// The waiting task's cancellation takes effect at once, also before it waits; the answer is dropped then.
-final class Answer<Value: Sendable>: Sendable {
+final class QueryPromise<Value: Sendable>: Sendable {
     private enum State {
         case empty
         case awaited(CheckedContinuation<Value, any Error>)
