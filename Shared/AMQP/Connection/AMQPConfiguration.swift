@@ -26,19 +26,20 @@ public struct AMQPConfiguration: Sendable {
     var nodes: [Node]
     /// The connection's name in the broker's management views.
     public var connectionName: String
-    /// The longest silence of a live peer is twice this. Whole seconds; zero turns heartbeats off.
+    /// The heartbeat interval in whole seconds; zero turns heartbeats off. A peer that is silent for twice this is
+    /// dead.
     public var heartbeat: Duration = .seconds(10)
-    /// For TCP, TLS and login together.
+    /// The time limit for TCP, TLS and login together.
     public var connectTimeout: Duration = .seconds(5)
-    /// For the broker's answer to a declaration and its like.
+    /// The time limit for the broker's reply to a declaration or another command.
     public var replyTimeout: Duration = .seconds(5)
 
-    /// The largest number of channels that the broker may offer (`channel_max`); one is used.
+    /// The largest number of channels to negotiate (`channel_max`); one is used.
     public var maxChannels: UInt16 = 16
-    /// The largest frame in bytes that the broker may offer (`frame_max`).
+    /// The largest frame to negotiate, in bytes (`frame_max`).
     public var maxFrame: Int32 = 131_072
 
-    /// The hosts of nodes whose identity is not verified by TLS.
+    /// The hosts of the nodes whose certificate is not verified by TLS.
     public var unverifiedHosts: [String] { nodes.filter { $0.tls?.verifiesPeer != true }.map(\.host) }
 
     /// The nodes without credentials, for logs.
@@ -46,7 +47,7 @@ public struct AMQPConfiguration: Sendable {
 }
 
 extension AMQPConfiguration.Node: CustomStringConvertible {
-    /// Host, port and virtual host; never the credentials.
+    /// Host, port and virtual host, without credentials.
     var description: String {
         let host = host.contains(":") ? "[\(host)]" : host
         return "\(tls == nil ? "amqp" : "amqps")://\(host):\(port)/\(virtualHost == "/" ? "%2F" : virtualHost)"
@@ -59,6 +60,7 @@ extension AMQPConfiguration: CustomStringConvertible {
 
 /// A URL that cannot be used. Its message never holds a credential.
 public struct AMQPConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong with the URL.
     public var message: String
     public var description: String { message }
 }
@@ -66,20 +68,22 @@ public struct AMQPConfigurationError: Error, Sendable, Hashable, CustomStringCon
 extension AMQPConfiguration {
     /// Reads `amqp://` and `amqps://` URLs in RabbitMQ's form (its URI specification and URI query parameters).
     ///
-    /// - Parameter url: `amqp[s]://USER:PASSWORD@HOST:PORT/VHOST?PARAMETERS`, or several separated by commas: the nodes
-    ///   of a cluster, tried in random order. User, password and virtual host are percent-decoded; what is left out is
-    ///   `guest`, `guest`, 5672 (5671 with TLS) and `/`. Parameters: `heartbeat` (seconds), `connection_timeout`
-    ///   (milliseconds), `channel_max`, `frame_max` (bytes, 4096 or more; 0: as the broker offers), `verify`
-    ///   (`verify_peer` or `verify_none`), `cacertfile`, `certfile`, `keyfile`,
-    ///   `auth_mechanism` (`plain` or `external`).
-    /// - Parameter connectionName: the connection's name in the broker's management views.
+    /// - Parameters:
+    ///   - url: `amqp[s]://USER:PASSWORD@HOST:PORT/VHOST?PARAMETERS`, or several separated by commas: the nodes of a
+    ///     cluster, tried in random order. User, password and virtual host are percent-decoded; the defaults are
+    ///     `guest`, `guest`, port 5672 (5671 with TLS) and `/`. Parameters: `heartbeat` (seconds), `connection_timeout`
+    ///     (milliseconds), `channel_max`, `frame_max` (bytes, at least 4096; 0 for the broker's value), `verify`
+    ///     (`verify_peer` or `verify_none`), `cacertfile`, `certfile`, `keyfile`, `auth_mechanism` (`plain` or
+    ///     `external`).
+    ///   - connectionName: the connection's name in the broker's management views.
+    /// - Throws: ``AMQPConfigurationError``.
     public init(url: String, connectionName: String) throws(AMQPConfigurationError) {
         self.init(nodes: [], connectionName: connectionName)
         for text in AMQPConfiguration.split(url) { try add(text) }
         if nodes.isEmpty { throw AMQPConfigurationError(message: "the AMQP URL is empty") }
     }
 
-    /// Splits at commas before a scheme: others may be part of a password.
+    /// Splits at commas before a scheme: any other comma may be part of a password.
     private static func split(_ list: String) -> [Substring] {
         var parts: [Substring] = []
         for piece in list.split(separator: ",", omittingEmptySubsequences: true) {
@@ -95,7 +99,7 @@ extension AMQPConfiguration {
     private mutating func add(_ text: Substring) throws(AMQPConfigurationError) {
         guard let scheme = text.range(of: "://").map({ text[..<$0.lowerBound].lowercased() }),
             scheme == "amqp" || scheme == "amqps"
-        else { throw AMQPConfigurationError(message: "an AMQP URL begins with amqp:// or amqps://") }
+        else { throw AMQPConfigurationError(message: "an AMQP URL must begin with amqp:// or amqps://") }
         var rest = text.dropFirst(scheme.count + 3)
         var query: Substring = ""
         if let mark = rest.firstIndex(of: "?") {
@@ -106,7 +110,7 @@ extension AMQPConfiguration {
         if scheme == "amqps" { node.tls = TLS() }
         if let slash = rest.firstIndex(of: "/") {
             let path = rest[rest.index(after: slash)...]
-            // The specification reads an empty path as a virtual host without name; nobody has one.
+            // By the specification an empty path is a virtual host with an empty name; nobody uses one.
             if !path.isEmpty { node.virtualHost = try decoded(path, "virtual host") }
             rest = rest[..<slash]
         }
@@ -138,12 +142,12 @@ extension AMQPConfiguration {
         }
         let name = try decoded(host, "host")
         guard !name.isEmpty, !name.contains(where: { $0 == "," || $0 == "@" || $0.isWhitespace }) else {
-            throw AMQPConfigurationError(message: "the AMQP URL's host cannot be used")
+            throw AMQPConfigurationError(message: "the AMQP URL's host is invalid")
         }
         node.host = name
         guard let port, !port.isEmpty else { return }
         guard let number = UInt16(port), number > 0 else {
-            throw AMQPConfigurationError(message: "the AMQP URL's port is not a number from 1 to 65535")
+            throw AMQPConfigurationError(message: "the AMQP URL's port must be a number from 1 to 65535")
         }
         node.port = number
     }
@@ -160,7 +164,7 @@ extension AMQPConfiguration {
             maxChannels = UInt16(clamping: try number(value, name, upTo: 65_535))
         case "frame_max":
             let bytes = try number(value, name, upTo: Int(Int32.max))
-            // The specification asks every peer to take frames of 4,096 bytes (AMQP 0-9-1, 4.2.3); 0 is no limit.
+            // Every peer must accept frames of 4,096 bytes (AMQP 0-9-1, section 4.2.3); 0 means no limit.
             guard bytes == 0 || bytes >= 4096 else { throw unusable(name) }
             maxFrame = Int32(clamping: bytes)
         case "verify":
@@ -172,7 +176,7 @@ extension AMQPConfiguration {
         case "auth_mechanism":
             guard value == "plain" || value == "external" else { throw unusable(name) }
             if value == "external" { node.login = .external(identity: "") }
-        default: throw AMQPConfigurationError(message: "the AMQP URL's parameter \(name) is not known")
+        default: throw AMQPConfigurationError(message: "the AMQP URL has an unknown parameter: \(name)")
         }
     }
 
@@ -182,7 +186,7 @@ extension AMQPConfiguration {
     }
 
     private func unusable(_ what: String) -> AMQPConfigurationError {
-        AMQPConfigurationError(message: "the AMQP URL's \(what) cannot be used")
+        AMQPConfigurationError(message: "the AMQP URL's \(what) is invalid")
     }
 
     private func decoded(_ text: Substring, _ what: String) throws(AMQPConfigurationError) -> String {
@@ -204,7 +208,7 @@ extension AMQPConfiguration {
 }
 
 extension Substring {
-    /// The first place of an ASCII text.
+    /// The range of the first occurrence of an ASCII text.
     fileprivate func range(of text: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

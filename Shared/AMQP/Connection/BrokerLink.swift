@@ -1,45 +1,119 @@
 import Synchronization
+import ThreadExecutor
 
-/// A flag that one thread sets and any may read.
-final class ConnectionFlag: Sendable {
-    private let flag = Atomic(false)
+/// One connection to the broker, as the actor that owns it uses it: the handle, its heartbeats, and who waits for it to
+/// end. Every method is called on the connection's thread.
+struct BrokerLink {
+    let status = LinkStatus()
+    /// `nil` while there is no connection.
+    private(set) var handle: Handle?
+    /// Why the last connection ended, or could not be made.
+    private(set) var lastError = AMQPError(.notConnected, "not connected to the broker")
+    /// Resumed when the connection ends.
+    var disconnectWaiter: CheckedContinuation<AMQPError, Never>?
+    /// Whether librabbitmq still holds frames: the socket does not become readable for those.
+    var hasMoreToRead = false
+    private var heartbeat = HeartbeatMonitor(heartbeat: nil, now: .now)
 
-    var isSet: Bool { flag.load(ordering: .acquiring) }
+    mutating func opened(_ handle: Handle) {
+        heartbeat = HeartbeatMonitor(heartbeat: handle.heartbeat, now: .now)
+        // Frames may have arrived together with the last reply.
+        hasMoreToRead = true
+        self.handle = handle
+        status.isConnected = true
+    }
 
-    func set(_ value: Bool) { flag.store(value, ordering: .releasing) }
+    /// No connection could be made.
+    mutating func failed(_ error: AMQPError) {
+        lastError = error
+        status.problem = error.message
+    }
+
+    /// Releases the handle, which closes the socket.
+    mutating func closed(_ error: AMQPError) {
+        handle = nil
+        status.isConnected = false
+        status.isBlocked = false
+        failed(error)
+        disconnectWaiter?.resume(returning: error)
+        disconnectWaiter = nil
+    }
+
+    /// The handle, if there is something to read or a heartbeat is due.
+    mutating func handleToServe(readable: Bool, now: ContinuousClock.Instant) -> Handle? {
+        guard let handle, readable || hasMoreToRead || heartbeat.isDue(now) else { return nil }
+        if readable { heartbeat.heard(now) }
+        return handle
+    }
+
+    /// - Throws: ``AMQPError`` with code `connectionLost` when the broker has been silent for too long.
+    func checkHeartbeat(_ now: ContinuousClock.Instant) throws(AMQPError) {
+        guard heartbeat.isDead(now) else { return }
+        throw AMQPError(.connectionLost, "the broker sent nothing for two heartbeats")
+    }
+
+    /// What ends the thread's wait: something to read, a heartbeat, or `deadline`.
+    ///
+    /// - Parameter isReady: whether there is work already, so that the thread must not wait.
+    func interest(
+        deadline: ContinuousClock.Instant? = nil, untilWritable: Bool = false, isReady: Bool = false
+    ) -> ThreadExecutor.Interest {
+        guard let handle else { return ThreadExecutor.Interest() }
+        let end = min(heartbeat.deadline, deadline ?? heartbeat.deadline)
+        return ThreadExecutor.Interest(
+            descriptor: handle.descriptor, untilWritable: untilWritable,
+            deadline: isReady || hasMoreToRead ? .now : end)
+    }
 }
 
-/// Why there is no connection, as one thread writes it and any may read; never holds a credential.
-final class ConnectionProblem: Sendable {
+/// The state of a connection, which its thread writes and any thread may read.
+final class LinkStatus: Sendable {
+    private let connected = Atomic(false)
+    private let blocked = Atomic(false)
     private let text = Mutex("no connection was tried yet")
 
-    var current: String { text.withLock { $0 } }
+    /// Whether a connection is open.
+    var isConnected: Bool {
+        get { connected.load(ordering: .acquiring) }
+        set { connected.store(newValue, ordering: .releasing) }
+    }
 
-    func set(_ error: AMQPError) { text.withLock { $0 = error.message } }
+    /// Whether the broker has said that it accepts no messages.
+    var isBlocked: Bool {
+        get { blocked.load(ordering: .acquiring) }
+        set { blocked.store(newValue, ordering: .releasing) }
+    }
+
+    /// Why there is no connection; never holds a credential.
+    var problem: String {
+        get { text.withLock { $0 } }
+        set { text.withLock { $0 = newValue } }
+    }
 }
 
-/// When an otherwise idle connection must be looked at, so that heartbeats are sent in time and a dead peer is noticed.
+/// When an idle connection must be served, so that heartbeats are sent in time and a dead peer is noticed.
 ///
-/// librabbitmq sends and checks heartbeats only inside its calls. Looking every half heartbeat sends them in time; a
-/// peer that was silent for two whole ones is dead (AMQP 0-9-1, section 4.2.7).
+/// librabbitmq sends and checks heartbeats only inside its calls. Calling it every half heartbeat sends them in time. A
+/// peer that was silent for two whole heartbeats is dead (AMQP 0-9-1, section 4.2.7).
 struct HeartbeatMonitor {
-    let heartbeat: Duration?
+    private let heartbeat: Duration?
     private var lastHeard: ContinuousClock.Instant
-    private var nextLook: ContinuousClock.Instant
+    private var nextCheck: ContinuousClock.Instant
 
+    /// - Parameter heartbeat: the negotiated interval; `nil` for no heartbeats.
     init(heartbeat: Duration?, now: ContinuousClock.Instant) {
         self.heartbeat = heartbeat
         lastHeard = now
-        nextLook = now + (heartbeat ?? .seconds(3600)) / 2
+        nextCheck = now + (heartbeat ?? .seconds(3600)) / 2
     }
 
     /// Something arrived.
     mutating func heard(_ now: ContinuousClock.Instant) { lastHeard = now }
 
-    /// Whether it is time to look; the next time is set.
+    /// Whether it is time to call librabbitmq; if so, sets the next time.
     mutating func isDue(_ now: ContinuousClock.Instant) -> Bool {
         guard now >= deadline else { return false }
-        nextLook = now + (heartbeat ?? .seconds(3600)) / 2
+        nextCheck = now + (heartbeat ?? .seconds(3600)) / 2
         return true
     }
 
@@ -50,10 +124,7 @@ struct HeartbeatMonitor {
     }
 
     var deadline: ContinuousClock.Instant {
-        guard let heartbeat else { return nextLook }
-        return min(nextLook, lastHeard + heartbeat * 2)
+        guard let heartbeat else { return nextCheck }
+        return min(nextCheck, lastHeard + heartbeat * 2)
     }
-
-    /// What a dead peer is reported as.
-    var silence: AMQPError { AMQPError(.connectionLost, "the broker sent nothing for two heartbeats") }
 }

@@ -1,8 +1,8 @@
 import CRabbitMQ
 
-/// Memory for what one call of librabbitmq is given: strings and tables, all valid until ``reset()``.
+/// Memory for the strings and tables that one call of librabbitmq gets, valid until ``reset()``.
 ///
-/// Its first chunk is kept, so that publishing a message allocates nothing.
+/// The first chunk is kept, so that publishing a message allocates nothing.
 final class Arena {
     private var chunks: [(start: UnsafeMutableRawPointer, size: Int)] = []
     private var used = 0
@@ -75,7 +75,7 @@ final class Arena {
 }
 
 extension String {
-    /// Text of the broker; what is no UTF-8 in it is replaced.
+    /// Text from the broker; invalid UTF-8 is replaced.
     init(_ bytes: amqp_bytes_t) {
         self.init(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self)
     }
@@ -88,8 +88,8 @@ extension UnsafeRawBufferPointer {
 }
 
 extension AMQPTable {
-    /// How deep tables may nest; deeper ones, which nobody sends, are read as void.
-    private static let maximumDepth = 8
+    /// How deep tables may nest; deeper ones are read as void.
+    private static let maxDepth = 8
 
     init(_ table: amqp_table_t, depth: Int = 0) {
         let entries = UnsafeBufferPointer(start: table.entries, count: Int(max(0, table.num_entries)))
@@ -97,7 +97,7 @@ extension AMQPTable {
     }
 
     private static func value(_ field: amqp_field_value_t, depth: Int) -> AMQPValue {
-        guard depth < maximumDepth else { return .void }
+        guard depth < maxDepth else { return .void }
         switch Unicode.Scalar(field.kind) {
         case "S", "x": return .string(String(field.value.bytes))
         case "t": return .boolean(field.value.boolean != 0)

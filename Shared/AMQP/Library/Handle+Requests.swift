@@ -1,6 +1,7 @@
 import CRabbitMQ
 
-/// Calls that wait for the broker's reply. They block, `replyTimeout` at most; past it the connection is unusable.
+/// Calls that wait for the broker's reply. They block for at most `replyTimeout`, after which the connection is
+/// unusable.
 extension Handle {
     func declare(_ topology: AMQPTopology) throws(AMQPError) {
         guard topology.isDeclared else { return try expect(topology) }
@@ -19,7 +20,7 @@ extension Handle {
         _ = amqp_exchange_declare(
             state, Handle.channel, arena.bytes(exchange.name), arena.bytes(exchange.kind.rawValue),
             isPassive ? 1 : 0, 1, 0, 0, amqp_empty_table)
-        try check(isPassive ? "asking for exchange \(exchange.name)" : "declaring exchange \(exchange.name)")
+        try check(isPassive ? "looking up exchange \(exchange.name)" : "declaring exchange \(exchange.name)")
     }
 
     private func declare(_ queue: AMQPTopology.Queue) throws(AMQPError) {
@@ -36,11 +37,11 @@ extension Handle {
         try checkQueue("binding queue \(binding.queue) to \(binding.exchange)")
     }
 
-    /// Asks without changing anything (`queue.declare` with passive).
+    /// Asks for a queue without changing anything (`queue.declare` with passive).
     func inspect(queue: String) throws(AMQPError) -> AMQPQueueStatus {
         defer { arena.reset() }
         let answer = amqp_queue_declare(state, Handle.channel, arena.bytes(queue), 1, 0, 0, 0, amqp_empty_table)
-        try checkQueue("asking for queue \(queue)")
+        try checkQueue("looking up queue \(queue)")
         return AMQPQueueStatus(
             messages: Int(answer?.pointee.message_count ?? 0), consumers: Int(answer?.pointee.consumer_count ?? 0))
     }
@@ -79,12 +80,12 @@ extension Handle {
         try checkQueue("consuming queue \(queue)")
     }
 
-    /// Throws ``AMQPError/Code/queueUnavailable`` where a quorum queue has no leader within `replyTimeout`.
+    /// Throws ``AMQPError/Code/queueUnavailable`` if a quorum queue has no leader within `replyTimeout`.
     ///
-    /// Declaring and asking tell nothing: RabbitMQ answers them from the local member, with 0 messages. Consuming takes
-    /// a decision of the leader. This consumer has no credit (`x-credit`), so that it is given nothing; should a broker
-    /// not know that argument, what it is given goes back. RabbitMQ answers `basic.consume` before it has the decision,
-    /// and what comes after it only then.
+    /// A declaration shows nothing: RabbitMQ answers it from the local member, with 0 messages. Consuming needs a
+    /// decision of the leader. This consumer has no credit (`x-credit`), so it gets no messages; if a broker does not
+    /// know that argument, the messages are requeued. RabbitMQ answers `basic.consume` before the decision, and later
+    /// requests only after it.
     func expectLeader(of queue: String) throws(AMQPError) {
         defer { arena.reset() }
         let tag = "securepush.leader"
@@ -111,7 +112,7 @@ extension Handle {
         try check("cancelling the consumer")
     }
 
-    /// As ``check(_:)``, for what a queue without a leader leaves without answer.
+    /// Like ``check(_:)``, for requests that a queue without a leader never answers.
     private func checkQueue(_ what: @autoclosure () -> String) throws(AMQPError) {
         do {
             try check(what())
@@ -123,10 +124,9 @@ extension Handle {
 }
 
 extension Handle {
-    /// Takes one message (`basic.get`), or `nil` when the queue is empty. Blocks, `replyTimeout` at most for each
-    /// frame.
+    /// Takes one message (`basic.get`); `nil` if the queue is empty. Blocks for at most `replyTimeout` per frame.
     ///
-    /// The frames are read one after another and not by `amqp_read_message`, which holds a body of any length.
+    /// The frames are read one by one instead of by `amqp_read_message`, which holds a body of any length.
     func get(queue: String, replyTimeout: Duration) throws(AMQPError) -> AMQPDelivery? {
         defer {
             arena.reset()
@@ -153,7 +153,7 @@ extension Handle {
         }
     }
 
-    /// Opens the channel again that the broker closed over an error.
+    /// Reopens the channel after the broker closed it because of an error.
     func reopenChannel() throws(AMQPError) {
         var ok = amqp_channel_close_ok_t()
         try check(

@@ -1,19 +1,23 @@
 /// A message with the properties that are used here (AMQP 0-9-1, class basic).
 public struct AMQPMessage: Sendable, Hashable {
-    /// The exchange it goes to; empty for the default exchange, where the routing key is a queue's name.
+    /// The exchange; empty for the default exchange, where the routing key is a queue's name.
     public var exchange: String
+    /// The key by which the exchange chooses queues.
     public var routingKey: String
+    /// The content.
     public var body: [UInt8]
     /// A MIME type, or `nil`.
     public var contentType: String?
-    /// The application's ID of the message; a returned message is known again by it.
+    /// The application's ID of the message; a returned message is recognised by it.
     public var messageID: String?
-    /// Whether a durable queue keeps it over a restart (`delivery-mode` 2).
+    /// Whether a durable queue keeps the message over a restart (`delivery-mode` 2).
     public var isPersistent: Bool
-    /// Milliseconds until the queue may drop it, or `nil`.
+    /// Milliseconds until the queue may drop the message, or `nil`.
     public var expiration: UInt64?
+    /// The application's headers.
     public var headers: AMQPTable
 
+    /// A message that is persistent unless told otherwise.
     public init(
         exchange: String, routingKey: String, body: [UInt8], contentType: String? = nil, messageID: String? = nil,
         isPersistent: Bool = true, expiration: UInt64? = nil, headers: AMQPTable = AMQPTable()
@@ -29,20 +33,23 @@ public struct AMQPMessage: Sendable, Hashable {
     }
 }
 
-/// A message as a queue handed it out.
+/// A message as a queue delivered it.
 public struct AMQPDelivery: Sendable, Hashable {
     /// The number of the delivery on its channel, from 1.
     public var tag: UInt64
-    /// The connection that the tag belongs to; a settlement of an earlier one is void, for the broker delivers again.
+    /// The number of the connection that the tag belongs to. A settlement for an earlier connection is ignored, because
+    /// the broker redelivers the message.
     public var epoch: UInt64
-    /// Whether it may have been handed out before.
+    /// Whether the message may have been delivered before.
     public var isRedelivered: Bool
+    /// The message; see ``AMQPReceiveLimits`` for its body and headers.
     public var message: AMQPMessage
-    /// The length of the body as the broker told it; see ``AMQPReceiveLimits``.
+    /// The length of the body as the broker announced it, in bytes.
     public var bodyBytes: UInt64
-    /// The length of properties and headers as they travelled.
+    /// The length of properties and headers on the wire, in bytes.
     public var headerBytes: Int
 
+    /// A delivery whose body is whole unless `bodyBytes` says otherwise.
     public init(
         tag: UInt64, epoch: UInt64, isRedelivered: Bool, message: AMQPMessage, bodyBytes: UInt64? = nil,
         headerBytes: Int = 0
@@ -59,16 +66,15 @@ public struct AMQPDelivery: Sendable, Hashable {
     public var isBodyWhole: Bool { bodyBytes == UInt64(message.body.count) }
 }
 
-/// How much of a message from the broker is held in memory. The rest is read from the connection and dropped.
+/// How much of an arriving message is held in memory. The rest is read from the connection and dropped.
 public struct AMQPReceiveLimits: Sendable, Hashable {
-    /// The longest body that is held, in bytes; a longer one is delivered empty.
+    /// The longest body that is held, in bytes; a longer body is delivered empty.
     public var maxBodyBytes: Int
-    /// The longest properties and headers that are read, in bytes as they travel; longer ones are delivered as if there
-    /// were none. A frame holds 128 KiB at most (`frame_max`).
+    /// The longest properties and headers that are read, in bytes on the wire; longer ones are delivered as if there
+    /// were none. A frame holds at most 128 KiB (`frame_max`).
     public var maxHeaderBytes: Int
 
-    /// - Parameter maxBodyBytes: 16 MiB is what RabbitMQ 4 takes of a publisher (`max_message_size`); earlier ones take
-    ///   128 MiB.
+    /// Limits in bytes. RabbitMQ 4 accepts messages of up to 16 MiB (`max_message_size`), earlier versions 128 MiB.
     public init(maxBodyBytes: Int = 16 << 20, maxHeaderBytes: Int = 128 << 10) {
         self.maxBodyBytes = maxBodyBytes
         self.maxHeaderBytes = maxHeaderBytes
@@ -77,23 +83,30 @@ public struct AMQPReceiveLimits: Sendable, Hashable {
 
 /// A field table of AMQP 0-9-1 (section 4.2.5.5): headers of a message, arguments of a queue. Keeps its order.
 public struct AMQPTable: Sendable, Hashable {
+    /// A name with its value.
     public struct Entry: Sendable, Hashable {
+        /// The name.
         public var key: String
+        /// The value.
         public var value: AMQPValue
 
+        /// A name with its value.
         public init(_ key: String, _ value: AMQPValue) {
             self.key = key
             self.value = value
         }
     }
 
+    /// The entries in their order; a name may repeat.
     public var entries: [Entry]
 
+    /// A table of these entries.
     public init(_ entries: [Entry] = []) { self.entries = entries }
 
+    /// Whether there are no entries.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The value of the first entry of that name; setting replaces it, and `nil` removes it.
+    /// The value of the first entry with this name. Setting replaces it; setting `nil` removes it.
     public subscript(key: String) -> AMQPValue? {
         get { entries.first { $0.key == key }?.value }
         set {
@@ -109,15 +122,16 @@ public struct AMQPTable: Sendable, Hashable {
 }
 
 extension AMQPTable: ExpressibleByDictionaryLiteral {
+    /// The entries in the order of the literal.
     public init(dictionaryLiteral elements: (String, AMQPValue)...) {
         self.init(elements.map { Entry($0.0, $0.1) })
     }
 }
 
-/// A value of a field table. Kinds that AMQP has and this does not (decimals) are read as ``void``.
+/// A value of a field table. AMQP's decimals are read as ``void``.
 public enum AMQPValue: Sendable, Hashable {
     case string(String)
-    /// Any of the integer kinds, and timestamps; sent as a signed 64-bit integer.
+    /// Any integer kind, and timestamps; sent as a signed 64-bit integer.
     case integer(Int64)
     case boolean(Bool)
     case double(Double)
@@ -125,15 +139,18 @@ public enum AMQPValue: Sendable, Hashable {
     case array([AMQPValue])
     case void
 
-    /// The text, when it is a string.
+    /// The text, if the value is a string.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The number, when it is an integer.
+    /// The number, if the value is an integer.
     public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
 }
 
 extension AMQPValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// An integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// A Boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
 }
