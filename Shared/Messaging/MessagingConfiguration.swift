@@ -1,21 +1,26 @@
 public import AMQP
 public import ServiceConfiguration
 
-/// Where the broker is and how the dispatch queues are set up.
+/// The address of the broker, and the settings of the dispatch queues.
 public struct MessagingConfiguration: Sendable {
     /// The connection's settings: nodes, credentials, heartbeat, timeouts.
     public var amqp: AMQPConfiguration
+    /// The names and arguments of exchanges and queues.
     public var topology: DispatchTopology
-    /// Deliveries that the broker hands out before it waits for settlements, 1 to 65535.
+    /// The number of unsettled deliveries after which the broker waits (`basic.qos`), 1 to 65535.
     public var prefetch: Int
     /// How long a publish waits for its confirms.
     public var publishTimeout: Duration = .seconds(5)
 
+    /// Checks the settings without connecting.
+    ///
     /// - Parameters:
     ///   - amqpURL: see ``AMQPConfiguration/init(url:connectionName:)``.
-    ///   - retryDelays: `RETRY_DELAYS`, one delay queue each.
+    ///   - retryDelays: `RETRY_DELAYS`, with one delay queue per value.
+    ///   - prefetch: 1 to 65535.
     ///   - connectionName: the connection's name in the broker's management views.
-    ///   - prefix: what the names of exchanges and queues begin with.
+    ///   - prefix: the prefix of the names of exchanges and queues.
+    /// - Throws: ``MessagingConfigurationError``.
     public init(
         amqpURL: String, retryDelays: [Duration], prefetch: Int = 256, connectionName: String,
         prefix: String = "securepush"
@@ -24,11 +29,11 @@ public struct MessagingConfiguration: Sendable {
             amqp = try AMQPConfiguration(url: amqpURL, connectionName: connectionName)
         } catch { throw MessagingConfigurationError(message: error.message) }
         guard (1...65535).contains(prefetch) else {
-            throw MessagingConfigurationError(message: "the prefetch is not a number from 1 to 65535")
+            throw MessagingConfigurationError(message: "the prefetch must be a number from 1 to 65535")
         }
-        let usable: ClosedRange<Duration> = .milliseconds(1) ... .seconds(86_400 * 40)
-        guard !retryDelays.isEmpty, retryDelays.allSatisfy(usable.contains) else {
-            throw MessagingConfigurationError(message: "a retry delay is not between 1ms and 40d, or there is none")
+        let allowed: ClosedRange<Duration> = .milliseconds(1) ... .seconds(86_400 * 40)
+        guard !retryDelays.isEmpty, retryDelays.allSatisfy(allowed.contains) else {
+            throw MessagingConfigurationError(message: "there must be at least one retry delay, each from 1ms to 40d")
         }
         self.prefetch = prefetch
         topology = DispatchTopology(retryDelays: retryDelays, prefix: prefix)
@@ -37,12 +42,13 @@ public struct MessagingConfiguration: Sendable {
 
 /// A setting that cannot be used. Its message never holds a credential.
 public struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong.
     public var message: String
     public var description: String { message }
 }
 
 extension MessagingConfiguration {
-    /// The keys that ``read(_:prefetch:connectionName:)`` uses, for a service's list.
+    /// The keys that ``read(_:prefetch:connectionName:)`` reads.
     public static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.amqpDeclare,
@@ -50,10 +56,10 @@ extension MessagingConfiguration {
         ]
     }
 
-    /// Reads `AMQP_URL`, or the file that `AMQP_URL_FILE` names, `AMQP_DECLARE` and `RETRY_DELAYS`. Nodes beyond
-    /// loopback need verified TLS, unless `ALLOW_INSECURE` names `amqp`.
+    /// Reads `AMQP_URL` or the file that `AMQP_URL_FILE` names, `AMQP_DECLARE` and `RETRY_DELAYS`. Nodes that are not
+    /// on loopback need verified TLS, unless `ALLOW_INSECURE` contains `amqp`.
     ///
-    /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
+    /// - Returns: `nil` if a value is invalid; the reader holds the issue.
     public static func read(
         _ reader: inout ConfigurationReader, prefetch: Int, connectionName: String
     ) -> MessagingConfiguration? {
@@ -77,39 +83,44 @@ extension MessagingConfiguration {
     }
 }
 
-/// The names of exchanges and queues, and how they are declared. A broker that has one of them with other arguments
-/// refuses the declaration (406), and the services say which.
+/// The names and arguments of exchanges and queues. If the broker has one of them with other arguments, it refuses the
+/// declaration (406), and the services log which one.
 public struct DispatchTopology: Sendable, Hashable {
     /// The routing key of the dispatch queue.
     public static let dispatchKey = "dispatch"
-    /// Redeliveries of one message before the broker gives it up to the dead-letter exchange. It only ends what crashes
-    /// every dispatcher that takes it: broker restarts, drains, kills and a database that is away for hours redeliver
-    /// healthy messages too, with all others of the prefetch, and must never park one. RabbitMQ 4 would take 20 where
-    /// nothing is said.
+    /// The number of redeliveries after which the broker dead-letters a message. It only stops a message that crashes
+    /// every dispatcher that takes it. Broker restarts, drains, kills and long database outages redeliver healthy
+    /// messages too, and must never dead-letter one. RabbitMQ 4 would use 20 by default.
     public static let deliveryLimit: Int64 = 10_000
 
-    /// The same for the dead-letter queue. Each look of an operator at it is a redelivery, and what passes the limit is
-    /// dropped there, so that it is as good as none; RabbitMQ 4 would drop a dead letter after 20 looks.
+    /// The same for the dead-letter queue, where the broker drops a message that exceeds the limit. Each time an
+    /// operator lists the queue is a redelivery, so the limit is practically infinite; RabbitMQ 4 would drop a dead
+    /// letter after 20 listings.
     public static let deadDeliveryLimit: Int64 = 1_000_000_000
 
-    /// What every name begins with.
+    /// The prefix of every name.
     public let prefix: String
-    /// The times that retries wait, one queue each.
+    /// The delays of retries, with one queue each.
     public let retryDelays: [Duration]
-    /// Whether connecting declares them (`AMQP_DECLARE`).
+    /// Whether connecting declares exchanges and queues (`AMQP_DECLARE`), or only checks that they exist.
     public var isDeclared = true
 
+    /// A topology that is declared.
     public init(retryDelays: [Duration], prefix: String = "securepush") {
         self.retryDelays = retryDelays
         self.prefix = prefix
     }
 
+    /// The exchange that routes to the dispatch queue.
     public var exchange: String { "\(prefix).notifications" }
+    /// The queue that dispatchers consume.
     public var dispatchQueue: String { "\(prefix).dispatch" }
+    /// The dead-letter exchange.
     public var deadExchange: String { "\(prefix).dead" }
+    /// The dead-letter queue.
     public var deadQueue: String { "\(prefix).dead" }
 
-    /// `securepush.retry.<seconds>`; parts of a second as decimals, `securepush.retry.0.5`.
+    /// The name of a delay queue: `securepush.retry.<seconds>`, with decimals such as `securepush.retry.0.5`.
     public func retryQueue(delay: Duration) -> String {
         let milliseconds = DispatchTopology.milliseconds(delay)
         var decimals = String(milliseconds % 1000 + 1000).dropFirst()
@@ -121,7 +132,7 @@ public struct DispatchTopology: Sendable, Hashable {
         duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
     }
 
-    /// What publisher and consumer declare, or ask for, on each connect.
+    /// The exchanges, queues and bindings that publisher and consumer declare, or look up, on each connect.
     public var declarations: AMQPTopology {
         let retryQueues = Set(retryDelays).sorted().map { delay in
             AMQPTopology.Queue(retryQueue(delay: delay), arguments: retryArguments(delay))
@@ -148,12 +159,12 @@ public struct DispatchTopology: Sendable, Hashable {
         [
             "x-queue-type": "quorum", "x-delivery-limit": .integer(DispatchTopology.deliveryLimit),
             "x-dead-letter-exchange": .string(deadExchange),
-            // A quorum queue forgets what it dead-letters before it has arrived, unless told not to.
+            // By default a quorum queue drops a message that it dead-letters before the message has arrived.
             "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish",
         ]
     }
 
-    /// Quorum queues too: what waits for ten minutes must outlive a node as well as what waits for none.
+    /// Delay queues are quorum queues too: a message that waits for ten minutes must survive the loss of a node.
     private func retryArguments(_ delay: Duration) -> AMQPTable {
         [
             "x-queue-type": "quorum", "x-message-ttl": .integer(DispatchTopology.milliseconds(delay)),
