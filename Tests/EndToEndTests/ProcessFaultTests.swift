@@ -70,7 +70,7 @@ struct ProcessFaultTests {
             // It notices that its connection is gone, and comes back.
             #expect(
                 try await eventually {
-                    first.process.standardError.contains("The connection to the broker ended.")
+                    first.process.standardError.contains("The connection to the broker ended")
                 })
             try await expectReady(first)
             for service in [first, second] { try await service.drain() }
