@@ -204,7 +204,7 @@ let package = Package(
             name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "TestSupport", crypto],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
         .testTarget(
-            name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "TestSupport"],
+            name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
             path: "Tests/ThreadExecutorTests", swiftSettings: settings),
         .testTarget(
             name: "AMQPTests",
@@ -216,11 +216,11 @@ let package = Package(
             path: "Tests/PostgresTests", swiftSettings: settings),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["SecurePushCore", "Storage", "TestSupport", grdb, logging, serviceLifecycle],
+            dependencies: ["SecurePushCore", "Storage", "StackKit", "TestSupport", grdb, logging, serviceLifecycle],
             path: "Tests/StorageTests", swiftSettings: settings),
         .testTarget(
             name: "MessagingTests",
-            dependencies: ["SecurePushCore", "Messaging", "AMQP", "TestSupport", logging, serviceLifecycle],
+            dependencies: ["SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle],
             path: "Tests/MessagingTests", swiftSettings: settings),
         .testTarget(
             name: "NotificationHubsTests",
@@ -231,7 +231,7 @@ let package = Package(
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "Authentication", "TestSupport", crypto, cryptoExtras, hummingbird,
+                "SecurePushCore", "Authentication", "StackKit", "TestSupport", crypto, cryptoExtras, hummingbird,
                 hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
@@ -260,12 +260,12 @@ let package = Package(
             dependencies: [
                 "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs",
-                "APITestSupport", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
+                "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/RetrievalTests", swiftSettings: settings),
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto,
+                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", asyncHTTPClient, crypto,
                 httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
@@ -290,7 +290,7 @@ let package = Package(
 
 // Tools/ is a package of its own, and one package sees only the products of another. `make tools` asks for these.
 if Context.environment["SECUREPUSH_TOOLS"] != nil {
-    package.products += ["SecurePushCore", "Storage", "Messaging", "StackKit"].map {
+    package.products += ["SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit"].map {
         .library(name: $0, targets: [$0])
     }
 }

@@ -47,7 +47,8 @@ let package = Package(
         .executableTarget(
             name: "Chaos",
             dependencies: [
-                "ChaosChecker", module("SecurePushCore"), module("Storage"), module("Messaging"), module("StackKit"),
+                "ChaosChecker", module("SecurePushCore"), module("Storage"), module("Messaging"), module("AMQP"),
+                module("StackKit"),
                 argumentParser, logging, nioCore, nioHTTP1, serviceLifecycle,
             ], path: "Chaos", swiftSettings: settings),
         .testTarget(
