@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 /// The settings of every target: language mode 6 and the upcoming features that the codebases we resemble use.
@@ -13,7 +14,6 @@ let settings: [SwiftSetting] = [
 // Dependencies by product, so that each target's list below reads as the import table of docs/architecture.md.
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
@@ -44,8 +44,8 @@ let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift
 /// warns of dependencies that no target has, takes the pins below without a word.
 let pinned: [Target.Dependency] = [
     ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
-    ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Tracing", "swift-distributed-tracing"),
-    ("NIOExtras", "swift-nio-extras"), ("NIOHTTP2", "swift-nio-http2"),
+    ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Configuration", "swift-configuration"),
+    ("Tracing", "swift-distributed-tracing"), ("NIOExtras", "swift-nio-extras"), ("NIOHTTP2", "swift-nio-http2"),
     ("NIOTransportServices", "swift-nio-transport-services"), ("Numerics", "swift-numerics"),
     ("ServiceContextModule", "swift-service-context"), ("SystemPackage", "swift-system"),
 ].map { .product(name: $0.0, package: $0.1, condition: .when(platforms: [.custom("none")])) }
@@ -59,13 +59,10 @@ let package = Package(
         .executable(name: "retrieval", targets: ["Retrieval"]),
         .executable(name: "hub-emulator", targets: ["HubEmulator"]),
         .executable(name: "securepush", targets: ["SecurePushCLI"]),
-        .executable(name: "benchmark-seed", targets: ["BenchmarkSeed"]),
-        .executable(name: "chaos", targets: ["Chaos"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-structured-headers.git", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
@@ -84,6 +81,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
@@ -114,9 +112,12 @@ let package = Package(
             name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
             path: "Shared/Postgres", swiftSettings: settings),
 
+        // glibc's malloc settings.
+        .systemLibrary(name: "CMalloc", path: "Shared/CMalloc"),
+
         // Settings: keys, parsing, and all mistakes at once.
         .target(
-            name: "ServiceConfiguration", dependencies: ["SecurePushCore", configuration, logging, nioSSL],
+            name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging, nioSSL],
             path: "Shared/ServiceConfiguration", swiftSettings: settings),
 
         // Adapters of the domain's ports; they never import each other.
@@ -145,7 +146,9 @@ let package = Package(
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                "SecurePushCore", "ServiceConfiguration",
+                .target(name: "CMalloc", condition: .when(platforms: [.linux])), httpTypes, hummingbird,
+                hummingbirdCore, hummingbirdHTTP2,
                 hummingbirdTLS,
                 logging,
                 metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
@@ -188,24 +191,14 @@ let package = Package(
                 nioPosix, nioSSL, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
-        // Prepares measurements; see docs/benchmarks.md.
-        .executableTarget(
-            name: "BenchmarkSeed",
-            dependencies: ["SecurePushCore", "Storage", "Messaging", logging, serviceLifecycle],
-            path: "Benchmarks/Seed", swiftSettings: settings),
-
-        // Breaks a stack on purpose and judges the history; see docs/chaos.md.
-        .target(name: "ChaosChecker", path: "Benchmarks/ChaosChecker", swiftSettings: settings),
-        .executableTarget(
-            name: "Chaos",
-            dependencies: [
-                "ChaosChecker", "SecurePushCore", "Storage", "Messaging", "AMQP", argumentParser, asyncHTTPClient,
-                crypto, logging, nioCore, nioHTTP1, serviceLifecycle,
-            ], path: "Benchmarks/Chaos", swiftSettings: settings),
+        // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
+        .target(
+            name: "StackKit", dependencies: ["SecurePushCore", asyncHTTPClient, crypto, nioCore, nioHTTP1],
+            path: "Tools/StackKit", swiftSettings: settings),
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", logging], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging], path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
@@ -214,23 +207,23 @@ let package = Package(
             name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "TestSupport", crypto],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
         .testTarget(
-            name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "TestSupport"],
+            name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
             path: "Tests/ThreadExecutorTests", swiftSettings: settings),
         .testTarget(
             name: "AMQPTests",
-            dependencies: ["AMQP", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit],
+            dependencies: ["AMQP", "StackKit", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit],
             path: "Tests/AMQPTests", swiftSettings: settings),
         .testTarget(
             name: "PostgresTests",
-            dependencies: ["Postgres", "TestSupport", logging, serviceLifecycle],
+            dependencies: ["Postgres", "StackKit", "TestSupport", logging, serviceLifecycle],
             path: "Tests/PostgresTests", swiftSettings: settings),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["SecurePushCore", "Storage", "TestSupport", grdb, logging, serviceLifecycle],
+            dependencies: ["SecurePushCore", "Storage", "StackKit", "TestSupport", grdb, logging, serviceLifecycle],
             path: "Tests/StorageTests", swiftSettings: settings),
         .testTarget(
             name: "MessagingTests",
-            dependencies: ["SecurePushCore", "Messaging", "AMQP", "TestSupport", logging, serviceLifecycle],
+            dependencies: ["SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle],
             path: "Tests/MessagingTests", swiftSettings: settings),
         .testTarget(
             name: "NotificationHubsTests",
@@ -241,13 +234,13 @@ let package = Package(
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "Authentication", "TestSupport", crypto, cryptoExtras, hummingbird,
+                "SecurePushCore", "Authentication", "StackKit", "TestSupport", crypto, cryptoExtras, hummingbird,
                 hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
             name: "ServiceRuntimeTests",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "TestSupport", hummingbird,
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", hummingbird,
                 hummingbirdTesting,
                 httpTypes, logging, metrics, metricsCore, nioCore, serviceLifecycle, serviceLifecycleTestKit,
                 unixSignals,
@@ -256,25 +249,26 @@ let package = Package(
             name: "IngestTests",
             dependencies: [
                 "Ingest", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
-                "Messaging", "AMQP", "APITestSupport", "TestSupport", crypto,
+                "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", crypto,
                 hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/IngestTests", swiftSettings: settings),
         .testTarget(
             name: "DispatcherTests",
             dependencies: [
-                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "TestSupport", logging, serviceLifecycle,
+                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", logging,
+                serviceLifecycle,
             ], path: "Tests/DispatcherTests", swiftSettings: settings),
         .testTarget(
             name: "RetrievalTests",
             dependencies: [
                 "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs",
-                "APITestSupport", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
+                "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/RetrievalTests", swiftSettings: settings),
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto,
+                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", asyncHTTPClient, crypto,
                 httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
@@ -282,22 +276,32 @@ let package = Package(
             name: "SecurePushCLITests",
             dependencies: [
                 "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
-                "AMQP", "TestSupport", argumentParser, logging,
+                "AMQP", "StackKit", "TestSupport", argumentParser, logging,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "SecurePushCore", "AMQP", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird, logging,
+                "SecurePushCore", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird,
+                logging,
                 nioCore,
                 nioHTTP1,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
-            name: "ChaosTests", dependencies: ["ChaosChecker", "TestSupport"], path: "Tests/ChaosTests",
-            swiftSettings: settings),
-        .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]
 )
+
+// Tools/ is a package of its own, and one package sees only the products of another. `make tools` asks for these.
+if Context.environment["SECUREPUSH_TOOLS"] != nil {
+    package.products += ["SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit"].map {
+        .library(name: $0, targets: [$0])
+    }
+}
+
+// The image is built from Package.swift, Shared and Services alone.
+if !FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests") {
+    package.targets.removeAll { $0.type == .test || ["TestSupport", "APITestSupport", "StackKit"].contains($0.name) }
+}
 
 // A short edit-and-test round on a small machine: TEST_TARGETS=IngestTests,TidyTests compiles only those test targets.
 if let chosen = Context.environment["TEST_TARGETS"] {

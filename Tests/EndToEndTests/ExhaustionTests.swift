@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import StackKit
 import TestSupport
 import Testing
 
@@ -51,7 +52,7 @@ struct ExhaustionTests {
             try setDescriptors(of: retrieval.process, to: 10)
             let waiting = try await connect(20, to: retrieval.port)
             let isTold = try await eventually {
-                retrieval.process.standardError.contains("Connections cannot be accepted; they wait")
+                retrieval.process.standardError.contains("Connections cannot be accepted and wait in the kernel")
             }
             #expect(isTold)
             let before = try ticks(of: retrieval.process)

@@ -1,15 +1,16 @@
 public import SecurePushCore
 import ServiceConfiguration
 
-/// One part that a service depends on, asked at `GET /readyz`.
+/// One part that a service depends on, checked at `GET /readyz`.
 public struct ReadinessCheck: Sendable {
-    /// As it appears in the answer: `database`, `amqp`.
+    /// The name in the answer, for example `database` or `amqp`.
     public let name: String
-    /// Whether the service is of no use without it; one that is not required is only named as down.
+    /// Whether the service is unready without the part. If not, the answer only names the part as down.
     public let isRequired: Bool
-    /// `nil`: fine; else what is wrong, for an operator, without secrets. Has two seconds, then it is cancelled.
+    /// `nil` if the part is up, else the reason for an operator, without secrets. Cancelled after two seconds.
     public let check: @Sendable () async -> String?
 
+    /// A check by a closure.
     public init(name: String, isRequired: Bool = true, check: @escaping @Sendable () async -> String?) {
         self.name = name
         self.isRequired = isRequired
@@ -17,20 +18,26 @@ public struct ReadinessCheck: Sendable {
     }
 }
 
-extension ReadinessCheck {
-    /// The part `files`: down while one of a service's files of keys or credentials cannot be used, with the reason. It
-    /// is not required, because each replica reads the same files, and taking one away would help no client.
-    public static func files(_ sources: [ReloadableSource]) -> ReadinessCheck {
-        ReadinessCheck(name: "files", isRequired: false) {
-            let problems = sources.compactMap { source in source.problem().map { "\(source.key): \($0)" } }
-            return problems.isEmpty ? nil : problems.joined(separator: " ")
-        }
+/// Figures for operators at `GET /readyz`. They do not affect readiness.
+public struct ReadinessDetail: Sendable {
+    /// The name at the top level of the answer.
+    public let name: String
+    /// The members of its object; `nil` leaves it out. Must not block.
+    public let figures: @Sendable () -> [(name: String, value: Int64)]?
+
+    /// Figures by a closure.
+    public init(name: String, figures: @escaping @Sendable () -> [(name: String, value: Int64)]?) {
+        self.name = name
+        self.figures = figures
     }
 }
 
 extension ServiceContext {
-    /// Makes files of keys and credentials visible to operators: a series of `securepush_file_unusable` for each, and a
-    /// reload at SIGHUP. Call it once, while the service is being built.
+    /// Shows operators the state of files of keys and credentials: one series of `securepush_file_unusable` per file,
+    /// a reload at SIGHUP, and the readiness part `files`. Call it once, while the service is being built.
+    ///
+    /// The part is down while a file cannot be used. It is not required: all replicas read the same files, so taking
+    /// one of them out of service would not help any client.
     ///
     /// - Returns: the check for `GET /readyz`.
     public func watch(_ sources: [ReloadableSource]) -> ReadinessCheck {
@@ -40,37 +47,27 @@ extension ServiceContext {
             }
             onReload(source.key, source.reload)
         }
-        return .files(sources)
+        return ReadinessCheck(name: "files", isRequired: false) {
+            let problems = sources.compactMap { source in source.problem().map { "\(source.key): \($0)" } }
+            return problems.isEmpty ? nil : problems.joined(separator: " ")
+        }
     }
 }
 
-/// Figures that an operator wants to see beside the parts, at `GET /readyz`; they decide nothing.
-public struct ReadinessDetail: Sendable {
-    /// As it appears at the top level of the answer.
-    public let name: String
-    /// The members of its object; `nil`: nothing is known yet, and it is left out. Must answer at once.
-    public let figures: @Sendable () -> [(name: String, value: Int64)]?
-
-    public init(name: String, figures: @escaping @Sendable () -> [(name: String, value: Int64)]?) {
-        self.name = name
-        self.figures = figures
-    }
-}
-
-/// What the readiness checks said.
+/// The results of the readiness checks.
 ///
-/// As JSON: `{"status":"ready","checks":{"database":"up","amqp":"down"},"reasons":{"amqp":"..."},"amqp":"down"}`, where
-/// `status` is `unready` if a required part is down, and each part that is down is named at the top level as well.
-/// Details follow as objects of numbers: `"outbox":{"pending":3,"oldest_age_seconds":0}`.
+/// As JSON: `{"status":"ready","checks":{"database":"up","amqp":"down"},"reasons":{"amqp":"..."},"amqp":"down"}`. The
+/// status is `unready` if a required part is down. Each part that is down is named at the top level as well. Details
+/// follow as objects of numbers: `"outbox":{"pending":3,"oldest_age_seconds":0}`.
 struct ReadinessReport: Sendable {
     struct Part: Sendable, Hashable {
         let name: String
         let isRequired: Bool
-        /// `nil`: up.
+        /// `nil` if the part is up.
         let reason: String?
     }
 
-    /// How long one check may take.
+    /// The time limit of one check.
     static let deadline = Duration.seconds(2)
 
     /// In the order of the checks.
@@ -79,7 +76,7 @@ struct ReadinessReport: Sendable {
     var down: [Part] { parts.filter { $0.reason != nil } }
     var isReady: Bool { !parts.contains { $0.isRequired && $0.reason != nil } }
 
-    /// Asks all parts at once.
+    /// Runs all checks at once.
     static func collect(_ checks: [ReadinessCheck], deadline: Duration = deadline) async -> ReadinessReport {
         let reasons = await withTaskGroup(of: (Int, String?).self) { group in
             for (index, check) in checks.enumerated() {
@@ -93,7 +90,7 @@ struct ReadinessReport: Sendable {
             })
     }
 
-    /// The first of the check's answer and the deadline; the other is cancelled.
+    /// The check's answer, or that the deadline has passed. The check is cancelled then.
     private static func reason(_ check: ReadinessCheck, _ deadline: Duration) async -> String? {
         await withTaskGroup(of: String?.self) { group in
             group.addTask { await check.check() }
@@ -107,39 +104,33 @@ struct ReadinessReport: Sendable {
         }
     }
 
-    func json(_ details: [ReadinessDetail] = []) -> String {
-        var text = JSONWriter()
-        text.raw("{")
-        text.member("status", isReady ? "ready" : "unready")
-        text.member("checks")
-        text.raw("{")
-        for part in parts { text.member(part.name, part.reason == nil ? "up" : "down") }
-        text.raw("}")
-        if !down.isEmpty {
-            text.member("reasons")
-            text.raw("{")
-            for part in down { text.member(part.name, part.reason ?? "") }
-            text.raw("}")
-            for part in down { text.member(part.name, "down") }
-        }
-        for detail in details {
-            guard let figures = detail.figures() else { continue }
-            text.member(detail.name)
-            text.raw("{")
-            for (name, value) in figures {
-                text.member(name)
-                text.number(value)
+    func json(_ details: [ReadinessDetail] = []) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", isReady ? "ready" : "unready")
+            json.object("checks") { json in
+                for part in parts { json.member(part.name, part.reason == nil ? "up" : "down") }
             }
-            text.raw("}")
+            if !down.isEmpty {
+                json.object("reasons") { json in
+                    for part in down { json.member(part.name, part.reason ?? "") }
+                }
+                for part in down { json.member(part.name, "down") }
+            }
+            for detail in details {
+                guard let figures = detail.figures() else { continue }
+                json.object(detail.name) { json in
+                    for (name, value) in figures { json.member(name, value) }
+                }
+            }
         }
-        text.raw("}")
-        return String(decoding: text.bytes, as: UTF8.self)
+        return json.bytes
     }
 }
 
-/// Keeps the readiness report for a second: a check takes a lock or a query of the database, and everybody may ask.
+/// Keeps the readiness report for one second: a check locks or queries the database, and anybody may ask.
 actor ReadinessCache {
-    /// How long a report holds.
+    /// How long a report is kept.
     static let lifetime = Duration.seconds(1)
 
     private let collect: @Sendable () async -> ReadinessReport
@@ -156,13 +147,13 @@ actor ReadinessCache {
         self.now = now
     }
 
-    /// The report of the last second, or a new one. Callers that come while the parts are asked share that answer.
+    /// The report of the last second, or a new one. Callers that arrive while the checks run share their result.
     func report() async -> ReadinessReport {
         if let last, now() < last.until { return last.report }
         if let running { return await running.value }
         let task = Task { await collect() }
         running = task
-        // A check ends by its own deadline, so this does too.
+        // Each check has a deadline, so this wait ends too.
         let report = await task.value
         last = (report, now() + Self.lifetime)
         running = nil

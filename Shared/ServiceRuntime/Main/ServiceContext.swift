@@ -4,24 +4,24 @@ import ServiceLifecycle
 import Synchronization
 import UnixSignals
 
-/// What every part of a service shares.
+/// The things that all parts of a service share.
 public struct ServiceContext: Sendable {
     /// The service's own logger; its label is the service's name.
     public let logger: Logger
     /// The metrics that `GET /metrics` shows; also bootstrapped as the process's swift-metrics factory.
     public let metrics: PrometheusMetrics
-    /// The executable's name, as `ingest`.
+    /// The executable's name, for example `ingest`.
     public let name: String
     /// The version that `GET /version` answers.
     public let version: String
-    /// Which methods each path takes, known once the router is built.
+    /// The methods of each path, known once the router is built.
     let routes = RouteTable()
-    /// The requests in flight, all but those of operators.
+    /// The requests in flight, without those of operators.
     let requests = InFlightRequests()
-    /// What SIGHUP reloads.
+    /// The parts that SIGHUP reloads.
     let reloads = ReloadRegistry()
 
-    /// For `ServiceMain`, and for tests that build a service by themselves.
+    /// For ``ServiceMain``, and for tests that build a service themselves.
     public init(
         name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current
     ) {
@@ -45,8 +45,8 @@ final class ReloadRegistry: Sendable {
         parts.withLock { $0.append(Part(name: name, reload: reload)) }
     }
 
-    /// Reloads all parts, one after the other, in the order of their registration. A part that fails is logged and does
-    /// not keep the others from reloading.
+    /// Reloads all parts one after the other, in the order of their registration. A failure is logged, and the other
+    /// parts are reloaded all the same.
     func reloadAll(logger: Logger) async {
         for part in parts.withLock({ $0 }) {
             do {
@@ -65,9 +65,9 @@ extension ServiceContext {
     /// Registers a part that SIGHUP reloads. Call it while the service is being built.
     ///
     /// - Parameters:
-    ///   - name: for the log, as `TLS certificate`.
-    ///   - reload: reads the part's files or addresses again. If it throws, the part must go on with its last good
-    ///     state; the error is logged, so its description must hold no secret. Signals that arrive meanwhile wait.
+    ///   - name: for the log, for example `TLS certificate`.
+    ///   - reload: reads the part's files or addresses again. If it throws, the part must keep its last good state.
+    ///     The error is logged, so its description must not contain a secret. Signals that arrive meanwhile wait.
     public func onReload(_ name: String, _ reload: @escaping @Sendable () async throws -> Void) {
         reloads.add(name, reload)
     }
@@ -78,8 +78,8 @@ extension ServiceContext {
     }
 }
 
-/// Reloads the registered parts at each SIGHUP. The signal never ends the process: from its start on
-/// ``ProcessTuning/apply()`` ignores it, and this service only listens.
+/// Reloads the registered parts at each SIGHUP. The signal never ends the process, because ``ProcessTuning/apply()``
+/// ignores it from the start; this service only listens.
 struct ReloadService: Service {
     let context: ServiceContext
     var signals: [UnixSignal] = [.sighup]
@@ -93,7 +93,7 @@ struct ReloadService: Service {
     }
 }
 
-/// The version of this program, and of the compiler that built it.
+/// The version of this program and of the compiler that built it.
 public enum SecurePushVersion {
     /// Semantic version of every product of this package.
     public static let current = "0.1.0"

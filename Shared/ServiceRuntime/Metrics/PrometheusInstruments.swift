@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// A counter of whole numbers: one atomic addition.
+/// A counter of whole numbers. Incrementing is one atomic addition.
 final class CounterInstrument: CounterHandler, PrometheusInstrument {
     private let value = Atomic<Int64>(0)
 
@@ -30,10 +30,10 @@ final class ValueInstrument: FloatingPointCounterHandler, MeterHandler, Recorder
     }
 }
 
-/// Counts in buckets: a timer (nanoseconds in, seconds out) or an aggregating recorder (numbers as they are).
+/// Counts in buckets: a timer, which converts nanoseconds to seconds, or an aggregating recorder.
 final class HistogramInstrument: TimerHandler, RecorderHandler, PrometheusInstrument {
     private struct State {
-        /// By bucket, not cumulative; the last one is everything above the bounds.
+        /// Per bucket, not cumulative. The last one counts the values above all bounds.
         var counts: [UInt64]
         var sum = 0.0
     }
@@ -71,7 +71,7 @@ final class HistogramInstrument: TimerHandler, RecorderHandler, PrometheusInstru
     }
 }
 
-/// A value that is asked for when it is shown; left out while there is none.
+/// A value that is read at each scrape.
 final class ObservedInstrument: PrometheusInstrument {
     private let value: @Sendable () -> Double?
 
@@ -84,7 +84,7 @@ final class ObservedInstrument: PrometheusInstrument {
 
 /// Writes the text exposition format 0.0.4 of Prometheus (`docs/instrumenting/exposition_formats.md`).
 struct PrometheusText {
-    /// What `Content-Type` says of it.
+    /// The `Content-Type` of the format.
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private(set) var text = ""
@@ -99,14 +99,14 @@ struct PrometheusText {
         text += " \(PrometheusText.number(value))\n"
     }
 
-    /// `name="value",...` in the order of the names.
+    /// `name="value",...`, sorted by name.
     static func labels(_ dimensions: [(String, String)]) -> String {
         dimensions.sorted { $0.0 < $1.0 }
             .map { "\(labelName($0.0))=\"\(escaped($0.1, quotes: true))\"" }
             .joined(separator: ",")
     }
 
-    /// Letters, digits, `_` and `:`, not a digit first.
+    /// A name of letters, digits, `_` and `:` that does not begin with a digit.
     static func metricName(_ name: String) -> String { identifier(name, colons: true) }
 
     private static func labelName(_ name: String) -> String { identifier(name, colons: false) }
@@ -122,7 +122,7 @@ struct PrometheusText {
         return result.isEmpty ? "_" : result
     }
 
-    /// Whole numbers without a fraction, the rest in the shortest exact form.
+    /// Whole numbers without a fraction, others in the shortest exact form.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

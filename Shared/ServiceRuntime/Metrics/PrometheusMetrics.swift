@@ -9,33 +9,33 @@ import Glibc
 import Darwin
 #endif
 
-/// The process's metrics, in the form that Prometheus scrapes (text exposition format 0.0.4).
+/// The process's metrics in the form that Prometheus scrapes (text exposition format 0.0.4).
 ///
-/// A factory for swift-metrics: counters, floating-point counters, meters and gauges are single values; timers and
-/// recorders that aggregate are histograms. Labels name whole series with their unit (`securepush_..._seconds`,
-/// `..._total`) and are used as they are; characters that Prometheus does not take become `_`. Timers are shown in
-/// seconds. An instrument made twice with the same name and labels is the same instrument.
+/// A factory for swift-metrics. Counters, floating-point counters, meters and gauges are single values; timers and
+/// aggregating recorders are histograms. Names include their unit (`securepush_..._seconds`, `..._total`) and are used
+/// unchanged, except that characters that Prometheus does not allow become `_`. Timers are shown in seconds. Making an
+/// instrument twice with the same name and labels returns the same instrument.
 public final class PrometheusMetrics: Sendable {
     /// Upper bounds in seconds, as the OpenTelemetry HTTP and messaging conventions advise.
-    public static let defaultBuckets = [
+    static let defaultBuckets = [
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
     ]
 
     private let catalog: [String: MetricDescription]
     private let registry = Mutex(MetricRegistry())
 
-    /// - Parameter catalog: gives families their `# HELP` lines, and histograms their buckets.
+    /// - Parameter catalog: has the `# HELP` lines, and the buckets of histograms.
     public init(catalog: [MetricDescription] = MetricCatalog.all) {
         self.catalog = Dictionary(catalog.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The upper bounds of a histogram; the defaults for one that the catalogue does not have.
+    /// The upper bounds of a histogram; the default ones if it is not in the catalogue.
     private func buckets(of name: String) -> [Double] {
         guard case .histogram(let buckets)? = catalog[name]?.kind else { return PrometheusMetrics.defaultBuckets }
         return buckets
     }
 
-    /// Everything, families and series in the order of their names.
+    /// All families and series in the order of their names.
     public func exposition() -> String {
         let families = registry.withLock { $0.families }
         var text = PrometheusText()
@@ -48,7 +48,7 @@ public final class PrometheusMetrics: Sendable {
         return text.text
     }
 
-    /// A value that is read when it is shown, for example of the process.
+    /// Adds a value that is read at each scrape; `nil` leaves the series out.
     public func observe(
         _ name: String, kind: ObservedKind = .gauge, labels: [(String, String)] = [],
         _ value: @escaping @Sendable () -> Double?
@@ -59,7 +59,7 @@ public final class PrometheusMetrics: Sendable {
     /// Whether an observed value only grows.
     public enum ObservedKind: Sendable { case counter, gauge }
 
-    /// The instrument of this name and these labels, made if there is none; `nil` if the name is of another kind.
+    /// The instrument with this name and these labels, made if needed; `nil` if the family has another kind.
     private func instrument<I: PrometheusInstrument>(
         _ name: String, _ kind: MetricKind, _ labels: [(String, String)], make: () -> I
     ) -> I? {
@@ -115,14 +115,14 @@ enum MetricKind: String {
     case counter, gauge, histogram
 }
 
-/// Something with a place in the exposition.
+/// An instrument that writes itself into the exposition.
 protocol PrometheusInstrument: AnyObject, Sendable {
     /// - Parameter labels: `name="value",...` without braces, or empty.
     func write(to text: inout PrometheusText, name: String, labels: String)
 }
 
 /// Families by name, series by label text.
-struct MetricRegistry {
+private struct MetricRegistry {
     struct Family {
         let kind: MetricKind
         var instruments: [String: any PrometheusInstrument] = [:]
@@ -130,7 +130,7 @@ struct MetricRegistry {
 
     var families: [String: Family] = [:]
 
-    /// The instrument that is there, or a new one; `nil` if the family is of another kind, which Prometheus forbids.
+    /// The known instrument, or a new one; `nil` if the family has another kind, because Prometheus forbids two.
     mutating func instrument(
         name: String, kind: MetricKind, labels: String, make: () -> any PrometheusInstrument
     ) -> (any PrometheusInstrument)? {
@@ -154,8 +154,8 @@ struct MetricRegistry {
     }
 }
 
-/// The `process_...` metrics that Prometheus's client libraries agree on, and `securepush_build_info`. All but the last
-/// are for Linux only, where `/proc` has them.
+/// The `process_...` metrics of Prometheus's client libraries, and `securepush_build_info`. The former exist on Linux
+/// only, where `/proc` has their values.
 enum ProcessMetrics {
     static func register(in service: ServiceContext) {
         let metrics = service.metrics
@@ -190,7 +190,7 @@ enum ProcessMetrics {
         return Double(time.tv_sec) + Double(time.tv_nsec / 1000) / 1_000_000
     }
 
-    /// Now, less the age of the process: field 22 of `/proc/self/stat` is its start in clock ticks since boot.
+    /// Now minus the age of the process. Field 22 of `/proc/self/stat` is its start in clock ticks since boot.
     static func startTime() -> Double? {
         guard let text = SmallFile.contents(of: "/proc/self/stat"), let end = text.lastIndex(of: ")") else {
             return nil

@@ -8,7 +8,7 @@ import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 
-/// All connections of a listener: admits them within the limits, and counts those that a limit has ended.
+/// All connections of a listener: admits them within the limits, and counts those that a limit has closed.
 final class HTTPConnections: Sendable {
     /// Why a connection was refused or closed by the service, as the label `reason` of
     /// `securepush_http_connections_closed_total`.
@@ -17,23 +17,23 @@ final class HTTPConnections: Sendable {
         case limit
         /// Refused: all connections of its address are in use.
         case address
-        /// Closed without a request, for a new connection.
+        /// Closed while idle, in exchange for a new connection.
         case evicted
         /// The TLS handshake took too long.
         case handshake
-        /// No request came for long.
+        /// The connection was idle for too long.
         case idle
         /// The head of a request took too long.
         case header
-        /// Nothing of the body came for long.
+        /// The next part of a body took too long.
         case body
-        /// The body of a refused request went on for too long.
+        /// The rest of a refused request's body was too long.
         case drain
-        /// The client takes nothing of its answer.
+        /// The client does not read its answer.
         case write
     }
 
-    /// The event by which a connection hears that it is to make room.
+    /// The event that tells an idle connection to close in exchange for a new one.
     struct Eviction: Sendable {}
 
     private struct State {
@@ -47,7 +47,7 @@ final class HTTPConnections: Sendable {
     private let counters: [Reason: Counter]
     private let logger: Logger
 
-    /// - Parameter limits: with every number chosen, see ``HTTPLimits/resolved(descriptors:)``.
+    /// - Parameter limits: the result of ``HTTPLimits/resolved(descriptors:)``.
     init(limits: HTTPLimits, context: ServiceContext) {
         self.limits = limits
         logger = context.logger
@@ -66,13 +66,13 @@ final class HTTPConnections: Sendable {
         context.metrics.observe("securepush_http_connections") { [weak self] in self.map { Double($0.count) } }
     }
 
-    /// Connections that are open.
+    /// The number of open connections.
     var count: Int { state.withLock { $0.book.count } }
 
-    /// Takes a new connection into account until it is closed. Call it on the channel's event loop.
+    /// Counts a new connection until it is closed. Call it on the channel's event loop.
     ///
     /// - Parameter isTLS: whether its first bytes are a TLS handshake.
-    /// - Returns: the handler to put into its pipeline where its bytes are plain; `nil`: it is refused and closed.
+    /// - Returns: the handler for the place in its pipeline where bytes are plain; `nil` if it was refused and closed.
     func admit(_ channel: any Channel, isTLS: Bool) -> ConnectionHandler? {
         let address = channel.remoteAddress?.ipAddress.flatMap { ClientAddress($0) }
         let (admission, victim, warns) = state.withLock { state in
@@ -99,7 +99,7 @@ final class HTTPConnections: Sendable {
                     refusal == .limit
                     ? ConfigurationKeys.httpMaxConnections : ConfigurationKeys.httpMaxConnectionsPerAddress
                 logger.warning(
-                    "Connections are refused: as many as allowed are in use", metadata: ["limit": "\(key.name)"])
+                    "Connections are refused because the limit is reached", metadata: ["limit": "\(key.name)"])
             }
             channel.close(promise: nil)
             return nil
@@ -115,7 +115,7 @@ final class HTTPConnections: Sendable {
 
     func becameIdle(_ id: ConnectionBook.ID) { state.withLock { $0.book.becameIdle(id) } }
 
-    /// It was to be evicted, but has a request.
+    /// A connection that was to be evicted has received a request.
     func keep(_ id: ConnectionBook.ID) { state.withLock { $0.book.keep(id) } }
 
     private func closed(_ id: ConnectionBook.ID) {
@@ -151,7 +151,7 @@ struct GuardedHTTP1Channel: ServerChildChannel {
     func handle(value: Value, logger: Logger) async { await http1.handle(value: value, logger: logger) }
 }
 
-/// Hummingbird's channel for HTTPS within the listener's limits; each connection gets the newest certificate.
+/// Hummingbird's channel for HTTPS with the listener's limits. Each connection gets the newest certificate.
 final class GuardedTLSChannel: ServerChildChannel {
     typealias Value = HTTP2UpgradeChannel.Value
 
@@ -200,7 +200,7 @@ final class GuardedTLSChannel: ServerChildChannel {
         }
     }
 
-    /// Which of the certificates a connection began with is of no account here.
+    /// Handling does not depend on the certificate that the connection began with.
     func handle(value: Value, logger: Logger) async {
         await newest.withLock { $0.channel }.handle(value: value, logger: logger)
     }
