@@ -1,69 +1,71 @@
+import Logging
 import SecurePushCore
+import Synchronization
 
-/// Why a message goes to the dead-letter queue, in the few words of the label `reason`.
-enum DeadLetterCause: Sendable, Hashable {
-    /// The attempts are used up.
-    case attempts
-    /// The hub refused the request for good; without a status the request could not be written.
-    case refused(status: Int?)
-    /// The body of the message is no notification's ID; the consumer moves it.
-    case body
-    /// The row in the store cannot be read.
-    case record
-    /// It was given up before, and the broker has delivered the message again: its letter may not have been confirmed.
-    case redelivered
+/// One claimed notification on its way through the hub: collects the answers of its platforms.
+///
+/// The lanes answer on the gateway's threads. The last answer completes the attempt.
+final class DispatchAttempt: Sendable {
+    let delivery: DispatchDelivery
+    let message: DispatchMessage
+    let plan: DispatchPlan
+    let platforms: [Platform]
 
-    /// The statuses that are told apart: a label must not have as many values as a peer can send.
-    private static let toldApart: Set<Int> = [400, 405, 410, 411, 413, 415]
+    private struct State {
+        var answers: [LaneAnswer?]
+        var missing: Int
+    }
 
-    /// The label `reason` of `securepush_dead_lettered_total`.
-    var label: String {
-        switch self {
-        case .attempts: "attempts"
-        case .refused(let status?): Self.toldApart.contains(status) ? "http_\(status)" : "http_other"
-        case .refused(nil): "invalid"
-        case .body: "unreadable"
-        case .record: "record"
-        case .redelivered: "redelivered"
+    private let state: Mutex<State>
+
+    init(delivery: DispatchDelivery, message: DispatchMessage, plan: DispatchPlan, platforms: [Platform]) {
+        self.delivery = delivery
+        self.message = message
+        self.plan = plan
+        self.platforms = platforms
+        state = Mutex(State(answers: Array(repeating: nil, count: platforms.count), missing: platforms.count))
+    }
+
+    /// Notes the answer for the platform at an index; `true` for the last answer.
+    func complete(_ index: Int, _ answer: LaneAnswer) -> Bool {
+        state.withLock { state in
+            guard state.answers[index] == nil else { return false }
+            state.answers[index] = answer
+            state.missing -= 1
+            return state.missing == 0
         }
     }
 
-    /// Every label there can be.
-    static let labels =
-        toldApart.map { "http_\($0)" } + ["attempts", "http_other", "invalid", "unreadable", "record", "redelivered"]
+    /// The answers, once all are there.
+    private var answers: [(platform: Platform, answer: LaneAnswer)] {
+        let answers = state.withLock { $0.answers }
+        return zip(platforms, answers).compactMap { platform, answer in answer.map { (platform, $0) } }
+    }
 }
 
-/// A dead letter that is to be published.
-struct DeadLetterDraft: Sendable, Hashable {
-    var message: DispatchMessage
-    /// For operators; never anything of a payload.
-    var reason: String
-    var cause: DeadLetterCause
-}
-
-/// What follows from an attempt: what to store, and what to publish before the delivery is acknowledged.
+/// What follows from an attempt: the outcome to store, and the messages to publish before the acknowledgement.
 struct Settlement: Sendable {
     var delivery: DispatchDelivery
-    /// The whole record of deliveries, or `nil` where nothing changed.
+    /// The whole record of deliveries, or `nil` if nothing changed.
     var outcome: DispatchOutcome?
-    /// What failed and has attempts left, with the index of its delay.
+    /// The platforms that failed and have attempts left, with the index of the delay.
     var retry: (message: DispatchMessage, delay: Int)?
-    /// What was given up.
+    /// The platforms that were given up.
     var dead: DeadLetterDraft?
 
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
 
-    /// Without a follow-up where a later claim was made: whoever made it tries what is owed then, and what was owed
-    /// here would only narrow that.
-    func without(_ fenced: Set<NotificationID>) -> Settlement {
+    /// Drops the follow-ups if a later claim of the notification exists. That claim decides about everything that is
+    /// owed then; a message for what was owed here would only narrow it.
+    func droppingFollowUps(ifIn fenced: Set<NotificationID>) -> Settlement {
         guard let outcome, fenced.contains(outcome.id) else { return self }
         return Settlement(delivery: delivery)
     }
 }
 
 extension DispatchAttempt {
-    /// Decides what follows from the hub's answers.
+    /// Decides what follows from the answers.
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         var deliveries = plan.noted(policy, besides: platforms, now: now)
         var owed = OwedPlatforms()
@@ -85,9 +87,9 @@ extension DispatchAttempt {
             delivery: delivery,
             outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
         if let delay = owed.delay(policy.retryDelays) {
-            // A hold is no retry, and keeps the number; on its first way a notification has none yet.
+            // A hold is not a retry and keeps the number. A notification's first message has no number yet.
             let attempt = owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
-            settlement.retry = (follow(up: owed.platforms, attempt: attempt), delay)
+            settlement.retry = (followUp(for: owed.platforms, attempt: attempt), delay)
             settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
         } else if message.platforms != nil {
             var plan = plan
@@ -98,14 +100,14 @@ extension DispatchAttempt {
         return settlement
     }
 
-    /// What an earlier attempt gave up. Where the broker delivers a message again, the letter of then may not have been
-    /// confirmed; a second one does no harm.
+    /// The platforms that an earlier attempt gave up, if the broker delivers the message again: their dead letter may
+    /// not have been confirmed. A second one does no harm.
     private var givenUpBefore: [(delivery: Delivery, cause: DeadLetterCause)] {
         guard delivery.isRedelivered else { return [] }
         return plan.deliveries.filter { $0.state == .dead }.map { ($0, .redelivered) }
     }
 
-    /// One letter for all platforms that are given up, with the reason of each.
+    /// One dead letter for all platforms that are given up, with the reason of each.
     private func letter(_ dead: [(delivery: Delivery, cause: DeadLetterCause)]) -> DeadLetterDraft? {
         guard let first = dead.first else { return nil }
         var reasons: [String] = []
@@ -115,80 +117,64 @@ extension DispatchAttempt {
             if !reasons.contains(reason) { reasons.append(reason) }
         }
         return DeadLetterDraft(
-            message: follow(up: dead.map(\.delivery.platform), attempt: message.attempt),
+            message: followUp(for: dead.map(\.delivery.platform), attempt: message.attempt),
             reason: reasons.joined(separator: "; "), cause: first.cause)
     }
 
-    private func follow(up platforms: [Platform], attempt: Int?) -> DispatchMessage {
+    private func followUp(for platforms: [Platform], attempt: Int?) -> DispatchMessage {
         DispatchMessage(
             id: plan.id, platforms: platforms, attempt: attempt, traceparent: message.traceparent ?? plan.traceparent)
     }
 }
 
-extension DispatchPlan {
-    /// The record of a notification that is not sent any more: what was not settled is skipped.
-    func skipping(_ policy: DispatchPolicy, reason: String, now: Timestamp) -> DispatchOutcome {
-        var deliveries = deliveries
-        for platform in policy.owedPlatforms(self, asked: nil) {
-            var delivery =
-                deliveries.first { $0.platform == platform }
-                ?? Delivery(platform: platform, state: .skipped, updatedAt: now)
-            delivery.state = .skipped
-            delivery.error = reason
-            delivery.updatedAt = now
-            deliveries.removeAll { $0.platform == platform }
-            deliveries.append(delivery)
+/// The platforms that an attempt leaves owed, and the delay of their retry. One message names all of them: two messages
+/// of one notification in two dispatchers would fence off each other's outcomes.
+private struct OwedPlatforms {
+    private(set) var platforms: [Platform] = []
+    /// The largest number of requests that a failed platform has used up; 0 if none failed.
+    private(set) var failures = 0
+    private var retryAfter: Duration?
+    /// The index of the shortest delay among the platforms that are held or throttled.
+    private var hold: Int?
+
+    mutating func add(_ delivery: Delivery, _ answer: LaneAnswer, _ delays: RetryDelays) {
+        platforms.append(delivery.platform)
+        let asked = answer.retryAfter
+        guard let held = answer.hold else {
+            failures = max(failures, delivery.attempts)
+            if let asked { retryAfter = max(retryAfter ?? .zero, asked) }
+            return
         }
-        return DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)
+        // A response of the hub says when to come back. A hold of the lane lasts until the lane is next checked.
+        let index = asked.map { delays.index(beforeRetry: 1, atLeast: $0) } ?? delays.index(holding: held)
+        if let other = hold, delays.delays[other] <= delays.delays[index] { return }
+        hold = index
+    }
+
+    /// The index of the message's delay, or `nil` if nothing is owed.
+    ///
+    /// The back-off of failed platforms decides, and held platforms come along: otherwise a failing platform would use
+    /// up its attempts at the pace of a held one. A platform that is still paused then is held again, at no cost.
+    func delay(_ delays: RetryDelays) -> Int? {
+        guard failures > 0 else { return hold }
+        var generator = SystemRandomNumberGenerator()
+        return delays.jitteredIndex(beforeRetry: failures, atLeast: retryAfter, using: &generator)
     }
 }
 
-extension DispatchPlan {
-    /// Puts `skipped` on record for owed platforms on which the recipient has no device.
-    ///
-    /// - Parameter registered: the platforms on which there is one.
-    /// - Returns: the platforms that are skipped now.
-    mutating func skip(_ policy: DispatchPolicy, except registered: Set<Platform>, now: Timestamp) -> [Platform] {
-        let skipped = policy.owedPlatforms(self, asked: nil).filter { platform in
-            // What was tried before is settled as it was begun.
-            !registered.contains(platform) && !deliveries.contains { $0.platform == platform && $0.state != .pending }
+extension Logger {
+    /// Logs one answer at debug level, with the trace that the sender began.
+    func trace(_ answer: LaneAnswer, of attempt: DispatchAttempt, platform: Platform) {
+        guard logLevel <= .debug else { return }
+        var metadata: Logger.Metadata = [
+            "notification_id": "\(attempt.plan.id)", "platform": "\(platform)", "result": "\(answer.label)",
+            "attempt": "\(attempt.plan.attempt)",
+        ]
+        let parent = attempt.message.traceparent ?? attempt.plan.traceparent
+        if let context = parent.flatMap({ TraceContext(traceparent: $0) }) {
+            metadata[TraceContext.LogKey.traceID] = "\(context.traceID)"
+            metadata[TraceContext.LogKey.spanID] = "\(context.spanID)"
         }
-        deliveries.removeAll { skipped.contains($0.platform) }
-        deliveries += skipped.map { platform in
-            Delivery(
-                platform: platform, state: .skipped, error: "The recipient has no device registered for it.",
-                updatedAt: now)
-        }
-        return skipped
-    }
-
-    /// The deliveries, with claims that were never recorded put down to what is owed beside an attempt's platforms:
-    /// what a message did not ask for may have been sent by them as well.
-    func noted(_ policy: DispatchPolicy, besides platforms: [Platform], now: Timestamp) -> [Delivery] {
-        var deliveries = deliveries
-        guard unrecordedClaims > 0 else { return deliveries }
-        for platform in policy.owedPlatforms(self, asked: nil) where !platforms.contains(platform) {
-            let position = deliveries.firstIndex { $0.platform == platform }
-            var delivery =
-                position.map { deliveries[$0] } ?? Delivery(platform: platform, state: .pending, updatedAt: now)
-            delivery.unanswered += unrecordedClaims
-            if let position { deliveries[position] = delivery } else { deliveries.append(delivery) }
-        }
-        return deliveries
-    }
-
-    /// Puts `skipped` on record for platforms that were asked for and that are not among `HUB_PLATFORMS` here: else
-    /// nothing would ever tell what became of them.
-    func skippingUnserved(_ policy: DispatchPolicy, now: Timestamp) -> DispatchPlan {
-        guard let platforms, !platforms.allSatisfy(policy.platforms.contains) else { return self }
-        var plan = self
-        for platform in platforms where !policy.platforms.contains(platform) {
-            guard !deliveries.contains(where: { $0.platform == platform }) else { continue }
-            plan.deliveries.append(
-                Delivery(
-                    platform: platform, state: .skipped, error: "The dispatcher is not set up for it (HUB_PLATFORMS).",
-                    updatedAt: now))
-        }
-        return plan
+        debug("A lane answered", metadata: metadata)
     }
 }

@@ -1,19 +1,19 @@
 import SecurePushCore
 
 extension RetryDelays {
-    /// Past this a hold waits in no delay queue unless the hub asked for it, so that a backlog is back soon after the
-    /// trouble is over.
+    /// A hold waits in a longer delay queue only if the hub asked for it, so that a backlog returns soon after the
+    /// problem is over.
     static let maxHold = Duration.seconds(30)
-    /// So many a second come back as soon as the lane may be open; they are enough to probe it.
+    /// This many held sends per second come back as soon as the lane may be open, which is enough to probe it.
     static let fewHeld = 100
     static let manyHeld = 500
 
-    /// The delay for what a lane holds.
+    /// The index of the delay for a held send.
     ///
-    /// The lane's pause says when it makes sense to come back, and the number held in the same second how many may: the
-    /// first hundred go to the delay queue that fits, the next to a longer one, and the mass to one longer still. So a
-    /// hundred thousand held notifications circle at some thousands a second at most, which is the price of being back
-    /// within half a minute.
+    /// The lane's pause decides when to come back, and the number of holds in the same second decides how many may: the
+    /// first hundred go to the delay queue that fits, the next to a longer one, and the others to one that is longer
+    /// still. So a hundred thousand held notifications circle at some thousands per second at most, and are back within
+    /// half a minute.
     func index(holding hold: LaneHold) -> Int {
         let base = index(fitting: hold.pause)
         let steps = hold.crowd <= Self.fewHeld ? 0 : hold.crowd <= Self.manyHeld ? 1 : 2
@@ -23,8 +23,8 @@ extension RetryDelays {
         return longer.prefix(steps).last ?? base
     }
 
-    /// The shortest delay that covers the pause; where that is far too long, the longest within the pause, after which
-    /// the rest of it is looked at again.
+    /// The index of the shortest delay that covers the pause. If that is far too long, the longest delay within the
+    /// pause: the send is then held again for the rest of it.
     private func index(fitting pause: Duration) -> Int {
         let covering = index(beforeRetry: shortestFirst, atLeast: pause)
         if delays[covering] <= Self.maxHold || delays[covering] * 4 <= pause * 5 { return covering }
@@ -35,4 +35,18 @@ extension RetryDelays {
 
     /// The number of the retry with the shortest delay, from 1.
     private var shortestFirst: Int { (delays.indices.min { delays[$0] < delays[$1] } ?? 0) + 1 }
+
+    /// The index of the delay before a retry, with full jitter: one of the delays up to the planned one, each with the
+    /// same probability.
+    ///
+    /// The delay queues have fixed times, so the queue is random and not the time. The purpose of full jitter is met:
+    /// notifications that failed together, in one short outage of the hub, do not come back together. After the last
+    /// delay, it repeats without jitter: these notifications have been scattered before, and a long outage must not use
+    /// up the remaining attempts in short waits.
+    func jitteredIndex(
+        beforeRetry attempt: Int, atLeast: Duration?, using generator: inout some RandomNumberGenerator
+    ) -> Int {
+        let planned = attempt > delays.count ? attempt : Int.random(in: 1...max(1, attempt), using: &generator)
+        return index(beforeRetry: planned, atLeast: atLeast)
+    }
 }
