@@ -15,15 +15,15 @@ struct SharedAccessSignature: Sendable {
 
     /// - Parameter resource: the URL of the request or a prefix of it that ends where a path segment does.
     init(resource: String, keyName: String, key: String) {
-        encodedResource = PercentEncoding.encode(resource.lowercased())
-        encodedKeyName = PercentEncoding.encode(keyName)
+        encodedResource = PercentCoding.encode(resource.lowercased())
+        encodedKeyName = PercentCoding.encode(keyName)
         self.key = SymmetricKey(data: Data(key.utf8))
     }
 
     /// The value of an `Authorization` header that is valid until a time in Unix seconds.
     func token(expiresAt expiry: Int64) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data("\(encodedResource)\n\(expiry)".utf8), using: key)
-        let signature = PercentEncoding.encode(Data(code).base64EncodedString())
+        let signature = PercentCoding.encode(Data(code).base64EncodedString())
         return "SharedAccessSignature sr=\(encodedResource)&sig=\(signature)&se=\(expiry)&skn=\(encodedKeyName)"
     }
 }

@@ -1,3 +1,5 @@
+import SecurePushCore
+
 /// The parts of a connection string as copied from the hub's portal page:
 /// `Endpoint=sb://NS.servicebus.windows.net/;SharedAccessKeyName=RULE;SharedAccessKey=KEY`.
 ///
@@ -93,7 +95,7 @@ public struct HubEndpoint: Sendable, Hashable {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "127" else { return false }
-        return parts.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } && UInt8($0) != nil }
+        return parts.allSatisfy { ByteSet.digits.containsAll($0) && UInt8($0) != nil }
     }
 
     /// Reads `sb://`, `https://` or `http://`, a host, and optionally a port and a final slash.
@@ -121,6 +123,9 @@ public struct HubEndpoint: Sendable, Hashable {
         }
     }
 
+    private static let nameBytes = ByteSet.alphanumerics.union(ByteSet("-._"))
+    private static let addressBytes = ByteSet.hexDigits.union(ByteSet(":."))
+
     private static func split(_ authority: Substring) -> (host: String, port: Int?)? {
         var host = authority
         var rest = Substring()
@@ -128,40 +133,18 @@ public struct HubEndpoint: Sendable, Hashable {
             guard let end = authority.firstIndex(of: "]") else { return nil }
             host = authority[authority.index(after: authority.startIndex)..<end]
             rest = authority[authority.index(after: end)...]
-            guard host.contains(":"), host.utf8.allSatisfy(\.isAddressCharacter) else { return nil }
+            guard host.contains(":"), Self.addressBytes.containsAll(host) else { return nil }
         } else {
             if let colon = authority.firstIndex(of: ":") {
                 host = authority[..<colon]
                 rest = authority[colon...]
             }
-            guard host.utf8.allSatisfy(\.isHostCharacter) else { return nil }
+            guard Self.nameBytes.containsAll(host) else { return nil }
         }
         guard !host.isEmpty else { return nil }
         if rest.isEmpty { return (String(host), nil) }
         guard rest.first == ":", let port = UInt16(rest.dropFirst()), port > 0 else { return nil }
         return (String(host), Int(port))
-    }
-}
-
-extension UInt8 {
-    /// A letter, digit, `-`, `.` or `_`.
-    fileprivate var isHostCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
-
-    /// A hex digit, `:` or `.`.
-    fileprivate var isAddressCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"),
-            UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "."):
-            true
-        default: false
-        }
     }
 }
 

@@ -1,3 +1,4 @@
+public import SecurePushCore
 public import ServiceConfiguration
 
 /// A hub and the key to it: the parsed connection string and the hub's name.
@@ -50,7 +51,7 @@ public struct NotificationHubConfiguration: Sendable {
     }
 
     /// The percent-encoded path of the hub, with a slash before it and none after it.
-    var path: String { "/" + PercentEncoding.encode(hubName) }
+    var path: String { "/" + PercentCoding.encode(hubName) }
 
     /// The hub's URL, which shared access signatures are made for.
     var resource: String { endpoint.url + path }
@@ -111,7 +112,7 @@ extension NotificationHubConfiguration {
 }
 
 /// Why a connection string or hub name is not valid. The message says what to do and never shows the key.
-public struct NotificationHubConfigurationError: Error, Sendable, Equatable {
+public struct NotificationHubConfigurationError: CodedError {
     /// The kinds of ``NotificationHubConfigurationError``.
     public enum Code: Hashable, Sendable {
         /// A part is not `name=value`.
@@ -128,6 +129,9 @@ public struct NotificationHubConfigurationError: Error, Sendable, Equatable {
         case hubName
     }
 
+    /// Not a part of ``description``.
+    public static var domain: String { "hub configuration" }
+
     /// The kind of the error.
     public var code: Code
     /// What to correct, for an operator.
@@ -137,8 +141,7 @@ public struct NotificationHubConfigurationError: Error, Sendable, Equatable {
         self.code = code
         self.message = message
     }
-}
 
-extension NotificationHubConfigurationError: CustomStringConvertible {
+    /// The message alone: it is shown beside the setting's name.
     public var description: String { message }
 }

@@ -80,7 +80,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
         // By scalars: a quote with a combining character after it is a quote, too.
         let scalars = handle.unicodeScalars.flatMap { $0 == "'" ? [$0, $0] : [$0] }
         let quoted = String(String.UnicodeScalarView(scalars))
-        let query = "&$filter=" + PercentEncoding.encode("ChannelUri eq '\(quoted)'")
+        let query = "&$filter=" + PercentCoding.encode("ChannelUri eq '\(quoted)'")
         var found: [HubRegistration] = []
         var continuation = ""
         for _ in 0..<Self.maxPages {
@@ -92,7 +92,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
             found += page
             guard let token = response.continuation, !token.isEmpty else { return found }
             // The hub's tokens are percent-encoded already; others must be.
-            let encoded = PercentEncoding.isEncoded(token) ? token : PercentEncoding.encode(token)
+            let encoded = PercentCoding.isEncoded(token) ? token : PercentCoding.encode(token)
             continuation = "&continuationtoken=" + encoded
         }
         throw PushGatewayError(.unavailable, "the hub's list of registrations does not end")
@@ -131,14 +131,14 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
 
     private func registrationPath(_ id: String) throws(PushGatewayError) -> String {
         guard DeviceID.isValid(id) else { throw PushGatewayError(.rejected, "the registration ID is not valid") }
-        return "registrations/" + PercentEncoding.encode(id)
+        return "registrations/" + PercentCoding.encode(id)
     }
 
     private func installationPath(
         _ id: String, where isAllowed: (String) -> Bool
     ) throws(PushGatewayError) -> String {
         guard isAllowed(id) else { throw PushGatewayError(.rejected, "the installation ID is not valid") }
-        return "installations/" + PercentEncoding.encode(id)
+        return "installations/" + PercentCoding.encode(id)
     }
 
     /// Makes one request.

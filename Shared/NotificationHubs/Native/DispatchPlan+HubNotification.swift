@@ -150,17 +150,10 @@ extension AlertText {
 /// different keys stay different. APNs accepts at most 64 bytes: a longer value becomes the SHA-256 of the key in hex,
 /// which has 64.
 enum CollapseKey {
+    private static let unchanged = ByteSet.visible.subtracting(ByteSet("%"))
+
     static func headerValue(_ key: String) -> String {
-        var bytes: [UInt8] = []
-        for byte in key.utf8 {
-            if (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "%") {
-                bytes.append(byte)
-            } else {
-                bytes.append(UInt8(ascii: "%"))
-                bytes.append(contentsOf: CollectionOfOne(byte).hex.utf8)
-            }
-        }
-        if bytes.count > 64 { return SHA256.hash(data: Array(key.utf8)).hex }
-        return String(decoding: bytes, as: UTF8.self)
+        let value = PercentCoding.encode(key, keeping: unchanged, hexCase: .lower)
+        return value.utf8.count > 64 ? SHA256.hash(data: Array(key.utf8)).hex : value
     }
 }

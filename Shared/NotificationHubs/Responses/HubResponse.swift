@@ -74,10 +74,10 @@ extension HubResponse {
     }
 
     /// The hub's clock, if the response tells it.
-    var hubTime: Timestamp? { date.flatMap { HTTPDate.timestamp($0) } }
+    var hubTime: Timestamp? { date.flatMap { Timestamp(httpDate: $0) } }
 
     private func wait(now: Timestamp) -> Duration? {
-        retryAfter.flatMap { RetryAfter.duration($0, now: now) }
+        retryAfter.flatMap { Duration(retryAfter: $0, now: now) }
     }
 }
 

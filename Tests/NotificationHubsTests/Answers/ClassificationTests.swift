@@ -76,7 +76,7 @@ import Testing
         ] as [(String, Duration?)])
     func retryAfter(_ text: String, _ wait: Duration?) {
         let now = Timestamp(milliseconds: 1_780_086_800_000)
-        #expect(RetryAfter.duration(text, now: now) == wait)
+        #expect(Duration(retryAfter: text, now: now) == wait)
     }
 
     @Test(
