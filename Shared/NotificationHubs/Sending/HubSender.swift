@@ -35,9 +35,9 @@ struct HubSenderOptions: Sendable {
 /// Sends work from the start. ``stop(within:)``, or else the shutdown that ``run()`` waits for, lets requests in flight
 /// end; at shutdown they have up to five seconds.
 ///
-/// It is `Sendable` because all mutable state is touched on `eventLoop` only. Calls from other threads (`send`, `reload`,
-/// `stop`, `run`) go through `intake` (a lock), `tokens` (a lock) or `eventLoop.execute`. All other methods are called by
-/// the connections, timers and connect futures of this event loop.
+/// It is `Sendable` because all mutable state is touched on `eventLoop` only. Calls from other threads (`send`,
+/// `reload`, `stop`, `run`) go through `intake` (a lock), `tokens` (a lock) or `eventLoop.execute`. All other methods
+/// are called by the connections, timers and connect futures of this event loop.
 public final class HubSender: PushGateway, Service, @unchecked Sendable {
     let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     let options: HubSenderOptions
