@@ -2,6 +2,7 @@ import AMQP
 import Logging
 import Messaging
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 

@@ -91,7 +91,7 @@ struct SQLiteClaim: Sendable {
     }
 }
 
-extension SQLiteStore: DeadLetterLedger {
+extension SQLiteStore: DeadLetterStore {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
         let records = try await dispatchRows(ids).compactMap { try? $0.value.get().record }
         return Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
