@@ -163,7 +163,7 @@ let package = Package(
             name: "Dispatcher",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
-                hummingbird, logging, metrics,
+                deque, hummingbird, logging, metrics,
                 serviceLifecycle,
             ], path: "Services/Dispatcher", swiftSettings: settings),
         .executableTarget(
