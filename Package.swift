@@ -167,7 +167,7 @@ let package = Package(
             name: "Dispatcher",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
-                hummingbird, logging, metrics,
+                deque, hummingbird, logging, metrics,
                 serviceLifecycle,
             ], path: "Services/Dispatcher", swiftSettings: settings),
         .executableTarget(

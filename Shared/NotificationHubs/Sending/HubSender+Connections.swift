@@ -2,9 +2,9 @@ import Logging
 import NIOCore
 import SecurePushCore
 
-extension HubLane {
+extension HubSender {
     func connect() {
-        connector.connect(on: eventLoop, lane: self).whenComplete { result in
+        connector.connect(on: eventLoop, sender: self).whenComplete { result in
             let connection = result.flatMap { channel in
                 Result { try channel.pipeline.syncOperations.handler(type: HubConnection.self) }
             }
@@ -31,7 +31,7 @@ extension HubLane {
         advance()
     }
 
-    /// A connection is gone; a request that was on it has been answered for.
+    /// A connection is closed. Its request, if it had one, has been completed already.
     func closed(_ connection: HubConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         pool.closed(connection)
@@ -42,16 +42,16 @@ extension HubLane {
         logger.debug("A connection to the hub broke", metadata: ["error": "\(error)"])
     }
 
-    /// Ends requests of which nothing was written.
+    /// Completes requests of which nothing was written.
     private func fail(_ sends: [HubSend], _ reason: String, _ end: HubRequestEnd) {
         let now = NIODeadline.now()
-        for send in sends { tell(send, .notSent(reason: reason), end, now: now) }
+        for send in sends { complete(send, .notSent(reason: reason), end, now: now) }
     }
 }
 
-/// Deadlines, idle connections and the end: one timer for all of them.
-extension HubLane {
-    /// Ticks while there is anything to look after.
+/// Deadlines, idle connections and shutdown share one timer.
+extension HubSender {
+    /// The timer runs while there are requests or connections.
     func startTicking() {
         guard !isTicking, !pool.isEmpty else { return }
         isTicking = true
@@ -71,7 +71,7 @@ extension HubLane {
         advance()
     }
 
-    /// Ends the requests in flight, once the time to drain is over.
+    /// Ends the requests in flight once the time to drain is over.
     func endIfDrained() {
         if NIODeadline.now() >= drainDeadline { endNow() }
     }
@@ -86,7 +86,7 @@ extension HubLane {
     func finishDrainingIfQuiet() {
         guard drainDeadline != .distantFuture, pool.isQuiet else { return }
         let idle = pool.takeIdle(since: .distantFuture)
-        // The last one's closing comes back here.
+        // When the last one has closed, this is called again.
         for connection in idle { connection.close() }
         if idle.isEmpty && pool.open == 0 { finishDraining() }
     }
