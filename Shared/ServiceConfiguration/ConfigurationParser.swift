@@ -230,7 +230,7 @@ extension ConfigurationParser {
 
 extension Substring {
     /// The text without white space at its ends.
-    var trimmingSpaces: Substring {
+    fileprivate var trimmingSpaces: Substring {
         var rest = self
         while rest.first?.isWhitespace == true { rest.removeFirst() }
         while rest.last?.isWhitespace == true { rest.removeLast() }

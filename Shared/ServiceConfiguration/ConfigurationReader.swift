@@ -84,7 +84,7 @@ public struct ConfigurationReader: Sendable {
             return nil
         }
         guard let path = read(fileKey) else { return nil }
-        guard let contents = SmallFile.contents(of: path), !contents.isEmpty else {
+        guard let contents = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText, !contents.isEmpty else {
             note(fileKey.name, "names a file that is empty, not text, or larger than 64 KiB")
             return nil
         }

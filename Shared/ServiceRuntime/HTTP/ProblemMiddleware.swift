@@ -24,6 +24,7 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         instruments = HTTPInstruments(metrics: context.metrics)
     }
 
+    /// Answers a request by the routes, or with a problem.
     @concurrent public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {

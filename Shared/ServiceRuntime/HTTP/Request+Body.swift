@@ -15,7 +15,7 @@ extension Request {
         upTo limit: Int, tooLarge detail: String? = nil, onChunk: (Int) throws -> Void = { _ in }
     ) async throws -> ByteBuffer {
         let tooLarge = Problem.contentTooLarge(detail ?? "The body may be at most \(limit) bytes.")
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
+        if isLonger(than: limit) { throw tooLarge }
         var whole = ByteBuffer()
         do {
             for try await chunk in body {
@@ -36,11 +36,13 @@ extension Request {
     /// - Parameter limit: in bytes; a larger body is refused as by ``wholeBody(upTo:tooLarge:onChunk:)``.
     /// - Throws: ``Problem`` 413 or 415.
     public func jsonBody(upTo limit: Int) async throws -> ByteBuffer {
-        guard MediaType.isJSON(headers[.contentType]) else {
+        guard isLonger(than: limit) || MediaType.isJSON(headers[.contentType]) else {
             throw Problem.unsupportedMediaType("The body must be application/json in UTF-8.")
         }
         return try await wholeBody(upTo: limit)
     }
+
+    private func isLonger(than limit: Int) -> Bool { headers[.contentLength].flatMap { Int($0) } ?? 0 > limit }
 }
 
 extension ByteBuffer {

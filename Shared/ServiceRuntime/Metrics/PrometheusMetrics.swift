@@ -178,31 +178,27 @@ enum ProcessMetrics {
 
     /// The second field of `/proc/self/statm`, in pages.
     static func residentBytes() -> Double? {
-        guard let text = SmallFile.contents(of: "/proc/self/statm") else { return nil }
-        let fields = text.split(separator: " ")
+        guard let fields = (try? FileContent(path: "/proc/self/statm"))?.text.split(separator: " ") else { return nil }
         guard fields.count > 1, let pages = Double(fields[1]) else { return nil }
         return pages * Double(sysconf(Int32(_SC_PAGESIZE)))
     }
 
+    /// User and system time in seconds.
     static func cpuSeconds() -> Double? {
-        var time = timespec()
-        guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return nil }
-        return Double(time.tv_sec) + Double(time.tv_nsec / 1000) / 1_000_000
+        let microseconds = clock()
+        return microseconds < 0 ? nil : Double(microseconds) / 1_000_000
     }
 
-    /// Now minus the age of the process. Field 22 of `/proc/self/stat` is its start in clock ticks since boot.
+    /// The `btime` of `/proc/stat`, plus field 22 of `/proc/self/stat`: the start in clock ticks since boot.
     static func startTime() -> Double? {
-        guard let text = SmallFile.contents(of: "/proc/self/stat"), let end = text.lastIndex(of: ")") else {
-            return nil
-        }
-        // The name in brackets may hold spaces; the field after it is the third.
-        let fields = text[text.index(after: end)...].split(separator: " ")
-        var boot = timespec()
-        guard fields.count > 19, let ticks = Double(fields[19]), clock_gettime(CLOCK_BOOTTIME, &boot) == 0 else {
-            return nil
-        }
-        let age = Double(boot.tv_sec) - ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
-        return (Double(Timestamp.now.seconds) - age).rounded()
+        guard let system = (try? FileContent(path: "/proc/stat"))?.text, let label = system.firstRange(of: "\nbtime "),
+            let boot = Double(system[label.upperBound...].prefix { $0 != "\n" }),
+            let own = (try? FileContent(path: "/proc/self/stat"))?.text, let end = own.lastIndex(of: ")")
+        else { return nil }
+        // The name in brackets may contain spaces. The field after it is the third.
+        let fields = own[own.index(after: end)...].split(separator: " ")
+        guard fields.count > 19, let ticks = Double(fields[19]) else { return nil }
+        return boot + (ticks / Double(sysconf(Int32(_SC_CLK_TCK)))).rounded()
     }
     #endif
 }

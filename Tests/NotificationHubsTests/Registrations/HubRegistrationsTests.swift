@@ -99,6 +99,16 @@ import Testing
         }
     }
 
+    /// A quote and a combining accent are one character of a string, and still a quote to the hub.
+    @Test func noHandleEndsTheFilter() async throws {
+        let script: FakeHub.Script = { _ in [FakeHub.answer("200 OK", body: "<feed></feed>")] }
+        try await withRegistrations(script) { registrations, hub in
+            _ = try await registrations.registrations(handle: "a'\u{301} or")
+            let line = try #require(hub.requests.first?.headLines.first)
+            #expect(line.contains("$filter=ChannelUri%20eq%20%27a%27%27%CC%81%20or%27"))
+        }
+    }
+
     @Test func anEndlessListIsGivenUp() async throws {
         let script: FakeHub.Script = { _ in
             [FakeHub.answer("200 OK", "X-MS-ContinuationToken: again\r\n", body: "<feed></feed>")]
