@@ -41,7 +41,7 @@ enum IdempotencyKeyHeader {
 
 extension HTTPField.Name {
     /// Lets the client repeat a request without sending twice.
-    static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+    static let idempotencyKey = HTTPField.Name(static: "Idempotency-Key")
     /// `true` in the response to a repeat.
-    static let idempotencyReplay = HTTPField.Name("Idempotency-Replay")!
+    static let idempotencyReplay = HTTPField.Name(static: "Idempotency-Replay")
 }
