@@ -1,4 +1,5 @@
 import Authentication
+import HTTPTypes
 import Hummingbird
 import SecurePushCore
 import ServiceRuntime

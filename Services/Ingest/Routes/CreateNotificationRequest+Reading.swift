@@ -91,16 +91,17 @@ private struct RequestReading {
     }
 
     private mutating func readRecipients(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
-        guard let elements = json.array(member.value, at: member.pointer) else { return }
+        let pointer = member.pointer
+        guard let elements = json.array(member.value, at: pointer) else { return }
         request.isForMany = true
         // Counted first, so that none is read if there are too many.
         let count = elements.reduce(0) { count, _ in count + 1 }
         guard (1...CreateNotificationRequest.Limit.maxRecipients).contains(count) else {
-            json.note(member.pointer, "There must be 1 to 1,000 recipients, not \(count).")
+            json.note(pointer, "There must be 1 to 1,000 recipients, not \(count).")
             return
         }
         for (index, element) in elements.enumerated() {
-            if let name = userName(element, at: "\(member.pointer)/\(index)", &json) { request.recipients.append(name) }
+            if let name = userName(element, at: "\(pointer)/\(index)", &json) { request.recipients.append(name) }
         }
     }
 
