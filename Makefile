@@ -36,7 +36,7 @@ release: ## compile for production, with Swift's libraries inside
 test: ## run every test, with RabbitMQ and PostgreSQL started beside them
 	@scripts/test.sh
 
-chaos: ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7", see docs/how-to/run-the-chaos-test.md)
+chaos: ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7", see docs/chaos.md)
 	@scripts/install-dependencies.sh test
 	@swift build -c $(or $(CONFIGURATION),debug)
 	@SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) scripts/chaos.sh $(ARGS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The chaos test (docs/how-to/run-the-chaos-test.md): scripts/chaos.sh [ARGUMENT...]; see `chaos --help`.
+# The headline experiment (docs/chaos.md): scripts/chaos.sh [ARGUMENT...], arguments as of `chaos --help`.
 #
 # Runs `chaos` from SECUREPUSH_BIN (.build/debug) in a folder of its own, and ends whatever of that folder still runs
 # afterwards, also when `chaos` itself was killed. The folder is removed when every bar is met; CHAOS_DIRECTORY names one
