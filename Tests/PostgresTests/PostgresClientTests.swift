@@ -1,5 +1,6 @@
 import Logging
 import Postgres
+import StackKit
 import TestSupport
 import Testing
 
@@ -59,7 +60,7 @@ import Testing
             }
             let error = await slow
             #expect(error?.code == .connectionLost && error?.sqlState == "57P01")
-            #expect(try await connection.lost().code == .unavailable)
+            #expect(try await connection.waitUntilLost().code == .unavailable)
         }
     }
 

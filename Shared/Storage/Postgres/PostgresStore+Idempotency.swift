@@ -19,12 +19,12 @@ extension PostgresStore: IdempotentWriter {
 
 extension PostgresStatement {
     /// Takes keys, and stores the notifications of those that were free, in one statement and one transaction. Returns
-    /// what holds the others.
+    /// the requests that hold the other keys.
     ///
-    /// A key that is taken at the same time elsewhere is waited for, on the unique index. One that is held is written
-    /// again as it was, because only a row that is written is returned, and read anew after the wait: a repeat costs a
-    /// row version and no second statement. `holder` tells whose a key is afterwards, also when the statement is run
-    /// again after a lost connection.
+    /// If another transaction is taking the same key, this one waits for it at the unique index. A row that holds a key
+    /// is rewritten unchanged, because RETURNING contains only written rows, and reads them after the wait: so a repeat
+    /// costs one row version and no second statement. `holder` identifies the owner of a key afterwards, even if the
+    /// statement is repeated after a lost connection.
     fileprivate static let appendOnce = PostgresStatement(
         """
         WITH taken AS (
@@ -47,7 +47,7 @@ extension PostgresStatement {
         WHERE (holder IN (SELECT unnest($22::uuid[]))) IS NOT TRUE
         """)
 
-    /// Replaces what has expired, and nothing else.
+    /// Replaces a row only if it has expired.
     private static let takeover = ["holder", "taken_at", "expires_at", "fingerprint", "location", "body"]
         .map { column in
             """
@@ -66,9 +66,9 @@ extension PostgresStatement {
 }
 
 extension PostgresClient {
-    /// Stores a group of requests, each once.
+    /// Stores each request of a group once.
     func append(_ group: [KeyedAppend]) async -> [KeyedAppend.Outcome] {
-        var rounds = KeyedAppendRounds(group, limit: PostgresStore.groupLimit)
+        var rounds = KeyedAppendRounds(group, limit: PostgresStore.maxGroup)
         while true {
             let round = rounds.next()
             if round.isEmpty { return rounds.results() }
@@ -92,7 +92,7 @@ extension PostgresClient {
         }
     }
 
-    /// What is stored for each key, whether it has expired or not.
+    /// The stored request of each key, expired or not.
     func requests(_ keys: [IdempotentRequest.Key]) async throws -> [IdempotentRequest?] {
         var parameters = PostgresParameters(capacity: keys.count * 96 + 64)
         parameters.append(keys) { $0.sender }
@@ -129,7 +129,7 @@ extension PostgresParameters {
 }
 
 extension IdempotentRequest {
-    /// The first columns of a row of the statements above.
+    /// Reads the first columns of a row of the statements above.
     fileprivate init(_ row: PostgresRow) throws {
         let key = Key(
             sender: try row.decode(0), value: try row.decode(1), line: Int(try row.decode(2, as: Int32.self)))
@@ -137,5 +137,104 @@ extension IdempotentRequest {
             key: key, fingerprint: try row.decode(3),
             answer: Answer(location: try row.decodeIfPresent(4), body: try row.decode(5)),
             expiresAt: try row.timestamp(6))
+    }
+}
+
+/// One call of ``IdempotentWriter/append(_:once:now:)`` while it waits for a shared statement.
+struct KeyedAppend: Sendable {
+    /// `nil` if stored, or the earlier request with the key. A `Result`, because a group may need several statements,
+    /// and each may fail.
+    typealias Outcome = Result<IdempotentRequest?, any Error>
+
+    let notifications: [SealedNotification]
+    let request: IdempotentRequest
+    let now: Timestamp
+    /// Marks the key as taken by this call: if the statement is repeated after a lost connection, it recognises its own
+    /// row.
+    let holder = PostgresUUID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+
+    /// How many rows it counts as when groups are formed.
+    var commitWeight: Int { notifications.reduce(1) { $0 + $1.commitWeight } }
+}
+
+/// The calls of one group, split into statements: each takes a key only once, and a bounded number of rows.
+struct KeyedAppendRounds {
+    private let group: [KeyedAppend]
+    private let limit: Int
+    private var waiting: [Int]
+    private var outcomes: [KeyedAppend.Outcome?]
+
+    init(_ group: [KeyedAppend], limit: Int) {
+        self.group = group
+        self.limit = limit
+        waiting = Array(group.indices)
+        outcomes = Array(repeating: nil, count: group.count)
+    }
+
+    /// The calls of the next statement, in the order of their keys, so that two processes never wait for each other's
+    /// keys; empty if all calls have an outcome.
+    mutating func next() -> [KeyedAppend] {
+        var rows = 0
+        var keys: Set<IdempotentRequest.Key> = []
+        var round: [KeyedAppend] = []
+        for position in waiting {
+            let call = group[position]
+            guard round.isEmpty || rows + call.notifications.count <= limit else { continue }
+            guard keys.insert(call.request.key).inserted else { continue }
+            rows += call.notifications.count
+            round.append(call)
+        }
+        return round.sorted { $0.request.key.precedes($1.request.key) }
+    }
+
+    /// Records the result of a round, and also gives it to the other calls that wait for its keys.
+    ///
+    /// If a call finds a request equal to its own, including the answer with its IDs, its caller is retrying because
+    /// the first result was lost: it counts as stored, and not as another caller's repeat.
+    ///
+    /// - Parameter result: the earlier requests of the keys that were already taken, or why the statement failed.
+    mutating func settle(
+        _ round: [KeyedAppend], _ result: Result<[IdempotentRequest.Key: IdempotentRequest], any Error>
+    ) {
+        let calls = Dictionary(uniqueKeysWithValues: round.map { ($0.request.key, $0) })
+        waiting.removeAll { position in
+            let call = group[position]
+            guard let leader = calls[call.request.key] else { return false }
+            switch result {
+            case .failure(let error):
+                guard call.holder == leader.holder else { return false }
+                outcomes[position] = .failure(error)
+            case .success(let earlier):
+                let present = earlier[call.request.key] ?? leader.request
+                guard call.holder == leader.holder || present.expiresAt > call.now else { return false }
+                outcomes[position] = .success(present == call.request ? nil : present)
+            }
+            return true
+        }
+    }
+
+    /// The outcomes in the order of the calls.
+    func results() -> [KeyedAppend.Outcome] {
+        outcomes.map { $0 ?? .failure(StorageError(.failed, "A request with a key got no outcome.")) }
+    }
+}
+
+extension IdempotentRequest.Key {
+    /// Compares byte by byte.
+    fileprivate func precedes(_ other: Self) -> Bool {
+        if !sender.utf8.elementsEqual(other.sender.utf8) {
+            return sender.utf8.lexicographicallyPrecedes(other.sender.utf8)
+        }
+        if !value.utf8.elementsEqual(other.value.utf8) {
+            return value.utf8.lexicographicallyPrecedes(other.value.utf8)
+        }
+        return line < other.line
+    }
+}
+
+extension KeyedAppend {
+    /// The approximate memory while it waits; see ``GroupCommitQueue/Capacity``.
+    var heldBytes: Int {
+        notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
     }
 }

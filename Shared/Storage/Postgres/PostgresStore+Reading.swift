@@ -1,13 +1,13 @@
 import Postgres
 import SecurePushCore
 
-/// Who asks for what; equal askers share nothing but the statement.
+/// A request for one notification by its recipient. Equal requests share only the statement.
 struct Reading: Sendable {
     let id: NotificationID
     let recipient: UserName
 }
 
-/// A first reading that is to be noted.
+/// A first read that is to be recorded.
 struct ReadMark: Sendable {
     let id: NotificationID
     let time: Timestamp
@@ -26,7 +26,7 @@ extension PostgresStore: PayloadReader {
 }
 
 extension PostgresStatement {
-    /// The owner is part of the question: another's notification is not there.
+    /// The recipient is part of the query: a missing and another user's notification give the same result.
     fileprivate static let find = PostgresStatement(
         """
         SELECT asked.position, n.created_at, n.expires_at, n.read_at, n.revoked_at IS NOT NULL, p.key_id, p.sealed,
@@ -61,7 +61,7 @@ extension PostgresClient {
     }
 
     func markRead(_ group: [ReadMark]) async throws -> [Void] {
-        // The earliest first: one statement changes a row once.
+        // The earliest first, because one statement changes a row only once.
         let marks = group.sorted { ($0.id, $0.time) < ($1.id, $1.time) }
         var parameters = PostgresParameters(capacity: marks.count * 32 + 64)
         parameters.append(marks) { PostgresUUID($0.id) }
@@ -83,4 +83,67 @@ extension StoredNotification {
             payload: keyID.flatMap { keyID in sealed.map { SealedPayload(keyID: keyID, bytes: $0) } },
             traceparent: try row.decodeIfPresent(7))
     }
+}
+
+extension PostgresStore: Inbox {
+    /// How many of a user's notifications are scanned to count the unread ones: this bounds the time.
+    static let maxUnreadScan = 10_000
+
+    /// Unread notifications are counted among the user's newest ``maxUnreadScan``, including expired ones that are not
+    /// removed yet: the count is exact unless a user gets more than a hundred per day.
+    func inbox(
+        of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
+    ) async throws -> InboxPage {
+        let limit = max(limit, 0)
+        var parameters = PostgresParameters()
+        parameters.append(recipient.text)
+        parameters.append(now.milliseconds)
+        parameters.append(PostgresUUID(after ?? NotificationID(high: 0, low: 0)))
+        parameters.append(unreadOnly)
+        // One more than asked for tells whether there are more.
+        parameters.append(Int64(limit) + 1)
+        let result = try await query(.inbox, parameters)
+        return try decoding {
+            var unread = 0
+            var entries: [InboxPage.Entry] = []
+            for row in result {
+                unread = Int(try row.decode(0, as: Int64.self))
+                guard let id = try row.decodeIfPresent(1, as: PostgresUUID.self) else { continue }
+                entries.append(
+                    InboxPage.Entry(
+                        id: NotificationID(id), createdAt: try row.timestamp(2), isRead: try row.decode(3)))
+            }
+            // A join guarantees no order.
+            entries.sort { $0.id < $1.id }
+            let page = Array(entries.prefix(limit))
+            return InboxPage(entries: page, unread: unread, next: entries.count > limit ? page.last?.id : nil)
+        }
+    }
+}
+
+extension PostgresStatement {
+    private static let isReadable = """
+        revoked_at IS NULL AND expires_at > $2 AND (not_before IS NULL OR not_before <= $2)
+        """
+
+    /// The number of unread notifications, beside each entry or alone. The recipient is compared as a range to get the
+    /// right plan, as in ``page(by:of:)``.
+    fileprivate static let inbox = PostgresStatement(
+        """
+        SELECT counted.unread, entry.id, entry.created_at, entry.is_read
+        FROM (
+            SELECT count(*) AS unread
+            FROM (
+                SELECT read_at, revoked_at, expires_at, not_before FROM notifications
+                WHERE recipient >= $1 AND recipient <= $1
+                ORDER BY recipient DESC, id DESC LIMIT \(PostgresStore.maxUnreadScan)
+            ) AS newest
+            WHERE read_at IS NULL AND \(isReadable)
+        ) AS counted
+        LEFT JOIN (
+            SELECT id, created_at, read_at IS NOT NULL AS is_read FROM notifications
+            WHERE recipient <= $1 AND (recipient, id) > ($1, $3) AND \(isReadable) AND (NOT $4 OR read_at IS NULL)
+            ORDER BY recipient, id LIMIT $5
+        ) AS entry ON true
+        """)
 }

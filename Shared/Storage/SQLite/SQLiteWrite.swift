@@ -1,6 +1,8 @@
+import Foundation
+import GRDB
 import SecurePushCore
 
-/// One change of the database, of those that are committed in groups.
+/// One change of the database. Changes are committed in groups.
 enum SQLiteWrite: Sendable {
     case append(SealedNotification)
     case appendOnce([SealedNotification], IdempotentRequest, now: Timestamp)
@@ -15,17 +17,17 @@ enum SQLiteWrite: Sendable {
     case device(SQLiteDeviceChange)
     case purge(SQLitePurge)
 
-    /// What a change answers.
+    /// The result of a change.
     enum Output: Sendable {
         case done
-        /// `nil` for an unknown ID; a failure for a row that cannot be read, which undoes nothing of the transaction.
+        /// `nil` for an unknown ID; a failure for a row that cannot be read, which does not roll back the transaction.
         case claimed(Result<SQLiteClaim, StorageError>?)
         /// Whether its attempt was still the newest.
         case recorded(Bool)
         case leased(PublishedLease)
-        /// `nil` where the record was changed in the meantime.
+        /// `nil` if the record has changed since it was read.
         case reopened(NotificationID?)
-        /// The request that has the key already; `nil` once everything is stored.
+        /// The earlier request with this key; `nil` if the notifications were stored.
         case earlier(IdempotentRequest?)
         /// Whether the sender has such a notification.
         case revoked(Bool)
@@ -36,7 +38,7 @@ enum SQLiteWrite: Sendable {
         case newHandle(String?)
     }
 
-    /// As how many changes this counts when groups are made.
+    /// How many changes this counts as when groups are formed.
     var weight: Int {
         switch self {
         case .append(let notification): notification.commitWeight
@@ -46,4 +48,182 @@ enum SQLiteWrite: Sendable {
         default: 1
         }
     }
+}
+
+extension SQLiteWrite {
+    /// The approximate memory while it waits; see ``GroupCommitQueue/Capacity``.
+    var heldBytes: Int {
+        switch self {
+        case .append(let sealed): sealed.heldBytes
+        case .appendOnce(let notifications, let request, _):
+            notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
+        case .record(let outcome): 256 + outcome.deliveries.count * 256
+        case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
+        case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
+        case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
+        default: 512
+        }
+    }
+}
+
+extension SQLiteWrite {
+    /// Applies the change within a transaction. Statements are prepared once per connection.
+    func execute(_ db: Database) throws -> Output {
+        switch self {
+        case .append(let sealed):
+            try SQLiteWrite.append(sealed, db)
+        case .markRead(let id, let time):
+            try db.cachedStatement(sql: "UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL")
+                .execute(arguments: [time.milliseconds, id.data])
+        case .claim(let id, let now):
+            return .claimed(try SQLiteClaim.make(id, now: now, db))
+        case .record(let outcome):
+            return .recorded(try SQLiteWrite.record(outcome, db))
+        case .abandon(let id):
+            try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
+        case .reopen(let change, let now):
+            return .reopened(try change.execute(now: now, db))
+        case .lease(let lease):
+            return .leased(try lease.execute(db))
+        case .confirm(let id, let until):
+            try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
+        case .device(let change):
+            return try change.execute(db)
+        case .appendOnce(let notifications, let request, let now):
+            return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
+        case .revoke(let id, let sender, let now):
+            return .revoked(try SQLiteWrite.revoke(id, sender: sender, now: now, db))
+        case .purge(let purge):
+            return .purged(try purge.execute(db))
+        }
+        return .done
+    }
+
+    /// - Returns: whether its attempt was still the newest.
+    private static func record(_ outcome: DispatchOutcome, _ db: Database) throws -> Bool {
+        try db.cachedStatement(sql: recordOutcome).execute(arguments: [
+            outcome.status.rawValue, StorageCoding.encode(outcome.deliveries), outcome.attempt, outcome.id.data,
+            outcome.attempt,
+        ])
+        guard db.changesCount > 0 else { return false }
+        if let due = outcome.republishAt {
+            try enter(outcome.id, due: due, db)
+        } else if outcome.isFinal {
+            try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?")
+                .execute(arguments: [outcome.id.data])
+        }
+        return true
+    }
+
+    private static let recordOutcome = """
+        UPDATE notifications SET status = ?, deliveries = ?, recorded_attempt = ? WHERE id = ? AND attempt = ?
+        """
+
+    /// Usually the dispatcher was faster: then the row is gone and nothing is written.
+    static let confirm = """
+        UPDATE outbox SET due_at = \(SQLiteSchema.never), republish_at = ?
+        WHERE notification_id = ? AND republish_at IS NULL
+        """
+
+    /// Adds a notification to the outbox as published.
+    static func enter(_ id: NotificationID, due: Timestamp, _ db: Database) throws {
+        try db.cachedStatement(sql: enterPublished).execute(arguments: [due.milliseconds, id.data])
+    }
+
+    static let enterPublished = """
+        INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
+        SELECT id, \(SQLiteSchema.never), ?, traceparent FROM notifications WHERE id = ?
+        ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
+        """
+
+    /// An existing notification is not changed and gets no second outbox entry.
+    static func append(_ sealed: SealedNotification, _ db: Database) throws {
+        let new = sealed.notification
+        let id = new.id.data
+        try db.cachedStatement(sql: insertNotification).execute(arguments: [
+            id, new.sender, new.recipient.text, new.createdAt.milliseconds, new.expiresAt.milliseconds,
+            new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
+            new.platforms.map(StorageCoding.encode(platforms:)), new.collapseKey, new.priority?.rawValue,
+            new.traceparent, new.expiryBoundsPush,
+        ])
+        guard db.changesCount > 0 else { return }
+        try db.cachedStatement(sql: insertPayload).execute(arguments: [
+            id, sealed.payload.keyID, Data(sealed.payload.bytes), new.expiresAt.milliseconds,
+        ])
+        try db.cachedStatement(sql: "INSERT INTO outbox (notification_id, due_at, traceparent) VALUES (?, ?, ?)")
+            .execute(arguments: [id, OutboxPolicy.due(of: new).milliseconds, new.traceparent])
+    }
+
+    private static let insertNotification = """
+        INSERT INTO notifications (
+            id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title, alert_body, platforms,
+            collapse_key, priority, traceparent, bounds_push
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+        """
+
+    private static let insertPayload =
+        "INSERT INTO payloads (notification_id, key_id, sealed, purge_at) VALUES (?, ?, ?, ?)"
+}
+
+extension SQLiteWrite {
+    /// The writer's lock is held from the lookup of the key to the commit, so no other process can interfere.
+    static func append(
+        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp, _ db: Database
+    ) throws -> IdempotentRequest? {
+        if let earlier = try IdempotentRequest.fetch(request.key, now: now, db) {
+            // The same request again means that its caller retries because the first result was lost.
+            return earlier == request ? nil : earlier
+        }
+        try db.cachedStatement(sql: saveKey).execute(arguments: [
+            request.key.sender, request.key.value, request.key.line, Data(request.fingerprint),
+            request.answer.location, Data(request.answer.body), request.expiresAt.milliseconds,
+        ])
+        for notification in notifications { try append(notification, db) }
+        return nil
+    }
+
+    /// An expired key may still be there.
+    static let saveKey = """
+        INSERT INTO idempotency_keys (sender, value, line, fingerprint, location, body, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (sender, value, line) DO UPDATE SET fingerprint = excluded.fingerprint,
+            location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
+        """
+
+    /// - Returns: whether the sender has such a notification.
+    static func revoke(_ id: NotificationID, sender: String, now: Timestamp, _ db: Database) throws -> Bool {
+        let note = try db.cachedStatement(sql: noteRevocation)
+        guard let row = try Row.fetchOne(note, arguments: [now.milliseconds, id.data, sender]) else { return false }
+        let expiresAt: Int64 = row[0]
+        let removeAt = Timestamp(milliseconds: expiresAt) + RetentionPolicy.tombstone
+        try db.cachedStatement(sql: destroyPayload).execute(arguments: [removeAt.milliseconds, id.data])
+        try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
+        return true
+    }
+
+    static let noteRevocation = """
+        UPDATE notifications SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND sender = ? RETURNING expires_at
+        """
+
+    static let destroyPayload = """
+        UPDATE payloads SET key_id = '', sealed = x'', purge_at = ? WHERE notification_id = ? AND key_id <> ''
+        """
+}
+
+extension IdempotentRequest {
+    /// The unexpired request with this key.
+    static func fetch(_ key: Key, now: Timestamp, _ db: Database) throws -> IdempotentRequest? {
+        let statement = try db.cachedStatement(sql: find)
+        let arguments: StatementArguments = [key.sender, key.value, key.line, now.milliseconds]
+        guard let row = try Row.fetchOne(statement, arguments: arguments) else { return nil }
+        return IdempotentRequest(
+            key: key, fingerprint: try row.bytes(0, column: "fingerprint"),
+            answer: Answer(location: row[1], body: try row.bytes(2, column: "body")),
+            expiresAt: row.timestamp(3) ?? now)
+    }
+
+    static let find = """
+        SELECT fingerprint, location, body, expires_at FROM idempotency_keys
+        WHERE sender = ? AND value = ? AND line = ? AND expires_at > ?
+        """
 }
