@@ -30,6 +30,26 @@ import Testing
         #expect(unreached == [], "Link them from docs/README.md")
     }
 
+    /// The command-line reference is compared with the help texts; other pages are compared with it.
+    @Test(arguments: DocumentationPage.all)
+    func shownCommandsAreInTheReference(_ page: DocumentationPage) throws {
+        let reference = try #require(DocumentationPage.all.first { $0.path == "docs/reference/cli.md" })
+        let sections = reference.text.components(separatedBy: "\n### `").dropFirst()
+        for line in page.code.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n") {
+            guard let match = line.firstMatch(of: /(?:^| )securepush ([a-z][^|;>&#]*)/) else { continue }
+            let words = match.1.split(separator: " ").map(String.init)
+            let names = [words.prefix(2), words.prefix(1)].map { "securepush \($0.joined(separator: " "))`" }
+            let section = names.lazy.compactMap { name in sections.first { $0.hasPrefix(name) } }.first
+            guard let section else {
+                Issue.record("\(page.path) shows an unknown command: \(line)")
+                continue
+            }
+            for flag in words where flag.hasPrefix("--") && !["--json", "--no-color"].contains(flag) {
+                #expect(section.contains("`\(flag.prefix { $0 != "=" })"), "\(page.path): \(line)")
+            }
+        }
+    }
+
     @Test(arguments: DocumentationPage.all)
     func everySuiteThatAPageNamesExists(_ page: DocumentationPage) {
         for match in page.text.matches(of: /`([A-Z][A-Za-z]+Tests)[`.]/) {
@@ -81,9 +101,14 @@ struct DocumentationPage: Sendable, CustomStringConvertible {
     }
 
     /// The text without code blocks.
-    private var prose: String {
+    private var prose: String { every(2, from: 0) }
+
+    /// The code blocks.
+    var code: String { every(2, from: 1) }
+
+    private func every(_ step: Int, from start: Int) -> String {
         let parts = text.components(separatedBy: "```")
-        return stride(from: 0, to: parts.count, by: 2).map { parts[$0] }.joined(separator: "\n")
+        return stride(from: start, to: parts.count, by: step).map { parts[$0] }.joined(separator: "\n")
     }
 
     /// A path relative to this page's folder, from the root of the checkout.
