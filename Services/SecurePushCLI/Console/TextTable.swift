@@ -1,3 +1,5 @@
+import Foundation
+
 /// Rows of cells in aligned columns, two blanks apart: words to the left, figures to the right.
 struct TextTable: Sendable {
     private var rows: [[String]] = []
@@ -24,5 +26,41 @@ struct TextTable: Sendable {
             while line.last == " " { line.removeLast() }
             return line
         }
+    }
+}
+
+extension Int {
+    /// With a comma between groups of three digits: `1,000,000`.
+    var grouped: String {
+        var text = String(magnitude)
+        var position = text.count - 3
+        while position > 0 {
+            text.insert(",", at: text.index(text.startIndex, offsetBy: position))
+            position -= 3
+        }
+        return self < 0 ? "-" + text : text
+    }
+}
+
+extension Double {
+    /// A rate or an amount: one decimal below a hundred, whole and grouped from there on.
+    var figure: String {
+        guard isFinite, abs(self) < 1e15 else { return "-" }
+        return abs(self) < 100 ? String(format: "%.1f", self) : Int(rounded()).grouped
+    }
+}
+
+extension Duration {
+    /// In seconds, with what a `Double` keeps of the fraction.
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+
+    /// For people: `1.25 s`, `42 s`, `3 min 05 s`, `2 h 07 min`.
+    var spoken: String {
+        let seconds = inSeconds
+        if seconds < 10 { return String(format: "%.2f s", max(0, seconds)) }
+        let whole = Int(seconds.rounded())
+        if whole < 120 { return "\(whole) s" }
+        if whole < 7200 { return String(format: "%d min %02d s", whole / 60, whole % 60) }
+        return String(format: "%d h %02d min", whole / 3600, whole / 60 % 60)
     }
 }

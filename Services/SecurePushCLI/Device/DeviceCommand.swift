@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SecurePushCore
 
 struct DeviceCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
@@ -78,4 +79,78 @@ struct DeviceCommand: ConsoleCommand {
         }
         if end == .timedOut { throw CommandFailure(.failed, "The time is up.") }
     }
+}
+
+/// A kind of device that can be simulated, by the hub's name of its format.
+enum DevicePlatform: String, CaseIterable, Sendable, ExpressibleByArgument {
+    case apple
+    case fcmv1
+    case windows
+
+    /// The name under which the tutorial's clients register.
+    var registrationName: String {
+        switch self {
+        case .apple: "apns"
+        case .fcmv1: "fcmv1"
+        case .windows: "wns"
+        }
+    }
+
+    /// A new handle in the platform's own form: an APNs device token, an FCM registration token, a WNS channel URI.
+    func makeHandle() -> String {
+        let token = (0..<32).map { _ in UInt8.random(in: 0...255) }
+        switch self {
+        case .apple: return token.hex.uppercased()
+        case .fcmv1: return "\(token.prefix(11).hex):APA91b\(token.hex)"
+        case .windows: return "https://db5.notify.windows.com/?token=\(token.hex)"
+        }
+    }
+}
+
+/// What a simulated device tells: a line for people, an object for programs.
+struct DeviceEvent: Encodable, Sendable, Equatable {
+    enum Name: String, Encodable, Sendable {
+        case registered
+        case listening
+        case received
+        case shows
+        case ignored
+        case disconnected
+    }
+
+    var event: Name
+    var platform: String
+    var id: String?
+    var text: String?
+    var kind: String?
+    var reason: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case event = "Event"
+        case platform = "Platform"
+        case id = "Id"
+        case text = "Text"
+        case kind = "Kind"
+        case reason = "Reason"
+    }
+
+    /// Two columns, then the words: `apple    shows       Your results are in.`
+    var line: String {
+        let words =
+            switch event {
+            case .received: "\(id ?? "")  (\(kind ?? "push"))"
+            case .shows: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
+            case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
+            case .registered, .listening, .disconnected: (text ?? reason ?? "").printable
+            }
+        return platform.padded(to: 9) + event.rawValue.padded(to: 12) + words
+    }
+
+    /// What is shown and received is data; the rest is said on standard error, unless a program reads along.
+    var isData: Bool { event == .received || event == .shows }
+}
+
+extension String {
+    /// The text with blanks after it up to a width, and at least one.
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
 }

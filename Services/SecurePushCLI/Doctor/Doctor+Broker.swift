@@ -1,4 +1,5 @@
 import AMQP
+import Foundation
 import Messaging
 import ServiceConfiguration
 import ServiceRuntime
@@ -138,5 +139,44 @@ extension Doctor {
                 + "the services, rabbitmqctl delete_queue NAME, and start them; the outbox fills the queues again."
             return .faulty(part, error.message, advice)
         }
+    }
+}
+
+extension Doctor {
+    /// librabbitmq has the fixes of 2026 (CVE-2026-44235, -44236, -59986, -61547): Debian 12 has them from
+    /// 0.11.0-1+deb12u3 on, upstream from 0.16.0 on.
+    func library() async -> [Finding] {
+        guard settings["AMQP_URL"] != nil, let version = Doctor.installedVersion() else { return [] }
+        return [Doctor.library(version: version)]
+    }
+
+    static func library(version: String) -> Finding {
+        let part = "librabbitmq"
+        let numbers = version.prefix { $0.isNumber || $0 == "." }.split(separator: ".").compactMap { Int($0) }
+        if !numbers.lexicographicallyPrecedes([0, 16]) { return .ok(part, "\(version) has the fixes of 2026") }
+        if let mark = version.firstRange(of: "+deb12u") {
+            let update = Int(version[mark.upperBound...].prefix { $0.isNumber }) ?? 0
+            if update >= 3 { return .ok(part, "\(version) has the fixes of 2026") }
+        } else if version.contains("+deb") || version.contains("ubuntu") {
+            return .ok(part, "\(version); whether it has the fixes of 2026, its changelog says")
+        }
+        return .faulty(
+            part, "\(version) lacks the fixes of CVE-2026-44235, -44236, -59986 and -61547",
+            "apt-get update && apt-get install --only-upgrade librabbitmq4, or take 0.16.0 or newer.")
+    }
+
+    /// The package's version where dpkg knows it; elsewhere nothing is said.
+    private static func installedVersion() -> String? {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/dpkg-query")
+        process.arguments = ["--show", "--showformat=${Version}", "librabbitmq4"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return nil }
+        let data = try? output.fileHandleForReading.readToEnd()
+        process.waitUntilExit()
+        let version = String(decoding: data ?? Data(), as: UTF8.self)
+        return process.terminationStatus == 0 && !version.isEmpty ? version : nil
     }
 }

@@ -1,5 +1,7 @@
 import Authentication
+import Foundation
 import Logging
+import NIOSSL
 import SecurePushCore
 
 extension Doctor {
@@ -41,5 +43,71 @@ extension Doctor {
             return .faulty(key, "\(path) is open to others (mode \(String(mode, radix: 8)))", "chmod 600 \(path)")
         }
         return .ok(key, "\(path), \(content)")
+    }
+}
+
+extension Doctor {
+    /// The certificate that services show is in force, and for a while yet.
+    func certificate() async -> [Finding] {
+        let key = "TLS_CERTIFICATE_FILE"
+        guard let path = settings[key] else { return [] }
+        guard SecretFile.exists(path) else {
+            return [.faulty(key, "there is no file \(path)", "Make it, or correct \(key).")]
+        }
+        guard let leaf = try? NIOSSLCertificate.fromPEMFile(path).first else {
+            return [.faulty(key, "\(path) holds no certificate in PEM", "Put the chain there, the leaf first.")]
+        }
+        let (begin, end) = (Int64(leaf.notValidBefore), Int64(leaf.notValidAfter))
+        return [
+            Doctor.certificate(
+                path, from: Timestamp(milliseconds: begin * 1000), until: Timestamp(milliseconds: end * 1000), now: .now
+            )
+        ]
+    }
+
+    /// How long before its end a certificate is to be renewed.
+    private static let renewal = Duration.seconds(14 * 86_400)
+
+    static func certificate(_ path: String, from begin: Timestamp, until end: Timestamp, now: Timestamp) -> Finding {
+        let part = "TLS_CERTIFICATE_FILE"
+        let advice = "Renew it and restart the services that serve HTTPS."
+        if now < begin {
+            return .faulty(part, "\(path) is in force from \(begin) only", "Check this machine's clock, or wait.")
+        }
+        if end <= now { return .faulty(part, "\(path) has expired at \(end)", advice) }
+        if end - now < renewal { return .faulty(part, "\(path) expires at \(end)", advice) }
+        return .ok(part, "\(path) is in force until \(end)")
+    }
+}
+
+extension Doctor {
+    /// The key set of `AUTH_JWKS_URL` can be fetched and is one.
+    func keySet() async -> [Finding] {
+        let part = "AUTH_JWKS_URL"
+        guard let url = settings[part] else { return [] }
+        do {
+            let client = try APIClient(service: "the identity provider", url: url, timeout: .seconds(5))
+            let answer = try await client.send(.get, "")
+            guard answer.isSuccess, JSONText.member("keys", of: answer.body) != nil else {
+                return [
+                    .faulty(
+                        part, "\(url) answers \(answer.status) and no JSON Web Key Set",
+                        "Correct \(part): it is the provider's jwks_uri.")
+                ]
+            }
+            return [.ok(part, "\(url) gives a key set")]
+        } catch {
+            let failure = CommandFailure(describing: error)
+            let advice = "Can the provider be reached from here? Tokens signed with keys not seen before are refused."
+            return failure.code == .unreachable
+                ? [.unreachable(part, failure.message, advice)] : [.faulty(part, failure.message, "Correct \(part).")]
+        }
+    }
+
+    /// Reads a key set as the services do, which refuse one without a usable key.
+    static func readKeySet(_ path: String) throws -> String {
+        _ = try UserAuthenticator(
+            configuration: UserAuthenticationConfiguration(jwksFile: path), logger: StoreSession.logger)
+        return "readable"
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import SecurePushCore
 import ServiceConfiguration
 
 /// An answer, read whole.
@@ -121,5 +122,83 @@ extension String {
         let unreserved = CharacterSet(
             charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
         return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
+    }
+}
+
+/// An error answer (RFC 9457) as a person reads it.
+struct ProblemDocument: Decodable, Sendable, Equatable {
+    struct Fault: Decodable, Sendable, Equatable {
+        var pointer: String?
+        var detail: String?
+    }
+
+    var title: String?
+    var detail: String?
+    var errors: [Fault]?
+
+    /// The failure that a command reports for an answer with an error status; a body that is no problem document is
+    /// left out, for it may be anything.
+    static func failure(_ answer: APIAnswer, from service: String) -> CommandFailure {
+        let problem = try? JSONText.decode(ProblemDocument.self, from: answer.body)
+        let words = [problem?.title, problem?.detail].compactMap { $0?.printable }
+        let what = words.isEmpty ? "no reason given" : words.joined(separator: ": ")
+        let details = (problem?.errors ?? []).map { fault in
+            [fault.pointer, fault.detail].compactMap { $0?.printable }.joined(separator: ": ")
+        }
+        let code: CommandFailure.Code = [502, 503, 504].contains(answer.status) ? .unreachable : .failed
+        return CommandFailure(
+            code, "\(service) answered \(answer.status): \(what)", details: details, hint: hint(answer, service))
+    }
+
+    private static func hint(_ answer: APIAnswer, _ service: String) -> String? {
+        switch answer.status {
+        case 401 where service == "ingest":
+            "Give an API key by --api-key-file or INGEST_API_KEY (securepush api-keys add NAME makes one)."
+        case 401: "Give a token by --token-file or RETRIEVAL_TOKEN, or a password by --password-file."
+        case 429, 503: answer.retryAfter.map { "Try again in \($0) s." }
+        default: nil
+        }
+    }
+}
+
+/// JSON as text, for what is sent and printed.
+enum JSONText {
+    /// A value on one line, members in alphabetical order.
+    static func encode(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+
+    /// An object of members whose values are JSON already, in this order.
+    static func object(_ members: [(name: String, json: String)]) throws -> String {
+        "{" + (try members.map { "\(try encode($0.name)):\($0.json)" }).joined(separator: ",") + "}"
+    }
+
+    /// Whether a text is one JSON value.
+    static func isValid(_ text: String) -> Bool {
+        Array(text.utf8).withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes)
+            return (try? scanner.document()) != nil
+        }
+    }
+
+    /// The value of a member of a valid object, as it was written: numbers keep their digits, which decoding would
+    /// not promise. `nil` where the text is no object or has no such member.
+    static func member(_ name: String, of text: String) -> String? {
+        Array(text.utf8).withUnsafeBufferPointer { bytes in
+            guard var reader = try? JSONObjectReader(bytes), reader.root.kind == .object else { return nil }
+            let member = reader.freeMembers(of: reader.root, at: "").last { $0.name == name }
+            return member.map { String(decoding: JSONScanner(bytes).bytes(of: $0.value), as: UTF8.self) }
+        }
+    }
+
+    /// The text of a JSON string, or `nil` for another value.
+    static func string(_ json: String) -> String? {
+        try? JSONDecoder().decode(String.self, from: Data(json.utf8))
     }
 }

@@ -44,3 +44,150 @@ struct PrometheusSamples: Sendable, Equatable {
         return sums.sorted { $0.key < $1.key }.map { (bound: $0.key, count: $0.value) }
     }
 }
+
+/// Reads a line of the Prometheus text format: `name{label="value",...} 12.5 [timestamp]`.
+struct PrometheusLineReader {
+    private var rest: Substring.UTF8View
+
+    init(_ line: Substring.UTF8View) { rest = line }
+
+    /// `nil` for a comment, an empty line, and what is not of this form.
+    mutating func sample() -> (name: String, sample: PrometheusSamples.Sample)? {
+        skipBlanks()
+        let name = word { PrometheusLineReader.isNameByte($0) }
+        guard !name.isEmpty else { return nil }
+        var labels: [String: String] = [:]
+        if take("{") {
+            guard readLabels(&labels) else { return nil }
+        }
+        skipBlanks()
+        guard let value = PrometheusLineReader.number(word { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") })
+        else { return nil }
+        return (name, PrometheusSamples.Sample(labels: labels, value: value))
+    }
+
+    /// A number as the format writes it, `+Inf`, `-Inf` and `NaN` included.
+    static func number(_ text: String) -> Double? {
+        switch text {
+        case "+Inf", "Inf": .infinity
+        case "-Inf": -.infinity
+        case "NaN": .nan
+        default: Double(text)
+        }
+    }
+
+    private mutating func readLabels(_ labels: inout [String: String]) -> Bool {
+        while true {
+            skipBlanks()
+            if take("}") { return true }
+            let name = word { PrometheusLineReader.isNameByte($0) }
+            guard !name.isEmpty, take("="), take("\""), let value = quoted() else { return false }
+            labels[name] = value
+            skipBlanks()
+            if !take(",") {
+                skipBlanks()
+                return take("}")
+            }
+        }
+    }
+
+    /// To the closing quote, with `\\`, `\"` and `\n` as what they stand for.
+    private mutating func quoted() -> String? {
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: bytes, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard let escaped = rest.popFirst() else { return nil }
+                bytes.append(escaped == UInt8(ascii: "n") ? UInt8(ascii: "\n") : escaped)
+            default: bytes.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private mutating func skipBlanks() {
+        while rest.first == UInt8(ascii: " ") || rest.first == UInt8(ascii: "\t") { rest.removeFirst() }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func word(while isPart: (UInt8) -> Bool) -> String {
+        let end = rest.firstIndex { !isPart($0) } ?? rest.endIndex
+        defer { rest = rest[end...] }
+        return String(decoding: rest[..<end], as: UTF8.self)
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: ":"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Two looks at the metrics of one service, and what happened between them. Without an earlier look, or when the
+/// process was started anew between them, there are no rates.
+struct MetricsWindow: Sendable {
+    let before: PrometheusSamples?
+    let after: PrometheusSamples
+    /// Between the looks.
+    let seconds: Double
+
+    init(before: PrometheusSamples?, after: PrometheusSamples, seconds: Double) {
+        let start = "process_start_time_seconds"
+        // Allowing for rounding: the start is reckoned from the age.
+        let isSame = abs((before?.sum(start) ?? 0) - (after.sum(start) ?? 0)) < 2
+        self.before = isSame ? before : nil
+        self.after = after
+        self.seconds = seconds
+    }
+
+    /// How much a counter has grown a second; `nil` without two looks, or where there is no such counter.
+    func rate(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+        guard let before, seconds > 0, let last = after.sum(name, labels) else { return nil }
+        // A series that was not there yet had counted nothing.
+        return max(0, last - (before.sum(name, labels) ?? 0)) / seconds
+    }
+
+    /// The same by the value of a label, without those that stood still.
+    func rates(_ name: String, by label: String) -> [String: Double] {
+        guard let before, seconds > 0 else { return [:] }
+        let first = before.sums(name, by: label)
+        return after.sums(name, by: label)
+            .mapValues { $0 }
+            .reduce(into: [:]) { rates, item in
+                let grown = item.value - first[item.key, default: 0]
+                if grown > 0 { rates[item.key] = grown / seconds }
+            }
+    }
+
+    /// A quantile of what a histogram has taken between the looks, reckoned evenly within a bucket as Prometheus's
+    /// `histogram_quantile` does. `nil` when it has taken nothing; above the last bound it is that bound.
+    func quantile(_ quantile: Double, _ name: String, _ labels: [String: String] = [:]) -> Double? {
+        guard let before else { return nil }
+        let first = Dictionary(uniqueKeysWithValues: before.buckets(name, labels).map { ($0.bound, $0.count) })
+        let buckets = after.buckets(name, labels).map {
+            (bound: $0.bound, count: $0.count - first[$0.bound, default: 0])
+        }
+        guard let total = buckets.last?.count, total > 0 else { return nil }
+        let rank = quantile * total
+        var lower = (bound: 0.0, count: 0.0)
+        for bucket in buckets {
+            if bucket.count >= rank {
+                guard bucket.bound.isFinite else { return lower.bound }
+                let inside = bucket.count - lower.count
+                let share = inside > 0 ? (rank - lower.count) / inside : 1
+                return lower.bound + (bucket.bound - lower.bound) * share
+            }
+            lower = bucket
+        }
+        return lower.bound
+    }
+}

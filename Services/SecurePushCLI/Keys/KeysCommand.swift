@@ -1,4 +1,5 @@
 import ArgumentParser
+import Authentication
 import SecurePushCore
 
 struct KeysCommand: AsyncParsableCommand {
@@ -99,5 +100,14 @@ struct KeysCommand: AsyncParsableCommand {
         CommandFailure(
             .failed, "\(path) is there already and was left as it is.",
             hint: "What was sealed or signed with a key is lost with it; move the file away if that is meant.")
+    }
+}
+
+/// The token signing key and the JWKS document of its public key.
+enum SigningKeyFiles {
+    /// Makes what is missing of both; an existing key is kept, and its document made from it.
+    static func make(signingKey: String, jwks: String) throws {
+        if !SecretFile.exists(signingKey) { try TokenSigningKey.make(at: signingKey) }
+        if !SecretFile.exists(jwks) { try SecretFile.create(jwks, try TokenSigningKey(path: signingKey).publicJWKS) }
     }
 }
