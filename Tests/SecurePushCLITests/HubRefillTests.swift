@@ -91,7 +91,7 @@ import Testing
         #expect(report.installations == 2 && report.registrations == 2)
         #expect(report.failures.map(\.id) == ["i2", "r3"])
         #expect(report.failures.map(\.kind) == [.installation, .registration])
-        #expect(report.failures[0].reason == "the hub does not take it (HTTP 400)")
+        #expect(report.failures[0].reason == "the hub refuses it (HTTP 400)")
         #expect(report.failures[1].reason.contains("registers again"))
         #expect(try JSONText.encode(report.failures[0]).contains(#""Id":"i2","Kind":"installation""#))
         #expect(

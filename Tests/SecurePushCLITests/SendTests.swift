@@ -44,8 +44,8 @@ import Testing
     }
 
     @Test func `IDs of one and of many`() throws {
-        #expect(try SendAnswer.ids(#"{"Id":"1","Status":"accepted"}"#) == ["1"])
-        #expect(try SendAnswer.ids(#"{"Notifications":[{"Id":"1"},{"Id":"2"}]}"#) == ["1", "2"])
-        #expect(throws: CommandFailure.self) { try SendAnswer.ids("{}") }
+        #expect(try SendResponse.ids(#"{"Id":"1","Status":"accepted"}"#) == ["1"])
+        #expect(try SendResponse.ids(#"{"Notifications":[{"Id":"1"},{"Id":"2"}]}"#) == ["1", "2"])
+        #expect(throws: CommandFailure.self) { try SendResponse.ids("{}") }
     }
 }

@@ -3,7 +3,11 @@ public import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 
-/// A notification's ID on the command line.
+extension Presentation: ExpressibleByArgument {}
+extension Priority: ExpressibleByArgument {}
+extension NotificationStatus: ExpressibleByArgument {}
+
+/// The ID of a notification.
 struct IDArgument: ExpressibleByArgument, Sendable, Hashable {
     var id: NotificationID
 
@@ -13,7 +17,7 @@ struct IDArgument: ExpressibleByArgument, Sendable, Hashable {
     }
 }
 
-/// A time on the command line, as RFC 3339: `2026-11-21T08:30:00Z`.
+/// A time in RFC 3339: `2026-11-21T08:30:00Z`.
 struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
     var time: Timestamp
 
@@ -23,14 +27,14 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
     }
 }
 
-/// A duration on the command line, written as in the services' configuration: `90s`, `15m`, `2h`, `30d`.
+/// A duration in the form of the services' settings: `90s`, `15m`, `2h`, `30d`.
 struct DurationArgument: ExpressibleByArgument, Sendable, Equatable {
     var duration: Duration
 
     init(_ duration: Duration) { self.duration = duration }
 
     init?(argument: String) {
-        // A hundred years is more than any duration here can mean, and leaves sums of dates without overflow.
+        // Times further away than a hundred years could overflow.
         guard let duration = Duration(configurationText: argument), duration <= .seconds(36_500 * 86_400) else {
             return nil
         }
@@ -40,7 +44,50 @@ struct DurationArgument: ExpressibleByArgument, Sendable, Equatable {
     var defaultValueDescription: String { duration.configurationText }
 }
 
-extension Presentation: ExpressibleByArgument {}
-extension Priority: ExpressibleByArgument {}
+/// A time in RFC 3339, or a duration before now.
+struct SinceArgument: ExpressibleByArgument, Sendable, Equatable {
+    private enum Value: Equatable { case time(Timestamp), ago(Duration) }
 
-extension NotificationStatus: ExpressibleByArgument {}
+    private let value: Value
+
+    init?(argument: String) {
+        if let time = TimeArgument(argument: argument) {
+            value = .time(time.time)
+        } else if let ago = DurationArgument(argument: argument) {
+            value = .ago(ago.duration)
+        } else {
+            return nil
+        }
+    }
+
+    func time(_ now: Timestamp) -> Timestamp {
+        switch value {
+        case .time(let time): time
+        case .ago(let duration): now - duration
+        }
+    }
+}
+
+extension UserName {
+    /// - Throws: ``CommandFailure`` with code `usage` if the text is not a user's name.
+    static func parse(_ text: String) throws -> UserName {
+        guard let user = UserName(text) else { throw CommandFailure(.usage, rule("user")) }
+        return user
+    }
+
+    /// - Throws: a usage error if the text is not a user's name.
+    static func validate(_ text: String, as role: String) throws {
+        if UserName(text) == nil { throw ValidationError(rule(role)) }
+    }
+
+    private static func rule(_ role: String) -> String {
+        "The name of a \(role) must have 1 to 1,024 bytes of UTF-8 and no control characters."
+    }
+}
+
+/// - Throws: a usage error that names the flag if the value is outside the range.
+func requireRange(_ flag: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+    guard let value, !range.contains(value) else { return }
+    if range.upperBound == .max { throw ValidationError("\(flag) must be at least \(range.lowerBound).") }
+    throw ValidationError("\(flag) must be between \(range.lowerBound.grouped) and \(range.upperBound.grouped).")
+}

@@ -1,17 +1,15 @@
 import ArgumentParser
-import Foundation
 import Messaging
 import SecurePushCore
-import ServiceConfiguration
 
 struct DeadLettersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead-letters",
-        abstract: "Look at what was given up, send it after all, or drop it.",
+        abstract: "Inspect, replay or purge the dead-letter queue.",
         discussion: """
-            Works on the dead-letter queue (AMQP_URL) and the database (DATABASE_URL) of the services. What is looked at
-            stays where it is; for as long as a look takes, another one finds the queue empty. Exit codes:
-            0 done, 1 something could not be done, 64 usage, 69 broker or database unreachable, 78 configuration.
+            Works on the dead-letter queue (AMQP_URL) and the database (DATABASE_URL) of the services. Reading the queue
+            removes nothing, but while a command reads it, other consumers see it as empty. Exit codes: 0 done,
+            1 something failed, 64 usage, 69 broker or database unreachable, 78 configuration.
 
             EXAMPLES
               securepush dead-letters list --reason throttled
@@ -22,20 +20,21 @@ struct DeadLettersCommand: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Replay.self, Purge.self])
 }
 
-/// Which dead letters are meant.
+/// Selects dead letters.
 struct DeadLetterSelection: ParsableArguments, Sendable {
-    @Option(help: ArgumentHelp("Only those whose reason contains this, in any case.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp("Only dead letters whose reason contains this text (ignores case).", valueName: "text"))
     var reason: String?
 
-    @Option(help: ArgumentHelp("Only those owed to this platform; repeat it for more.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only dead letters for this platform. Repeat it for more.", valueName: "name"))
     var platform: [String] = []
 
-    @Flag(help: "Only those that cannot be read: their body is no notification's ID.")
+    @Flag(help: "Only unreadable dead letters: their body is not a notification ID.")
     var unreadable = false
 
     var isEverything: Bool { reason == nil && platform.isEmpty && !unreadable }
 
-    /// A letter that names no platforms is owed to all.
+    /// A dead letter without platforms is for all of them.
     func includes(_ letter: DeadLetter) -> Bool {
         if unreadable && letter.message != nil { return false }
         if let reason, !letter.reason.lowercased().contains(reason.lowercased()) { return false }
@@ -45,65 +44,51 @@ struct DeadLetterSelection: ParsableArguments, Sendable {
     }
 }
 
-/// Where the dead letters and their notifications are.
-struct DeadLetterPlaces: ParsableArguments {
-    @Option(
-        name: .customLong("database-url"),
-        help: ArgumentHelp("sqlite:PATH, or a libpq URI without a password (DATABASE_URL).", valueName: "url"))
-    var databaseURL: String?
-
-    /// The database that was named; `nil` where none was.
-    func databaseIfNamed(_ settings: Settings = Settings()) -> String? { databaseURL ?? settings["DATABASE_URL"] }
-
-    /// The database that was named, or else the services' default.
-    func database(_ settings: Settings = Settings()) -> String { databaseURL ?? Migrations.url(settings.all) }
-
-    /// The broker's settings; a URL holds a password, so that it comes from the environment only.
-    func messaging(_ settings: Settings = Settings()) throws -> MessagingConfiguration {
-        try Self.broker(settings)
-    }
-
-    /// The same for a command that needs no database.
-    static func broker(_ settings: Settings = Settings()) throws -> MessagingConfiguration {
-        var reader = ConfigurationReader(environment: settings.all)
-        let configuration = MessagingConfiguration.read(
-            &reader, prefetch: 1, connectionName: "securepush dead-letters")
-        guard let configuration else {
-            throw CommandFailure(
-                .configuration, "The broker's settings cannot be used.", details: reader.issues.map(\.description))
-        }
-        return configuration
-    }
-}
-
-/// Goes once through the letters that are there at the start; those that come meanwhile are another time's.
+/// Reads each dead letter once that is in the queue at the start. Ignores those that arrive later.
 struct DeadLetterScan: Sendable {
     let queue: any DeadLetterQueue
-    /// Told of each letter looked at: how many so far, and of how many.
-    var progress: @Sendable (_ looked: Int, _ total: Int) -> Void = { _, _ in }
+    /// Called after each dead letter.
+    var progress: @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
 
-    /// - Parameter body: takes a letter; `false` ends the scan.
-    /// - Returns: how many letters there were.
+    /// Opens the queue for the duration of `body`. The broker requeues everything that `body` has not removed.
+    static func with<Value>(_ console: Console, _ body: (DeadLetterScan) async throws -> Value) async throws -> Value {
+        let queue = try await RabbitMQDeadLetterQueue.open(try Settings().messaging())
+        let line = ProgressLine(console)
+        let result: Value
+        do {
+            result = try await body(DeadLetterScan(queue: queue, progress: line.count("dead letters read")))
+        } catch {
+            line.clear()
+            await queue.close()
+            throw error
+        }
+        line.clear()
+        await queue.close()
+        return result
+    }
+
+    /// - Parameter body: receives a dead letter; `false` ends the scan.
+    /// - Returns: the number of dead letters in the queue.
     @discardableResult
     func run(_ body: (DeadLetter) async throws -> Bool) async throws -> Int {
         let total = try await queue.count()
-        var looked = 0
-        while looked < total, let letter = try await queue.next() {
+        var done = 0
+        while done < total, let letter = try await queue.next() {
             try Task.checkCancellation()
-            looked += 1
-            progress(looked, total)
+            done += 1
+            progress(done, total)
             guard try await body(letter) else { break }
         }
         return total
     }
 
-    /// The first `limit` letters of those that are meant.
-    func letters(_ limit: Int, where isMeant: (DeadLetter) -> Bool) async throws -> (letters: [DeadLetter], total: Int)
-    {
+    /// The first `limit` dead letters that match.
+    func letters(
+        _ limit: Int = .max, where matches: (DeadLetter) -> Bool
+    ) async throws -> (letters: [DeadLetter], total: Int) {
         var letters: [DeadLetter] = []
-        if limit < 1 { return ([], try await queue.count()) }
         let total = try await run { letter in
-            if isMeant(letter) { letters.append(letter) }
+            if matches(letter) { letters.append(letter) }
             return letters.count < limit
         }
         return (letters, total)

@@ -1,23 +1,25 @@
 import NIOCore
 import SecurePushCore
 
-/// A device of a user: listens to its push channel at the hub emulator, fetches what it is woken for, and shows it.
+/// A user's device: listens to its push channel at the hub emulator, fetches the payload of each push, and shows it.
 struct SimulatedDevice: Sendable {
     var platform: DevicePlatform
     var handle: String
-    /// What it fetches with; `nil` when nobody is logged in.
+    /// The value of `Authorization` for fetching; `nil` if nobody is logged in.
     var authorization: String?
     var retrieval: APIClient
     var emulator: APIClient
     var tell: @Sendable (DeviceEvent) -> Void
 
     private struct Display: Encodable {
-        var Id: String
-        var Text: String
-        var Kind: DeviceStateMachine.Shown.Kind
+        var id: String
+        var text: String
+        var kind: DeviceStateMachine.Shown.Kind
+
+        private enum CodingKeys: String, CodingKey { case id = "Id", text = "Text", kind = "Kind" }
     }
 
-    /// Listens until `limit` notifications were shown, or for ever; connects again whenever the stream breaks.
+    /// Listens until it has shown `limit` notifications, or forever if `nil`. Reconnects if the stream breaks.
     func run(until limit: Int?) async throws {
         var machine = DeviceStateMachine(hasCredentials: authorization != nil)
         var delay = Duration.milliseconds(200)
@@ -28,7 +30,7 @@ struct SimulatedDevice: Sendable {
                 throw CancellationError()
             } catch {
                 let failure = CommandFailure(describing: error)
-                // A refusal will not heal by itself; a channel that is away may come back.
+                // Retries unless the command line or the settings are wrong.
                 if failure.code != .unreachable && failure.code != .failed { throw failure }
                 tell(DeviceEvent(event: .disconnected, platform: platform.rawValue, reason: failure.message))
             }
@@ -42,7 +44,7 @@ struct SimulatedDevice: Sendable {
         limit.map { machine.shown >= $0 } ?? false
     }
 
-    /// One connection of the push channel, to its end or to the last notification wanted.
+    /// Listens on one connection until it ends or the limit is reached.
     private func listen(_ machine: inout DeviceStateMachine, _ limit: Int?, opened: () -> Void) async throws {
         struct Finished: Error {}
         var events = ServerSentEvents()
@@ -80,8 +82,8 @@ struct SimulatedDevice: Sendable {
 
     private func fetch(_ id: NotificationID) async throws -> DeviceStateMachine.FetchResult {
         do {
-            let answer = try await retrieval.send(.get, "/api/notifications/\(id)", authorization: authorization)
-            return DeviceStateMachine.FetchResult(answer)
+            return DeviceStateMachine.FetchResult(
+                try await retrieval.send(.get, "/api/notifications/\(id)", authorization: authorization))
         } catch let failure as CommandFailure {
             return .failed(failure.message)
         }
@@ -92,31 +94,31 @@ struct SimulatedDevice: Sendable {
             DeviceEvent(
                 event: .shows, platform: platform.rawValue, id: shown.id.description, text: shown.text,
                 kind: shown.kind.rawValue, reason: shown.reason))
-        // For the emulator's page only; a device works without it.
-        let display = Display(Id: shown.id.description, Text: shown.text, Kind: shown.kind)
+        // Only for the emulator's page, so errors are ignored.
+        let display = Display(id: shown.id.description, text: shown.text, kind: shown.kind)
         guard let json = try? JSONText.encode(display) else { return }
         _ = try? await emulator.send(.post, "/emulator/devices/\(handle.urlEncoded)/display", json: json)
     }
 }
 
 extension DeviceStateMachine.FetchResult {
-    init(_ answer: APIAnswer) {
-        switch answer.status {
+    init(_ response: APIResponse) {
+        switch response.status {
         case 200:
-            guard let payload = JSONText.member("Payload", of: answer.body) else {
-                self = .failed("the answer holds no payload")
+            guard let payload = JSONText.member("Payload", of: response.body) else {
+                self = .failed("the response has no payload")
                 return
             }
             self = .payload(JSONText.string(payload) ?? payload)
-        case 401, 403: self = .refused(status: answer.status)
-        case 404, 410: self = .gone(status: answer.status)
-        default: self = .failed("the server answered \(answer.status)")
+        case 401, 403: self = .refused(status: response.status)
+        case 404, 410: self = .gone(status: response.status)
+        default: self = .failed("the server answered \(response.status)")
         }
     }
 }
 
-/// Registers a device as the tutorial's clients do: an ID by POST, platform and handle by PUT, and once more from the
-/// start when the hub has given up the ID (410).
+/// Registers a device like the tutorial's clients: gets an ID with POST, sends platform and handle with PUT, and starts
+/// over once if the hub has deleted the ID (410).
 struct DeviceRegistration: Sendable {
     var platform: DevicePlatform
     var handle: String
@@ -124,35 +126,36 @@ struct DeviceRegistration: Sendable {
     var retrieval: APIClient
 
     private struct Body: Encodable {
-        var Platform: String
-        var Handle: String
-        var Tags: [String] = []
+        var platform: String
+        var handle: String
+        var tags: [String] = []
+
+        private enum CodingKeys: String, CodingKey { case platform = "Platform", handle = "Handle", tags = "Tags" }
     }
 
     /// - Returns: the registration's ID.
     func run() async throws -> String {
         let first = try await newID()
-        let answer = try await put(first)
-        if answer.isSuccess { return first }
-        guard answer.status == 410 else { throw ProblemDocument.failure(answer, from: retrieval.service) }
+        let response = try await put(first)
+        if response.isSuccess { return first }
+        guard response.status == 410 else { throw ProblemDocument.failure(response, from: retrieval.service) }
         let second = try await newID()
-        let again = try await put(second)
-        guard again.isSuccess else { throw ProblemDocument.failure(again, from: retrieval.service) }
+        let repeated = try await put(second)
+        guard repeated.isSuccess else { throw ProblemDocument.failure(repeated, from: retrieval.service) }
         return second
     }
 
     private func newID() async throws -> String {
-        let answer = try await retrieval.send(
+        let response = try await retrieval.request(
             .post, "/api/register?handle=\(handle.urlEncoded)", authorization: authorization)
-        guard answer.isSuccess else { throw ProblemDocument.failure(answer, from: retrieval.service) }
-        guard let id = JSONText.string(answer.body), !id.isEmpty else {
-            throw CommandFailure(.failed, "retrieval's answer to the registration holds no ID")
+        guard let id = JSONText.string(response.body), !id.isEmpty else {
+            throw CommandFailure(.failed, "The response of retrieval to the registration has no ID.")
         }
         return id
     }
 
-    private func put(_ id: String) async throws -> APIAnswer {
-        let body = try JSONText.encode(Body(Platform: platform.registrationName, Handle: handle))
+    private func put(_ id: String) async throws -> APIResponse {
+        let body = try JSONText.encode(Body(platform: platform.registrationName, handle: handle))
         return try await retrieval.send(
             .put, "/api/register/\(id.urlEncoded)", authorization: authorization, json: body)
     }

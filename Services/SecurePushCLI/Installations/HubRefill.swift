@@ -1,22 +1,21 @@
 import SecurePushCore
 
-/// Puts the store's installations and registrations into a hub: one that was lost, or a new one. What is there already
-/// is overwritten by the same, so it can be run again at any time.
+/// Writes the store's installations and registrations to a hub. It can be repeated: a second run writes the same again.
 struct HubRefill: Sendable {
     let store: any RegistrationStore & InstallationStore
     let registrations: any RegistrationGateway
     let installations: any InstallationGateway
-    /// Counts only; the hub is not asked.
+    /// Only counts, without requests to the hub.
     var isDryRun = false
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// Requests to the hub at a time.
+    /// Concurrent requests to the hub.
     private static let concurrency = 16
     private static let pageSize = 500
     private static let maxAttempts = 6
 
-    /// - Parameter progress: called with what is done so far, often.
-    /// - Throws: ``CommandFailure`` where the hub cannot be reached or refuses the credentials; ``StorageError``.
+    /// - Parameter progress: called with the counts after each row.
+    /// - Throws: ``CommandFailure`` if the hub is unreachable or refuses the credentials; ``StorageError``.
     func run(_ kinds: [RefillItem.Kind], progress: (RefillReport) -> Void) async throws -> RefillReport {
         var report = RefillReport(isDryRun: isDryRun)
         do {
@@ -28,7 +27,7 @@ struct HubRefill: Sendable {
                 }
             }
         } catch var failure as CommandFailure {
-            failure.details.append("Before that: \(report.summary).")
+            failure.details.append("Until then: \(report.summary).")
             throw failure
         }
         return report
@@ -60,7 +59,7 @@ struct HubRefill: Sendable {
         }
     }
 
-    /// - Returns: why the hub does not take this one; `nil` once it has.
+    /// - Returns: why the hub refuses this row; `nil` if it has accepted it.
     private func put(_ item: RefillItem) async throws -> RefillFailure? {
         if isDryRun { return nil }
         for attempt in 1... {
@@ -73,7 +72,8 @@ struct HubRefill: Sendable {
                 }
                 guard attempt < Self.maxAttempts else {
                     throw CommandFailure(
-                        .unreachable, "The hub: \(error.reason).", hint: "Run the command again; it starts anew.")
+                        .unreachable, "The hub: \(error.reason).",
+                        hint: "Run the command again. It starts from the beginning.")
                 }
                 try await pause(error.retryAfter ?? .seconds(1 << (attempt - 1)))
             }
@@ -93,23 +93,23 @@ struct HubRefill: Sendable {
     private func refusal(of item: RefillItem, _ error: PushGatewayError) throws(CommandFailure) -> RefillFailure {
         if error.code == .unauthorized {
             throw CommandFailure(
-                .configuration, "The hub does not take our credentials (\(error.reason)).",
-                hint: "Copy the connection string again, from a rule with Listen, Send and Manage.")
+                .configuration, "The hub refuses the credentials (\(error.reason)).",
+                hint: "Copy the connection string again, from a policy with Listen, Send and Manage.")
         }
         let reason =
             error.code == .gone
-            ? "the hub has given up this ID; the device registers again at its next start"
-            : "the hub does not take it (\(error.reason))"
+            ? "the hub has deleted this ID; the device registers again when the app starts next"
+            : "the hub refuses it (\(error.reason))"
         return RefillFailure(kind: item.kind, id: item.id, reason: reason)
     }
 }
 
 extension PushGatewayError {
-    /// The message without what the hub itself says, which may repeat the device's handle.
+    /// The message without the hub's own text, which can contain the device's handle.
     fileprivate var reason: String { String(message.prefix { $0 != ":" }) }
 }
 
-/// One device's entry in the store, as a hub is filled with it.
+/// A row of the store to write to the hub.
 struct RefillItem: Sendable {
     enum Kind: String, Encodable, Sendable, CaseIterable {
         case installation
@@ -119,7 +119,7 @@ struct RefillItem: Sendable {
     enum Content: Sendable {
         case installation([UInt8])
         case registration(RegistrationPlatform, handle: String, tags: [String])
-        /// An ID for which the device has not sent its handle yet: nothing to put.
+        /// The device has not sent its handle yet, so there is nothing to write.
         case incomplete
     }
 
@@ -140,31 +140,29 @@ struct RefillItem: Sendable {
             content = .incomplete
             return
         }
-        // The user's own tag is what pushes address, so it is never left to what was stored beside it.
+        // Pushes address the user's own tag, so it is always present.
         let tag = registration.owner.tag
         let tags = registration.tags.contains(tag) ? registration.tags : registration.tags + [tag]
         content = .registration(platform, handle: handle, tags: tags)
     }
 }
 
-/// One that the hub did not take. Never with the device's handle.
+/// A row that the hub refused. Never has the device's handle.
 struct RefillFailure: Encodable, Sendable, Equatable {
     var kind: RefillItem.Kind
     var id: String
     var reason: String
 
     private enum CodingKeys: String, CodingKey {
-        case kind = "Kind"
-        case id = "Id"
-        case reason = "Reason"
+        case kind = "Kind", id = "Id", reason = "Reason"
     }
 }
 
-/// What a refill has done.
+/// The result of a refill.
 struct RefillReport: Encodable, Sendable, Equatable {
     var installations = 0
     var registrations = 0
-    /// IDs of registrations for which there is no handle yet.
+    /// Registrations without a handle.
     var incomplete = 0
     var failures: [RefillFailure] = []
     var isDryRun = false
@@ -188,11 +186,8 @@ struct RefillReport: Encodable, Sendable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case installations = "Installations"
-        case registrations = "Registrations"
-        case incomplete = "Incomplete"
-        case failed = "Failed"
-        case isDryRun = "DryRun"
+        case installations = "Installations", registrations = "Registrations", incomplete = "Incomplete"
+        case failed = "Failed", isDryRun = "DryRun"
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -7,7 +7,7 @@ import Storage
 
 struct InstallationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "installations", abstract: "Look after the devices' installations and registrations.",
+        commandName: "installations", abstract: "Manage the devices' installations and registrations.",
         discussion: """
             EXAMPLES
               securepush installations refill --dry-run
@@ -18,12 +18,12 @@ struct InstallationsCommand: AsyncParsableCommand {
     struct Refill: ConsoleCommand {
         static let configuration = CommandConfiguration(
             commandName: "refill",
-            abstract: "Put all installations and registrations of the database into the hub.",
+            abstract: "Write all installations and registrations of the database to the hub.",
             discussion: """
-                For a hub that was lost, or a new one: HUB_CONNECTION_STRING (or its file) and HUB_NAME say which. What
-                is there already is overwritten by the same. A registration whose ID the hub does not take any more is
-                listed: its device registers again at its next start. Exit codes: 0 all is there, 1 some failed, 69
-                the hub or the database does not answer, 78 the settings cannot be used.
+                Use it after the loss of a hub, or for a new hub. HUB_CONNECTION_STRING (or its file) and HUB_NAME give
+                the hub. Running it again does no harm. The command lists registrations whose ID the hub does not accept
+                any more; their devices register again when the app starts next. Exit codes: 0 all written, 1 some
+                failed, 69 the hub or the database does not answer, 78 invalid settings.
 
                 EXAMPLES
                   securepush installations refill --dry-run
@@ -35,16 +35,12 @@ struct InstallationsCommand: AsyncParsableCommand {
             case registrationsOnly
         }
 
-        @Flag(help: "Only the one kind.") var part: Part?
+        @Flag(help: "Write only this kind.") var part: Part?
 
-        @Flag(name: .customLong("dry-run"), help: "Count what there is; ask the hub nothing.")
+        @Flag(name: .customLong("dry-run"), help: "Only count the rows, without requests to the hub.")
         var isDryRun = false
 
-        @Option(
-            name: .customLong("database-url"),
-            help: ArgumentHelp("sqlite:PATH, or a libpq URI without a password (DATABASE_URL).", valueName: "url"))
-        var databaseURL: String?
-
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
         var kinds: [RefillItem.Kind] {
@@ -57,7 +53,7 @@ struct InstallationsCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let devices = try await RefillDevices(
-                databaseURL: databaseURL ?? Migrations.url(), hub: isDryRun ? nil : Settings().hub())
+                databaseURL: database.url, hub: isDryRun ? nil : Settings().hub())
             let report = try await devices.run(kinds, showsProgress: !console.isJSON)
             for failure in report.failures {
                 try console.show(failure, "\(failure.kind.rawValue) \(failure.id.printable): \(failure.reason)")
@@ -68,14 +64,10 @@ struct InstallationsCommand: AsyncParsableCommand {
     }
 }
 
-extension CommandFailure.Code {
-    fileprivate var exitCode: ExitCode { ExitCode(rawValue) }
-}
-
-/// The store and the hub that a refill works between, opened for as long as it takes.
+/// Opens the store and the hub for the duration of a refill.
 struct RefillDevices: Sendable {
     private let opened: OpenedStore
-    /// `nil` where the hub is not to be asked.
+    /// `nil` for a dry run.
     private let hub: NotificationHubConfiguration?
 
     init(databaseURL: String, hub: NotificationHubConfiguration?) async throws {
@@ -86,43 +78,28 @@ struct RefillDevices: Sendable {
     func run(_ kinds: [RefillItem.Kind], showsProgress: Bool) async throws -> RefillReport {
         let hub = hub.map { hub in
             (
-                registrations: HubRegistrations(configuration: hub, logger: StoreSession.logger),
-                installations: HubInstallations(configuration: hub, logger: StoreSession.logger)
+                registrations: HubRegistrations(configuration: hub, logger: .silent),
+                installations: HubInstallations(configuration: hub, logger: .silent)
             )
         }
         let services: [any Service] = hub.map { [$0.registrations, $0.installations] } ?? []
         let refill = HubRefill(
-            store: opened.store, registrations: hub?.registrations ?? UnaskedHub(),
-            installations: hub?.installations ?? UnaskedHub(), isDryRun: hub == nil)
+            store: opened.store, registrations: hub?.registrations ?? NoHub(),
+            installations: hub?.installations ?? NoHub(), isDryRun: hub == nil)
         return try await StoreSession.run(opened, beside: services) { _ in
             let line = ProgressLine()
             defer { line.clear() }
             return try await refill.run(kinds) { report in
-                // A line a device would cost more than the device.
+                // Writing a line for every device would take longer than the devices.
                 if showsProgress, report.done.isMultiple(of: 100) { line.show(report.summary) }
             }
         }
     }
 }
 
-extension Settings {
-    /// The hub that the services' own settings name.
-    func hub() throws -> NotificationHubConfiguration {
-        guard self["HUB_CONNECTION_STRING"] != nil || self["HUB_CONNECTION_STRING_FILE"] != nil else {
-            throw CommandFailure(
-                .configuration, "HUB_CONNECTION_STRING is not set, and neither is HUB_CONNECTION_STRING_FILE.",
-                hint: "Copy the connection string from the hub's page in the portal.")
-        }
-        return try NotificationHubConfiguration(
-            connectionString: try self["HUB_CONNECTION_STRING"]
-                ?? SecretFile.read(self["HUB_CONNECTION_STRING_FILE"] ?? ""),
-            hubName: self["HUB_NAME"] ?? "", insecureHost: self["HUB_INSECURE_HOST"])
-    }
-}
-
-/// Stands where the hub is not to be asked.
-private struct UnaskedHub: RegistrationGateway, InstallationGateway {
-    private var error: PushGatewayError { PushGatewayError(.unavailable, "the hub is not asked") }
+/// The hub of a dry run, which sends no requests.
+private struct NoHub: RegistrationGateway, InstallationGateway {
+    private var error: PushGatewayError { PushGatewayError(.unavailable, "a dry run does not use the hub") }
 
     func createRegistrationID() async throws -> String { throw error }
     func putRegistration(

@@ -5,15 +5,15 @@ import SecurePushCore
 extension KeysCommand {
     struct Rotate: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put a new key first in a key ring: it seals from now on, the old ones still open.",
+            abstract: "Add a new key to a key ring. It seals new payloads; the old keys still open theirs.",
             discussion: """
-                The file is replaced in one step, mode 0600, and the services read it again by themselves. Where
-                retrieval has a copy of its own, copy the new file there before ingest gets it.
+                Replaces the file atomically, with mode 0600. The services reload it by themselves. If retrieval has its
+                own copy, update that copy first and ingest's second.
 
-                Old keys are dropped by --keep or --remove, and only when no payload needs them: that is looked up in
-                the database (DATABASE_URL), or taken on your word with --force where none is named. Dropping a key
-                makes what it sealed unreadable for good. Exit codes: 0 done, 1 a key is still needed, 69 the database
-                does not answer, 78 the file cannot be used, or there is no database and no --force.
+                --keep and --remove drop old keys that no payload needs any more. The command checks that in the
+                database (DATABASE_URL); without a database it needs --force. Payloads of a dropped key can never be
+                opened again. Exit codes: 0 done, 1 a payload still needs a key, 69 the database does not answer, 78 the
+                file is invalid, or there is no database and no --force.
 
                 EXAMPLES
                   securepush keys rotate --payload-keys-file payload.keys
@@ -24,74 +24,72 @@ extension KeysCommand {
         @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
         var payloadKeysFile: String?
 
-        @Option(help: ArgumentHelp("Keep this many keys, the new one counted, and drop the last ones.", valueName: "n"))
+        @Option(help: ArgumentHelp("Keep this many keys, including the new one, and drop the oldest.", valueName: "n"))
         var keep: Int?
 
-        @Option(help: ArgumentHelp("Drop this key; repeat it for more.", valueName: "keyid"))
+        @Option(help: ArgumentHelp("Drop this key. Repeat it for more.", valueName: "keyid"))
         var remove: [String] = []
 
         @Flag(name: .customLong("no-new-key"), help: "Only drop keys.")
         var addsNoKey = false
 
-        @Flag(help: "Drop keys without looking whether payloads need them; only where no database is named.")
+        @Flag(help: "Drop keys without checking whether payloads need them. Has no effect if a database is given.")
         var force = false
 
-        @Option(
-            name: .customLong("database-url"),
-            help: ArgumentHelp("sqlite:PATH, or a libpq URI without a password (DATABASE_URL).", valueName: "url"))
-        var databaseURL: String?
-
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
-        struct Answer: Encodable, Equatable {
-            var File: String
-            /// The key that seals.
-            var Sealing: String
-            var Added: String?
-            var Removed: [String]
+        struct Report: Encodable, Equatable {
+            var file: String
+            /// The ID of the key that seals.
+            var sealing: String
+            var added: String?
+            var removed: [String]
+
+            private enum CodingKeys: String, CodingKey {
+                case file = "File", sealing = "Sealing", added = "Added", removed = "Removed"
+            }
         }
 
         func validate() throws {
-            let least = addsNoKey ? 1 : 2
-            if let keep, keep < least { throw ValidationError("--keep is at least \(least).") }
+            try requireRange("--keep", keep, (addsNoKey ? 1 : 2) ... .max)
             if addsNoKey && keep == nil && remove.isEmpty {
                 throw ValidationError("--no-new-key needs --keep or --remove.")
             }
         }
 
         func run(on console: Console) async throws {
-            let answer = try await rotate(database: databaseURL ?? Settings()["DATABASE_URL"])
-            var lines = answer.Added.map { ["added \($0) to \(answer.File), which seals from now on"] } ?? []
-            lines += answer.Removed.map { "dropped \($0)" }
-            try console.show(answer, lines.isEmpty ? "nothing was to be done" : lines.joined(separator: "\n"))
+            let report = try await rotate(database: database.urlIfGiven)
+            var lines = report.added.map { ["added \($0) to \(report.file); it seals from now on"] } ?? []
+            lines += report.removed.map { "dropped \($0)" }
+            try console.show(report, lines.isEmpty ? "nothing to do" : lines.joined(separator: "\n"))
         }
 
-        /// - Parameter database: `nil` where none is named.
-        func rotate(database: String?) async throws -> Answer {
-            let path = try FileOption.path(payloadKeysFile, "PAYLOAD_KEYS_FILE", flagName: "--payload-keys-file")
+        /// - Parameter database: the URL; `nil` if none is given.
+        func rotate(database: String?) async throws -> Report {
+            let path = try KeysCommand.path(payloadKeysFile)
             let asked = try KeyRotation.dropping(
                 from: try KeysCommand.ring(path).keyIDs, keep: keep, remove: remove, addsKey: !addsNoKey)
             try await Rotate.check(asked, database: database, isForced: force)
             return try PrivateFile.edit(path) { text in
-                guard let text else { throw CommandFailure(.configuration, "\(path) cannot be read") }
+                guard let text else { throw CommandFailure(.configuration, "Cannot read \(path).") }
                 let ids = try KeysCommand.parse(text, path).keyIDs
-                // Another program may have changed the file since the payloads were looked through.
                 let dropped = try KeyRotation.dropping(
                     from: ids, keep: keep, remove: remove, addsKey: !addsNoKey)
                 guard dropped == asked else {
-                    throw CommandFailure(.failed, "\(path) was changed meanwhile; run it again.")
+                    throw CommandFailure(.failed, "Another program changed \(path). Run the command again.")
                 }
                 let rotation = KeyRotation(
                     newLine: addsNoKey ? nil : Rotate.newLine(beside: ids), dropped: Set(dropped))
                 let changed = rotation.apply(to: text)
                 let sealing = try KeysCommand.parse(changed, path).keyIDs[0]
                 return (
-                    changed, Answer(File: path, Sealing: sealing, Added: addsNoKey ? nil : sealing, Removed: dropped)
+                    changed, Report(file: path, sealing: sealing, added: addsNoKey ? nil : sealing, removed: dropped)
                 )
             }
         }
 
-        /// A key with an ID that is not in the ring.
+        /// A new key whose ID is not in the ring.
         private static func newLine(beside ids: [String]) -> String {
             while true {
                 let line = PayloadKeyRing.newLine()
@@ -104,8 +102,8 @@ extension KeysCommand {
             guard let database else {
                 if isForced { return }
                 throw CommandFailure(
-                    .configuration, "Whether payloads need \(ids.joined(separator: ", ")) cannot be looked up.",
-                    hint: "Set DATABASE_URL as the services have it, or add --force if you are certain.")
+                    .configuration, "Cannot check whether payloads need \(ids.joined(separator: ", ")).",
+                    hint: "Set DATABASE_URL as for the services, or add --force if you are certain.")
             }
             let needed = try await StoreSession.with(database) { store in
                 var needed: [String] = []
@@ -118,25 +116,25 @@ extension KeysCommand {
             }
             guard needed.isEmpty else {
                 throw CommandFailure(
-                    .failed, "Payloads still need keys that were to be dropped; nothing was changed.", details: needed,
+                    .failed, "Payloads still need keys that would be dropped. Nothing was changed.", details: needed,
                     hint: "Wait until these payloads have expired.")
             }
         }
     }
 }
 
-/// A change of a key ring file's text: a new key first, old ones dropped. Comments and blank lines stay.
+/// Edits the text of a key ring file: adds a key at the top and drops keys. Keeps comments and blank lines.
 struct KeyRotation: Sendable, Equatable {
-    /// The line of the key that seals from now on; `nil` for none.
+    /// The line of the new key, which seals from now on; `nil` to add none.
     var newLine: String?
-    /// The IDs of keys to drop.
+    /// The IDs of the keys to drop.
     var dropped: Set<String> = []
 
-    /// The IDs that `--keep` and `--remove` ask to drop, in the order of the file.
+    /// The IDs that `--keep` and `--remove` drop, in the order of the file.
     ///
-    /// - Parameter keep: how many keys remain, the new one counted.
-    /// - Throws: ``CommandFailure`` for an ID that is not there, and for a key that cannot be dropped: the one that
-    ///   seals, or has sealed until now, for services may do so until they have read the file again.
+    /// - Parameter keep: the number of keys to keep, including the new one.
+    /// - Throws: ``CommandFailure`` for an unknown ID, and for the key that seals or has sealed until now: services use
+    ///   it until they have reloaded the file.
     static func dropping(
         from ids: [String], keep: Int?, remove: [String], addsKey: Bool
     ) throws -> [String] {
@@ -148,7 +146,7 @@ struct KeyRotation: Sendable, Equatable {
         if let sealing = ids.first, dropped.contains(sealing) {
             throw CommandFailure(
                 .failed, "The key \(sealing) \(addsKey ? "has sealed until now" : "seals") and cannot be dropped.",
-                hint: "Rotate first; drop it when no payload needs it any more.")
+                hint: "Rotate the keys first. Drop this key when no payload needs it any more.")
         }
         return dropped
     }
@@ -164,7 +162,7 @@ struct KeyRotation: Sendable, Equatable {
         return changed.hasSuffix("\n") ? changed : changed + "\n"
     }
 
-    /// The ID of a line with a key; `nil` for a comment or a blank line.
+    /// The ID of a key's line; `nil` for a comment or a blank line.
     private static func id(of line: String) -> String? {
         let field = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }.first
         return field.flatMap { $0.hasPrefix("#") ? nil : String($0) }

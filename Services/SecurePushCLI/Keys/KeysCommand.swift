@@ -5,7 +5,7 @@ import SecurePushCore
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Make, list and rotate the keys that payloads are sealed with.",
+        abstract: "Make, list and rotate the keys that seal payloads.",
         discussion: """
             EXAMPLES
               securepush keys generate --payload-keys-file payload.keys
@@ -17,52 +17,56 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct Generate: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a payload key ring with one key, or a signing key for tokens; never overwrites.",
+            abstract: "Make a payload key ring with one key, or a signing key for tokens. Never overwrites files.",
             discussion: """
                 EXAMPLES
                   securepush keys generate --payload-keys-file payload.keys
                   securepush keys generate --signing-key signing-key.pem --jwks jwks.json
                 """)
 
-        @Option(help: ArgumentHelp("The key ring to make (PAYLOAD_KEYS_FILE).", valueName: "file"))
+        @Option(help: ArgumentHelp("The new key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
         var payloadKeysFile: String?
 
         @Option(help: ArgumentHelp("Make a token signing key (PKCS#8 PEM, P-256) instead.", valueName: "file"))
         var signingKey: String?
 
-        @Option(help: ArgumentHelp("Where its public key goes, as a JWKS document.", valueName: "file"))
+        @Option(help: ArgumentHelp("The JWKS document for its public key.", valueName: "file"))
         var jwks: String?
 
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func validate() throws {
             if (signingKey == nil) != (jwks == nil) {
-                throw ValidationError("--signing-key and --jwks go together.")
+                throw ValidationError("Give --signing-key and --jwks together.")
             }
             if signingKey != nil && payloadKeysFile != nil {
-                throw ValidationError("Make the payload keys and the signing key one after the other.")
+                throw ValidationError(
+                    "Give either --payload-keys-file or --signing-key. Run the command twice for both.")
             }
         }
 
         func run(on console: Console) async throws {
-            struct Answer: Encodable { var Files: [String] }
+            struct Report: Encodable {
+                var files: [String]
+                private enum CodingKeys: String, CodingKey { case files = "Files" }
+            }
             let made: [String]
             if let signingKey, let jwks {
                 for path in [signingKey, jwks] where SecretFile.exists(path) { throw KeysCommand.exists(path) }
-                try SigningKeyFiles.make(signingKey: signingKey, jwks: jwks)
+                try KeysCommand.makeSigningKey(signingKey, jwks: jwks)
                 made = [signingKey, jwks]
             } else {
-                let path = try FileOption.path(payloadKeysFile, "PAYLOAD_KEYS_FILE", flagName: "--payload-keys-file")
+                let path = try KeysCommand.path(payloadKeysFile)
                 guard try SecretFile.create(path, PayloadKeyRing.newLine()) else { throw KeysCommand.exists(path) }
                 made = [path]
             }
-            try console.show(Answer(Files: made), made.map { "made \($0)" }.joined(separator: "\n"))
+            try console.show(Report(files: made), made.map { "made \($0)" }.joined(separator: "\n"))
         }
     }
 
     struct List: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the IDs of a key ring's keys, the sealing one first; never the keys.",
+            abstract: "List the IDs of a key ring's keys, the sealing key first. Never prints keys.",
             discussion: """
                 EXAMPLES
                   securepush keys list --payload-keys-file payload.keys
@@ -76,14 +80,19 @@ struct KeysCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             struct Row: Encodable {
-                var Id: String
-                var Seals: Bool
+                var id: String
+                var seals: Bool
+
+                private enum CodingKeys: String, CodingKey { case id = "Id", seals = "Seals" }
             }
-            let path = try FileOption.path(payloadKeysFile, "PAYLOAD_KEYS_FILE", flagName: "--payload-keys-file")
-            for (index, id) in try KeysCommand.ring(path).keyIDs.enumerated() {
-                try console.show(Row(Id: id, Seals: index == 0), index == 0 ? "\(id)  seals" : id)
+            for (index, id) in try KeysCommand.ring(KeysCommand.path(payloadKeysFile)).keyIDs.enumerated() {
+                try console.show(Row(id: id, seals: index == 0), index == 0 ? "\(id)  seals" : id)
             }
         }
+    }
+
+    static func path(_ file: String?) throws -> String {
+        try Settings().path(file, "PAYLOAD_KEYS_FILE", flag: "--payload-keys-file")
     }
 
     static func ring(_ path: String) throws -> PayloadKeyRing { try parse(try SecretFile.read(path), path) }
@@ -98,16 +107,23 @@ struct KeysCommand: AsyncParsableCommand {
 
     private static func exists(_ path: String) -> CommandFailure {
         CommandFailure(
-            .failed, "\(path) is there already and was left as it is.",
-            hint: "What was sealed or signed with a key is lost with it; move the file away if that is meant.")
+            .failed, "\(path) exists and was not changed.",
+            hint: "Payloads and tokens of a lost key are lost too. To replace the key anyway, move the file away.")
+    }
+
+    /// Makes a token signing key and the JWKS document of its public key. Keeps files that exist.
+    static func makeSigningKey(_ path: String, jwks: String) throws {
+        if !SecretFile.exists(path) { try TokenSigningKey.make(at: path) }
+        if !SecretFile.exists(jwks) { try SecretFile.create(jwks, try TokenSigningKey(path: path).publicJWKS) }
     }
 }
 
-/// The token signing key and the JWKS document of its public key.
-enum SigningKeyFiles {
-    /// Makes what is missing of both; an existing key is kept, and its document made from it.
-    static func make(signingKey: String, jwks: String) throws {
-        if !SecretFile.exists(signingKey) { try TokenSigningKey.make(at: signingKey) }
-        if !SecretFile.exists(jwks) { try SecretFile.create(jwks, try TokenSigningKey(path: signingKey).publicJWKS) }
+extension TokenIssuer {
+    /// - Throws: ``CommandFailure`` with code `configuration` if the file has no signing key.
+    static func make(_ configuration: UserAuthenticationConfiguration, _ keyFile: String) throws -> TokenIssuer {
+        guard let issuer = try TokenIssuer(configuration: configuration) else {
+            throw CommandFailure(.configuration, "\(keyFile) has no signing key.")
+        }
+        return issuer
     }
 }

@@ -6,10 +6,10 @@ import SecurePushCore
 struct TokenCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Get a user's token from the retrieval service, or sign one; prints it.",
+        abstract: "Get a user's token from the retrieval service, or sign one, and print it.",
         discussion: """
-            With --signing-key-file the token is signed here and no service is asked: an operator's tool for tests,
-            where a token may also be one that has expired already.
+            With --signing-key-file the command signs the token itself and contacts no service. This is for tests, which
+            can also need an expired token.
 
             EXAMPLES
               securepush token --user alice --password-file alice.password > alice.token
@@ -23,16 +23,17 @@ struct TokenCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Sign with this key (PKCS#8 PEM, P-256).", valueName: "file"))
     var signingKeyFile: String?
 
-    @Option(help: ArgumentHelp("When the signed token expires (RFC 3339); may be past.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Expiry time of the signed token (RFC 3339); can be in the past.", valueName: "time"))
     var expiresAt: TimeArgument?
 
-    @Option(help: ArgumentHelp("How long the signed token holds; 1h when left out.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Lifetime of the signed token (default: 1h).", valueName: "duration"))
     var expiresIn: DurationArgument?
 
-    @Option(help: ArgumentHelp("The token's issuer (AUTH_ISSUER).", valueName: "text"))
+    @Option(help: ArgumentHelp("The issuer of the signed token (AUTH_ISSUER).", valueName: "text"))
     var issuer: String?
 
-    @Option(help: ArgumentHelp("The token's audience (AUTH_AUDIENCE).", valueName: "text"))
+    @Option(help: ArgumentHelp("The audience of the signed token (AUTH_AUDIENCE).", valueName: "text"))
     var audience: String?
 
     @OptionGroup var password: PasswordOptions
@@ -41,50 +42,47 @@ struct TokenCommand: ConsoleCommand {
 
     func validate() throws {
         if signingKeyFile == nil && (expiresAt != nil || expiresIn != nil) {
-            throw ValidationError("The service decides when its tokens expire; --expires-… need --signing-key-file.")
+            throw ValidationError("--expires-at and --expires-in need --signing-key-file.")
         }
         if expiresAt != nil && expiresIn != nil {
-            throw ValidationError("Give one of --expires-at and --expires-in, not both.")
+            throw ValidationError("Give either --expires-at or --expires-in, not both.")
         }
     }
 
     func run(on console: Console) async throws {
         let name = try UserName.parse(user)
-        let answer = if let signingKeyFile { try sign(name, signingKeyFile) } else { try await request() }
-        try console.show(answer, answer.access_token)
+        let token = if let signingKeyFile { try sign(name, signingKeyFile) } else { try await request() }
+        try console.show(token, token.accessToken)
     }
 
-    /// The form of OAuth's token answers (RFC 6749, 5.1), which `POST /api/token` has too.
-    struct Answer: Codable, Equatable {
-        var access_token: String
-        var token_type: String
-        var expires_in: Int
+    /// The response of `POST /api/token` (RFC 6749, 5.1).
+    private struct Token: Codable {
+        var accessToken: String
+        var tokenType: String
+        var expiresIn: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token", tokenType = "token_type", expiresIn = "expires_in"
+        }
     }
 
-    private func request() async throws -> Answer {
+    private func request() async throws -> Token {
         let client = try retrieval.client()
         let credentials = Credentials.basic(user: user, password: try password.password(of: user))
-        let answer = try await client.send(.post, "/api/token", authorization: credentials.authorization)
-        guard answer.isSuccess else { throw ProblemDocument.failure(answer, from: client.service) }
-        guard let token = try? JSONText.decode(Answer.self, from: answer.body) else {
-            throw CommandFailure(.failed, "retrieval's answer holds no token")
-        }
-        return token
+        let response = try await client.request(.post, "/api/token", authorization: credentials.authorization)
+        return try client.decode(Token.self, from: response)
     }
 
-    private func sign(_ name: UserName, _ keyFile: String) throws -> Answer {
+    private func sign(_ name: UserName, _ keyFile: String) throws -> Token {
         let environment = ProcessInfo.processInfo.environment
-        // The token of a user of the file ends with the user's password; a test's user may be in no file.
+        // A token of a user of the users file is bound to the user's password. Users of tests can be in no file.
         let usersFile = try environment["AUTH_USERS_FILE"].flatMap { path in
             try UsersFile(path: path).list().contains(name) ? path : nil
         }
         let configuration = UserAuthenticationConfiguration(
             issuer: issuer ?? environment["AUTH_ISSUER"], audience: audience ?? environment["AUTH_AUDIENCE"],
             usersFile: usersFile, signingKeyFile: keyFile, tokenTTL: expiresIn?.duration ?? .seconds(3600))
-        guard let tokens = try TokenIssuer(configuration: configuration) else {
-            throw CommandFailure(.configuration, "\(keyFile) holds no signing key")
-        }
-        let token = try tokens.issue(to: name, now: .now, expiresAt: expiresAt?.time)
-        return Answer(access_token: token.token, token_type: "Bearer", expires_in: token.expiresIn)
+        let token = try TokenIssuer.make(configuration, keyFile).issue(to: name, now: .now, expiresAt: expiresAt?.time)
+        return Token(accessToken: token.token, tokenType: "Bearer", expiresIn: token.expiresIn)
     }
 }

@@ -5,7 +5,7 @@ import SecurePushCore
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
-        abstract: "Add, list and remove users with passwords (Basic credentials).",
+        abstract: "Add, list and remove users with passwords (Basic authentication).",
         discussion: """
             EXAMPLES
               securepush users add alice --users-file users
@@ -15,29 +15,31 @@ struct UsersCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Remove.self])
 
     struct FileOptions: ParsableArguments {
-        @Option(help: ArgumentHelp("The file of users (AUTH_USERS_FILE).", valueName: "file"))
+        @Option(help: ArgumentHelp("The users file (AUTH_USERS_FILE).", valueName: "file"))
         var usersFile: String?
 
         func open() throws -> UsersFile {
-            UsersFile(path: try FileOption.path(usersFile, "AUTH_USERS_FILE", flagName: "--users-file"))
+            UsersFile(path: try Settings().path(usersFile, "AUTH_USERS_FILE", flag: "--users-file"))
         }
     }
 
-    struct Answer: Encodable, Equatable {
-        var User: String
-        var Status: String
+    private struct Row: Encodable {
+        var user: String
+        var status: String?
+
+        private enum CodingKeys: String, CodingKey { case user = "User", status = "Status" }
     }
 
     struct Add: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a user; the password comes from standard input or a file. Makes the file.",
+            abstract: "Add a user with a password from standard input or a file. Creates the users file.",
             discussion: """
                 EXAMPLES
                   securepush users add alice --users-file users --password-file alice.password
                 """)
 
-        @Argument(help: "The user's name.") var name: String
-        @Flag(help: "Give a user who is there already a new password.") var replace = false
+        @Argument(help: "The name of the user.") var name: String
+        @Flag(help: "Replace the password of an existing user.") var replace = false
         @OptionGroup var file: FileOptions
         @OptionGroup var password: PasswordOptions
         @OptionGroup(title: "Output") var output: OutputOptions
@@ -46,13 +48,13 @@ struct UsersCommand: AsyncParsableCommand {
             let user = try UserName.parse(name)
             let users = try file.open()
             try users.add(user, password: try password.password(of: name), replacing: replace)
-            try console.show(Answer(User: name, Status: "added"), "added \(name.printable) to \(users.path)")
+            try console.show(Row(user: name, status: "added"), "added \(name.printable) to \(users.path)")
         }
     }
 
     struct List: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the users, one a line.",
+            abstract: "List the users, one per line.",
             discussion: """
                 EXAMPLES
                   securepush users list --users-file users
@@ -62,8 +64,7 @@ struct UsersCommand: AsyncParsableCommand {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(on console: Console) async throws {
-            struct Row: Encodable { var User: String }
-            for user in try file.open().list() { try console.show(Row(User: user.text), user.text.printable) }
+            for user in try file.open().list() { try console.show(Row(user: user.text), user.text.printable) }
         }
     }
 
@@ -75,7 +76,7 @@ struct UsersCommand: AsyncParsableCommand {
                   securepush users remove alice --users-file users
                 """)
 
-        @Argument(help: "The user's name.") var name: String
+        @Argument(help: "The name of the user.") var name: String
         @OptionGroup var file: FileOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -83,17 +84,7 @@ struct UsersCommand: AsyncParsableCommand {
             let user = try UserName.parse(name)
             let users = try file.open()
             try users.remove(user)
-            try console.show(Answer(User: name, Status: "removed"), "removed \(name.printable) from \(users.path)")
+            try console.show(Row(user: name, status: "removed"), "removed \(name.printable) from \(users.path)")
         }
-    }
-}
-
-extension UserName {
-    /// A name given on the command line.
-    static func parse(_ text: String) throws -> UserName {
-        guard let user = UserName(text) else {
-            throw CommandFailure(.usage, "A user's name has 1 to 1,024 bytes of UTF-8 and no control characters.")
-        }
-        return user
     }
 }

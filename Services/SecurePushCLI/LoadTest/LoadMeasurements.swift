@@ -1,31 +1,32 @@
+import Histogram
 import SecurePushCore
 import Synchronization
 
-/// All that a load test has measured so far. Shared by everything that runs, and readable at any time, so that an
-/// interrupted test can still tell what it saw.
+/// The measurements of a load test so far, shared by all its tasks. They can be read at any time, so that an
+/// interrupted test still has results.
 ///
-/// Memory is bounded by the IDs: 16 bytes for each accepted notification.
-final class LoadLedger: Sendable {
-    /// How many notifications are looked at one by one for the time that their dispatch took.
+/// Uses 16 bytes of memory for each accepted notification.
+final class LoadMeasurements: Sendable {
+    /// The number of notifications whose dispatch latency is measured.
     static let sampleSize = 2000
-    /// Requests fail and nothing was accepted for this long: the service is gone.
+    /// Sending stops if every request has failed for this long.
     static let patience = Duration.seconds(10)
 
     struct State: Sendable {
         var pacer: LoadPacer
-        /// When sending began and ended.
+        /// Start and end of sending.
         var began: ContinuousClock.Instant?
         var ended: ContinuousClock.Instant?
         var lastAccepted: ContinuousClock.Instant?
-        var accepted = HdrHistogram()
-        /// How many were not accepted, by reason.
+        var accepted = LatencyHistogram()
+        /// The number of notifications that were not accepted, by reason.
         var failures: [String: Int] = [:]
         var ids: [NotificationID] = []
-        /// Those to be looked at that have not been seen at their end yet.
+        /// Samples whose dispatch is not known to be complete.
         var samples: [NotificationID] = []
         var dispatch = DispatchFigures()
         var reads = ReadFigures()
-        /// What kept the test from measuring what it should, one sentence each.
+        /// Sentences that say what could not be measured.
         var problems: [String] = []
         var isGivenUp = false
 
@@ -38,11 +39,11 @@ final class LoadLedger: Sendable {
 
     init(_ plan: LoadPlan) {
         self.plan = plan
-        stride = (plan.count + LoadLedger.sampleSize - 1) / LoadLedger.sampleSize
+        stride = (plan.count + LoadMeasurements.sampleSize - 1) / LoadMeasurements.sampleSize
         state = Mutex(State(pacer: LoadPacer(plan)))
     }
 
-    /// Everything, for the end: while it is kept, the next record would have to copy all IDs.
+    /// A copy for the end of the test. Keeping it earlier would make the next record copy all IDs.
     var snapshot: State { state.withLock { $0 } }
 
     @discardableResult
@@ -57,10 +58,10 @@ final class LoadLedger: Sendable {
         }
     }
 
-    /// The next request; `nil` when there is none left, or no use in sending it.
+    /// The next request; `nil` if there are no more, or sending was stopped.
     func take() -> LoadPacer.Ticket? { state.withLock { $0.isGivenUp ? nil : $0.pacer.take() } }
 
-    /// Notes what became of a notification whose request began, or should have begun, at `start`.
+    /// Records the result of a notification whose request was due at `start`.
     func record(_ notification: Int, _ result: PushResult, start: ContinuousClock.Instant) {
         let now = ContinuousClock.now
         state.withLock { state in
@@ -68,14 +69,16 @@ final class LoadLedger: Sendable {
             case .accepted(let id):
                 if state.ids.count.isMultiple(of: stride) { state.samples.append(id) }
                 state.ids.append(id)
-                state.accepted.record((now - start).microseconds)
+                state.accepted.record(now - start)
                 state.lastAccepted = now
                 if plan.isForDevice(notification) { state.reads.expected += 1 }
             case .failed(let reason):
                 state.failures[reason, default: 0] += 1
-                guard let last = state.lastAccepted, now - last > LoadLedger.patience, !state.isGivenUp else { return }
+                guard let last = state.lastAccepted, now - last > LoadMeasurements.patience, !state.isGivenUp else {
+                    return
+                }
                 state.isGivenUp = true
-                state.problems.append("Sending was given up: every request has failed for 10 s.")
+                state.problems.append("Sending stopped because every request failed for 10 s.")
             }
         }
     }
@@ -83,7 +86,7 @@ final class LoadLedger: Sendable {
     func endSending(at time: ContinuousClock.Instant) {
         state.withLock { state in
             state.ended = time
-            // The last one tells when the backlog was gone.
+            // The last one shows when the backlog was empty.
             if let last = state.ids.max(), !state.samples.contains(last), !state.dispatch.seen.contains(last) {
                 state.samples.append(last)
             }
@@ -94,66 +97,85 @@ final class LoadLedger: Sendable {
 
     // MARK: Dispatch
 
-    /// Takes samples out to be looked at, the oldest first.
-    func takeSamples(_ most: Int) -> [NotificationID] {
+    /// Removes the oldest samples.
+    func takeSamples(_ count: Int) -> [NotificationID] {
         state.withLock { state in
-            let taken = Array(state.samples.prefix(most))
+            let taken = Array(state.samples.prefix(count))
             state.samples.removeFirst(taken.count)
             return taken
         }
     }
 
-    /// Notes a sample's state; one that is not at its end comes up again after the others.
-    func note(_ id: NotificationID, _ seen: PushedState) {
+    /// Records the state of a sample. A sample that is not final goes to the end of the list.
+    func note(_ id: NotificationID, _ pushed: PushedState) {
         state.withLock { state in
-            if seen.status.isFinal { state.dispatch.note(id, seen) } else { state.samples.append(id) }
+            if pushed.status.isFinal { state.dispatch.note(id, pushed) } else { state.samples.append(id) }
         }
     }
 
     func putBack(_ id: NotificationID) { state.withLock { $0.samples.append(id) } }
 }
 
-extension Duration {
-    /// Whole microseconds.
-    var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+/// Latencies in microseconds: percentiles with three significant digits (Gil Tene's HdrHistogram); mean, minimum and
+/// maximum are exact.
+struct LatencyHistogram: Sendable, Equatable {
+    private var histogram = Histogram<UInt64>()
+    private var sum = 0.0
+
+    var count: Int { Int(histogram.totalCount) }
+    /// 0 without values, like ``minimum``, ``maximum`` and ``percentile(_:)``.
+    var mean: Double { count == 0 ? 0 : sum / Double(count) }
+    var minimum: UInt64 { count == 0 ? 0 : histogram.min }
+    var maximum: UInt64 { count == 0 ? 0 : histogram.maxRecorded }
+
+    /// A negative duration counts as 0.
+    mutating func record(_ duration: Duration) {
+        let (seconds, attoseconds) = max(.zero, duration).components
+        let value = UInt64(seconds) * 1_000_000 + UInt64(attoseconds / 1_000_000_000_000)
+        histogram.record(value)
+        sum += Double(value)
+    }
+
+    /// - Parameter percent: 0 to 100.
+    func percentile(_ percent: Double) -> UInt64 { count == 0 ? 0 : histogram.valueAtPercentile(percent) }
 }
 
-/// What is known of the dispatch of a load test's notifications.
+/// The dispatch figures of a load test.
 struct DispatchFigures: Sendable, Equatable {
-    /// From acceptance to the hub's answer for the last platform, by the services' own clocks; a sample.
-    var latency = HdrHistogram()
+    /// Of the samples: from acceptance to the hub's response for the last platform, by the services' clocks.
+    var latency = LatencyHistogram()
     private(set) var seen: Set<NotificationID> = []
     private(set) var firstCreated: Timestamp?
     private(set) var lastCreated: Timestamp?
     private(set) var lastSent: Timestamp?
-    /// How many have ended how, all of them counted; `nil` before that was done.
+    /// The number of final notifications by status; `nil` if not counted yet.
     var statuses: [NotificationStatus: Int]?
-    /// Accepted and not at their end, as far as counted.
+    /// Accepted notifications that are not final.
     var pending: Int?
 
-    /// Takes a sample that is at its end.
+    /// Records a final sample.
     mutating func note(_ id: NotificationID, _ state: PushedState) {
         guard seen.insert(id).inserted else { return }
         firstCreated = min(firstCreated ?? state.createdAt, state.createdAt)
         lastCreated = max(lastCreated ?? state.createdAt, state.createdAt)
         guard let sentAt = state.sentAt else { return }
         lastSent = max(lastSent ?? sentAt, sentAt)
-        latency.record((sentAt - state.createdAt).microseconds)
+        latency.record(sentAt - state.createdAt)
     }
 
-    /// From the first acceptance to the last answer of the hub.
+    /// From the first acceptance to the hub's last response.
     var duration: Duration? {
         guard let firstCreated, let lastSent else { return nil }
         return max(.zero, lastSent - firstCreated)
     }
 
-    /// From the last acceptance to the last answer of the hub: the backlog that was left when sending ended.
+    /// From the last acceptance to the hub's last response: the time to drain the backlog.
     var drain: Duration? {
         guard let lastCreated, let lastSent else { return nil }
         return max(.zero, lastSent - lastCreated)
     }
 
-    /// How many reached the end of dispatching.
+    /// The number of final notifications.
     var ended: Int { statuses?.values.reduce(0, +) ?? 0 }
 
     var perSecond: Double? {
@@ -162,13 +184,13 @@ struct DispatchFigures: Sendable, Equatable {
     }
 }
 
-/// What the simulated devices of a load test have seen.
+/// The figures of the simulated devices.
 struct ReadFigures: Sendable, Equatable {
     /// From acceptance to the payload on the device.
-    var latency = HdrHistogram()
-    /// How many payloads the devices should read: those accepted for their users.
+    var latency = LatencyHistogram()
+    /// Accepted notifications for the devices' users.
     var expected = 0
-    /// Pushes of notifications that had been read before.
+    /// Pushes of notifications that were already read.
     var repeated = 0
     var failures: [String: Int] = [:]
 

@@ -1,60 +1,56 @@
 import SecurePushCore
 
-/// What a load test does.
+/// The parameters of a load test.
 struct LoadPlan: Sendable, Equatable {
-    static let counts = 1...1_000_000
-
     /// Notifications to push.
     var count = 1000
-    /// Notifications to begin a second; `nil` is as fast as they are taken.
+    /// Notifications per second; `nil` for no limit.
     var rate: Int?
-    /// Requests under way at the most, each on a connection of its own.
+    /// Maximum number of concurrent requests, each on its own connection.
     var concurrency = 64
-    /// Notifications a request.
+    /// Notifications per request.
     var batch = 1
-    /// Whether requests go to the batch route, also those of one notification.
+    /// Whether to use the batch route, even for one notification.
     var usesBatchRoute = false
-    /// Users who take turns.
+    /// Number of simulated users, who take turns.
     var recipients = 100
-    /// The one user, instead of many made up.
+    /// Send everything to this user instead.
     var recipient: String?
-    /// Of the payload, in bytes.
+    /// In bytes.
     var payloadSize = 100
     var platforms: [String] = []
-    /// Of the first recipients, one each.
+    /// The first recipients, up to this number, have one device each.
     var devices = 0
-    /// Whether to wait until everything was dispatched, and read by the devices.
+    /// Whether to wait until everything is dispatched, and read by the devices.
     var waits = true
-    /// How long nothing may have moved before waiting is given up.
+    /// Stop waiting after this time without progress.
     var drainTimeout = Duration.seconds(60)
 
-    /// The user that a notification goes to: 0 up to ``recipients``.
+    /// The index of the user that gets a notification: 0 up to ``recipients``.
     func recipientIndex(of notification: Int) -> Int { recipient == nil ? notification % recipients : 0 }
 
-    /// The name of a user.
+    /// The name of the user with this index.
     func name(ofRecipient index: Int) -> String {
         if let recipient { return recipient }
         let number = String(index + 1)
         return "load-" + String(repeating: "0", count: max(0, 6 - number.count)) + number
     }
 
-    /// How many users there are.
+    /// The number of users.
     var recipientCount: Int { recipient == nil ? recipients : 1 }
 
     /// Whether a notification goes to a user with a device.
     func isForDevice(_ notification: Int) -> Bool { recipientIndex(of: notification) < devices }
 }
 
-/// Gives out the requests of a load test, and says when each is to begin. A value without a clock: times are offsets
-/// from the beginning of the test.
+/// The schedule of a load test's requests. Has no clock: times are offsets from the start of the test.
 struct LoadPacer: Sendable, Equatable {
     /// One request.
     struct Ticket: Sendable, Equatable {
-        /// Which notifications it carries, numbered from 0.
+        /// The numbers of its notifications, from 0.
         var notifications: Range<Int>
-        /// When it is to begin; `nil` is at once. Nothing that goes on moves it, so that a request that had to wait for
-        /// a slow one before it counts its waiting as well: figures that leave it out flatter the service
-        /// ("coordinated omission").
+        /// When to send it; `nil` for at once. A slow request does not shift later ones, so the latency of a delayed
+        /// request includes the delay. Leaving it out would make the service look faster ("coordinated omission").
         var start: Duration?
     }
 
@@ -69,14 +65,14 @@ struct LoadPacer: Sendable, Equatable {
         rate = plan.rate
     }
 
-    /// How many notifications were given out.
+    /// The number of notifications handed out.
     var given: Int { next }
 
-    /// The next request; `nil` when there is none left.
+    /// The next request; `nil` if all were handed out.
     mutating func take() -> Ticket? {
         guard next < count else { return nil }
         let range = next..<min(next + batch, count)
-        // From the number each time, so that no rounding adds up.
+        // Computed from the number, so that rounding errors do not add up.
         let start = rate.map { rate in
             let (seconds, rest) = range.lowerBound.quotientAndRemainder(dividingBy: rate)
             return Duration.seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / rate)
@@ -86,17 +82,17 @@ struct LoadPacer: Sendable, Equatable {
     }
 }
 
-/// The request bodies of a load test; all but the recipient is prepared once.
+/// The request bodies of a load test. Everything except the recipient is prepared once.
 struct LoadMessage: Sendable {
     let plan: LoadPlan
-    /// What every notification carries, as its readers get it.
+    /// The payload of every notification.
     let payload: String
     private let prefix: [UInt8]
     private let suffix: [UInt8]
     /// The one recipient as JSON.
     private let recipient: [UInt8]?
 
-    /// - Parameter run: tells this test's payloads from those of another, as far as the payload has room for it.
+    /// - Parameter run: distinguishes the payloads of this test from other tests, if the payload is long enough.
     init(_ plan: LoadPlan, run: String = String(UInt64.random(in: .min ... .max), radix: 36)) throws {
         self.plan = plan
         let mark = "load-test \(run) "
@@ -108,7 +104,7 @@ struct LoadMessage: Sendable {
         recipient = try plan.recipient.map { Array(try JSONText.encode($0).utf8) }
     }
 
-    /// The JSON of one notification, or of one a line.
+    /// The JSON of one notification, or of several, one per line.
     func body(_ notifications: Range<Int>, inLines: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(notifications.count * (prefix.count + suffix.count + (recipient?.count ?? 16) + 1))

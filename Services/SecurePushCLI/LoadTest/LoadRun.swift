@@ -1,24 +1,24 @@
 import SecurePushCore
 import Synchronization
 
-/// One load test from its beginning to its end.
+/// Runs a load test.
 struct LoadRun: Sendable {
     let target: any LoadTarget
-    let ledger: LoadLedger
+    let measurements: LoadMeasurements
     let stop: StopRequest
-    /// The simulated devices, if there are any.
+    /// The simulated devices; `nil` for none.
     var devices: LoadDevices?
 
-    /// - Throws: when nothing could be measured; otherwise the ledger tells what could not.
+    /// - Throws: if nothing could be measured. Later errors become problems in the measurements.
     func run() async throws {
         guard let devices else { return try await sendAndWatch() }
         try await devices.register()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await devices.listen() }
-                try await devices.connected()
+                try await devices.waitUntilConnected()
                 try await sendAndWatch()
-                if ledger.plan.waits { try await devices.finished(stop) }
+                if measurements.plan.waits { try await devices.waitUntilRead(stop) }
                 group.cancelAll()
             }
         } catch {
@@ -29,44 +29,44 @@ struct LoadRun: Sendable {
     }
 
     private func sendAndWatch() async throws {
-        let watch = DispatchWatch(target: target, ledger: ledger, stop: stop)
+        let watch = DispatchWatch(target: target, measurements: measurements, stop: stop)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            if ledger.plan.waits { group.addTask { try await watch.run() } }
+            if measurements.plan.waits { group.addTask { try await watch.run() } }
             do {
-                try await LoadSender(target: target, ledger: ledger, stop: stop).run()
+                try await LoadSender(target: target, measurements: measurements, stop: stop).run()
             } catch let failure as CommandFailure {
-                guard ledger.update({ $0.accepted.count > 0 }) else { throw failure }
-                ledger.note(problem: failure.message)
+                guard measurements.update({ $0.accepted.count > 0 }) else { throw failure }
+                measurements.note(problem: failure.message)
             }
             try await group.waitForAll()
         }
     }
 }
 
-/// Sends a load test's requests: as many workers as requests may be under way.
+/// Sends the requests of a load test, with one worker per concurrent request.
 struct LoadSender: Sendable {
-    /// After a request that failed, so that a service that is away is not hammered.
+    /// Avoids a busy loop while the service is unreachable.
     static let pauseAfterFailure = Duration.milliseconds(100)
 
     let target: any LoadTarget
-    let ledger: LoadLedger
+    let measurements: LoadMeasurements
     let stop: StopRequest
 
-    /// Returns when all were sent and answered, or the stop was requested and those under way were answered.
+    /// Returns when all requests have responses, or after a stop request, when the requests in flight have them.
     ///
-    /// - Throws: why the service refuses what the test sends.
+    /// - Throws: if the service refuses the requests of this test.
     func run() async throws {
         let start = ContinuousClock.now
-        ledger.begin(at: start)
-        defer { ledger.endSending(at: .now) }
+        measurements.begin(at: start)
+        defer { measurements.endSending(at: .now) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<ledger.plan.concurrency { group.addTask { try await work(from: start) } }
+            for _ in 0..<measurements.plan.concurrency { group.addTask { try await work(from: start) } }
             try await group.waitForAll()
         }
     }
 
     private func work(from start: ContinuousClock.Instant) async throws {
-        while !stop.isRequested, let ticket = ledger.take() {
+        while !stop.isRequested, let ticket = measurements.take() {
             var began = ContinuousClock.now
             if let offset = ticket.start {
                 let intended = start + offset
@@ -74,47 +74,47 @@ struct LoadSender: Sendable {
                 began = intended
             }
             var failed = false
-            let ledger = ledger
+            let measurements = measurements
             let time = began
             try await target.push(ticket.notifications) { notification, result in
-                ledger.record(notification, result, start: time)
+                measurements.record(notification, result, start: time)
                 if case .failed = result { failed = true }
             }
             if failed { try await Task.sleep(for: LoadSender.pauseAfterFailure) }
         }
     }
 
-    /// - Returns: false when the test is to stop before that time.
+    /// - Returns: false if the test is stopped before that time.
     private func wait(until time: ContinuousClock.Instant) async throws -> Bool {
         while true {
             let left = time - .now
             if left <= .zero { return true }
-            // In steps, for a low rate may have to wait long.
+            // Sleeps in steps, so that a stop is noticed during long waits.
             try await Task.sleep(for: min(left, .milliseconds(200)), tolerance: .zero)
             if stop.isRequested { return false }
         }
     }
 }
 
-/// What became of one notification that was pushed.
+/// The result of sending one notification.
 enum PushResult: Sendable, Equatable {
     case accepted(NotificationID)
-    /// Not taken, with the reason that failures are counted by: a status (`503`), or words (`no answer in time`).
+    /// With the reason to count: a status (`503`) or words (`no answer in time`).
     case failed(String)
 }
 
-/// How far a notification has come, as its sender is told.
+/// The state of a notification.
 struct PushedState: Sendable, Equatable {
     var createdAt: Timestamp
     var status: NotificationStatus
-    /// When the hub had taken it for the last platform that took it.
+    /// When the hub accepted the push for the last platform.
     var sentAt: Timestamp?
 }
 
 /// A page of the sender's notifications, newest first.
 struct PushedPage: Sendable, Equatable {
     var notifications: [(id: NotificationID, status: NotificationStatus)]
-    /// Where the next page begins.
+    /// The start of the next page.
     var next: NotificationID?
 
     static func == (lhs: PushedPage, rhs: PushedPage) -> Bool {
@@ -122,32 +122,32 @@ struct PushedPage: Sendable, Equatable {
     }
 }
 
-/// The ingest service, as a load test uses it.
+/// The ingest service, or a fake in tests.
 protocol LoadTarget: Sendable {
-    /// Pushes notifications in one request, and reports each as soon as the answer tells.
+    /// Sends notifications in one request and reports each result as soon as it is known.
     ///
-    /// - Throws: when the service refuses the request for what it is; every other one would fare the same.
+    /// - Throws: if the service refuses the request and would refuse every other one too.
     func push(_ notifications: Range<Int>, report: @escaping (Int, PushResult) -> Void) async throws
 
     func state(of id: NotificationID) async throws -> PushedState
 
-    /// - Parameter id: only older ones than this.
+    /// - Parameter id: only notifications older than this one.
     func page(before id: NotificationID?) async throws -> PushedPage
 }
 
 extension NotificationStatus {
-    /// Whether dispatching has nothing left to do.
+    /// Whether the dispatch is complete.
     var isFinal: Bool { self != .accepted && self != .queued }
 }
 
-/// What a load test shows while it runs.
+/// The progress of a load test.
 struct LoadProgress: Sendable {
     enum Phase: Sendable, Equatable {
         case preparing
         case sending
-        /// Sent; what was accepted is on its way to the hub.
+        /// Everything is sent, but not dispatched yet.
         case dispatching
-        /// Dispatched; the devices read.
+        /// Everything is dispatched, but not read by the devices yet.
         case reading
     }
 
@@ -158,13 +158,13 @@ struct LoadProgress: Sendable {
     /// Since sending began.
     var elapsed: Duration
     var rate: Int?
-    /// How many are not at the end of their dispatch; `nil` before they were counted.
+    /// Notifications whose dispatch is not complete; `nil` if not counted yet.
     var pending: Int?
-    /// Samples of the dispatch: how many have ended, and how many are looked at.
+    /// Samples whose dispatch is complete, and all samples.
     var samples: (ended: Int, all: Int) = (0, 0)
     var reads: (done: Int, expected: Int) = (0, 0)
 
-    init(_ state: LoadLedger.State, plan: LoadPlan, now: ContinuousClock.Instant) {
+    init(_ state: LoadMeasurements.State, plan: LoadPlan, now: ContinuousClock.Instant) {
         total = plan.count
         rate = plan.rate
         accepted = state.ids.count
@@ -192,10 +192,10 @@ struct LoadProgress: Sendable {
     var line: String {
         let faults = failed > 0 ? "  \(failed.grouped) failed" : ""
         switch phase {
-        case .preparing: return "preparing  devices register"
+        case .preparing: return "preparing  registering devices"
         case .sending: return "sending  " + share(accepted + failed, total) + speed + faults + timeLeft
         case .dispatching:
-            if let pending { return "counting  \(pending.grouped) of \(accepted.grouped) not counted yet" + faults }
+            if let pending { return "counting  \(pending.grouped) of \(accepted.grouped) not dispatched yet" + faults }
             return "dispatching  \(percent(samples.ended, samples.all)) of the samples" + faults
         case .reading: return "reading  " + share(reads.done, reads.expected)
         }
@@ -222,7 +222,7 @@ struct LoadProgress: Sendable {
     private func percent(_ part: Int, _ whole: Int) -> String { whole > 0 ? "\(part * 100 / whole)%" : "0%" }
 }
 
-/// Asks what runs to come to its end early, keeping what it has; cancelling would lose requests that are under way.
+/// Asks a test to end early and keep its results. Cancellation would lose the requests in flight.
 final class StopRequest: Sendable {
     private let requested = Atomic<Bool>(false)
 

@@ -5,9 +5,9 @@ import SecurePushCore
 struct SendCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send a secret to users; prints the IDs of the notifications.",
+        abstract: "Send a secret to users and print the IDs of the notifications.",
         discussion: """
-            The payload is sealed by the ingest service; only its ID crosses the broker, the hub and the push networks.
+            The ingest service seals the payload. Only its ID passes through the broker, the hub and the push networks.
 
             EXAMPLES
               securepush send --to alice --payload "Your results are in."
@@ -16,53 +16,52 @@ struct SendCommand: ConsoleCommand {
               securepush send --to alice --payload hello --presentation alert --title "Your bank"
             """)
 
-    @Option(help: ArgumentHelp("A recipient; repeat it for more, up to 1,000.", valueName: "name"))
+    @Option(help: ArgumentHelp("A recipient. Repeat it for more, up to 1,000.", valueName: "name"))
     var to: [String]
 
-    @Option(help: ArgumentHelp("The secret; - reads standard input, less one line end.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp("The secret. - reads standard input without its last line end.", valueName: "text"))
     var payload: String
 
     @Flag(help: "The payload is a JSON value, sent exactly as written.")
     var jsonPayload = false
 
-    @Option(help: "Wake the app in the background (silent), or show a generic text first (alert).")
+    @Option(help: "Wake the app in the background (silent), or show a generic alert first (alert).")
     var presentation: Presentation?
 
-    @Option(help: ArgumentHelp("The generic title of an alert; nothing secret.", valueName: "text"))
+    @Option(help: ArgumentHelp("The title of the alert. Must not be secret.", valueName: "text"))
     var title: String?
 
-    @Option(help: ArgumentHelp("The generic text of an alert; nothing secret.", valueName: "text"))
+    @Option(help: ArgumentHelp("The text of the alert. Must not be secret.", valueName: "text"))
     var body: String?
 
     @Option(
-        help: ArgumentHelp("apple, fcmv1, windows, ...; repeat it for more. All, when left out.", valueName: "name"))
+        help: ArgumentHelp("apple, fcmv1, windows, ... Repeat it for more (default: all).", valueName: "name"))
     var platform: [String] = []
 
-    @Option(help: ArgumentHelp("Not readable from this time on (RFC 3339).", valueName: "time"))
+    @Option(help: ArgumentHelp("Expiry time (RFC 3339). The payload cannot be read afterwards.", valueName: "time"))
     var expiresAt: TimeArgument?
 
-    @Option(help: ArgumentHelp("Not readable after this long: 90s, 15m, 2h, 7d.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Expiry as a duration from now: 90s, 15m, 2h, 7d.", valueName: "duration"))
     var expiresIn: DurationArgument?
 
-    @Option(help: ArgumentHelp("A later push with this key replaces an earlier one on the device.", valueName: "key"))
+    @Option(help: ArgumentHelp("A later push with the same key replaces this one on the device.", valueName: "key"))
     var collapseKey: String?
 
-    @Option(help: "Urgency towards Android devices.")
+    @Option(help: "Priority on Android devices.")
     var priority: Priority?
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if to.isEmpty { throw ValidationError("Name a recipient by --to NAME.") }
-        for name in to where UserName(name) == nil {
-            throw ValidationError("A recipient has 1 to 1,024 bytes and no control characters.")
-        }
+        if to.isEmpty { throw ValidationError("Give at least one recipient with --to NAME.") }
+        for name in to { try UserName.validate(name, as: "recipient") }
         if expiresAt != nil && expiresIn != nil {
-            throw ValidationError("Give one of --expires-at and --expires-in, not both.")
+            throw ValidationError("Give either --expires-at or --expires-in, not both.")
         }
         if (title != nil || body != nil) && presentation != .alert {
-            throw ValidationError("--title and --body are the text of an alert: add --presentation alert.")
+            throw ValidationError("--title and --body need --presentation alert.")
         }
     }
 
@@ -70,18 +69,17 @@ struct SendCommand: ConsoleCommand {
         let text = payload == "-" ? try StandardInput.readAll().droppingLineEnd : payload
         let body = try notification(payload: text, now: .now).json()
         let client = try ingest.client()
-        let answer = try await client.send(
-            .post, "/api/notifications", authorization: try ingest.credentials().authorization, json: body)
-        guard answer.isSuccess else { throw ProblemDocument.failure(answer, from: client.service) }
-        if console.isJSON { return console.line(answer.body.droppingLineEnd) }
-        for id in try SendAnswer.ids(answer.body) { console.line(id.printable) }
+        let response = try await client.request(
+            .post, "/api/notifications", authorization: try ingest.authorization(), json: body)
+        if console.isJSON { return console.line(response.body.droppingLineEnd) }
+        for id in try SendResponse.ids(response.body) { console.line(id.printable) }
     }
 
-    /// The request that the flags describe.
+    /// The request body for the flags.
     func notification(payload text: String, now: Timestamp) throws -> NotificationBody {
         if jsonPayload && !JSONText.isValid(text) {
             throw CommandFailure(
-                .usage, "The payload is not JSON.", hint: "Without --json-payload it is sent as a text.")
+                .usage, "The payload is not JSON.", hint: "Without --json-payload it is sent as text.")
         }
         return NotificationBody(
             recipients: to, payloadJSON: jsonPayload ? text : try JSONText.encode(text), presentation: presentation,
@@ -91,21 +89,25 @@ struct SendCommand: ConsoleCommand {
     }
 }
 
-/// The IDs in the answer to one recipient, or to many.
-enum SendAnswer {
-    private struct One: Decodable { var Id: String }
-    private struct Many: Decodable { var Notifications: [One] }
+/// The response for one recipient, or for several.
+enum SendResponse {
+    private struct One: Decodable {
+        var id: String
+        private enum CodingKeys: String, CodingKey { case id = "Id" }
+    }
+    private struct Many: Decodable {
+        var notifications: [One]
+        private enum CodingKeys: String, CodingKey { case notifications = "Notifications" }
+    }
 
     static func ids(_ body: String) throws -> [String] {
-        if let many = try? JSONText.decode(Many.self, from: body) { return many.Notifications.map(\.Id) }
-        if let one = try? JSONText.decode(One.self, from: body) { return [one.Id] }
-        throw CommandFailure(.failed, "ingest accepted the notification, but its answer holds no ID")
+        if let many = try? JSONText.decode(Many.self, from: body) { return many.notifications.map(\.id) }
+        if let one = try? JSONText.decode(One.self, from: body) { return [one.id] }
+        throw CommandFailure(.failed, "ingest accepted the notification, but its response has no ID.")
     }
 }
 
-/// The body of `POST /api/notifications`.
-///
-/// Written as text, so that a JSON payload travels exactly as it was given, numbers too.
+/// The body of `POST /api/notifications`, written as text so that a JSON payload is sent unchanged, numbers too.
 struct NotificationBody: Sendable, Equatable {
     var recipients: [String]
     /// One JSON value.

@@ -2,26 +2,26 @@ import Crypto
 import Foundation
 import NIOSSL
 
-/// A TLS certificate for the hub emulator on this machine, for clients that take `https` only.
+/// A TLS certificate for the hub emulator on this machine, for clients that accept only `https`.
 ///
-/// It is signed by a root of its own, which clients are told to trust. The root's private key is not kept: nobody can
-/// sign anything else with it later, so trusting it is trusting this one certificate.
+/// Its own root signs it, and clients must trust that root. The root's private key is not stored, so it can never sign
+/// another certificate.
 struct LocalCertificate: Sendable {
-    /// How long a certificate is good.
+    /// In seconds.
     static let validity = 365 * 86_400
-    /// It is made anew when it is good for less than this.
+    /// Renewed when less than this is left, in seconds.
     static let renewal = 30 * 86_400
 
     /// PEM files (RFC 7468).
     var rootFile: String
     var certificateFile: String
     var keyFile: String
-    /// Names and IP addresses that it is for.
+    /// Host names and IP addresses.
     var hosts: [String]
 
-    /// Makes the three files, unless they are there and good for a while.
+    /// Creates the three files, unless they exist and need no renewal yet.
     ///
-    /// - Returns: the files that were made.
+    /// - Returns: the new files.
     func make(now: Date = Date()) throws -> [String] {
         let files = [rootFile, certificateFile, keyFile]
         if files.allSatisfy(SecretFile.exists), try goodUntil() > now + TimeInterval(Self.renewal) { return [] }
@@ -40,12 +40,12 @@ struct LocalCertificate: Sendable {
         return files
     }
 
-    /// When the certificate ends.
+    /// When the certificate expires.
     func goodUntil() throws -> Date {
         guard let certificate = try? NIOSSLCertificate.fromPEMFile(certificateFile).first else {
             throw CommandFailure(
-                .configuration, "\(certificateFile) holds no PEM certificate.",
-                hint: "Remove it and run this again.")
+                .configuration, "\(certificateFile) has no PEM certificate.",
+                hint: "Remove it and run the command again.")
         }
         return Date(timeIntervalSince1970: TimeInterval(certificate.notValidAfter))
     }
@@ -58,7 +58,7 @@ struct LocalCertificate: Sendable {
         of key: P256.Signing.PublicKey, name: String, signedBy signer: P256.Signing.PrivateKey, issuer: String,
         at now: Date, extensions: [UInt8]
     ) throws -> [UInt8] {
-        // A little earlier, for clocks that are behind.
+        // Valid from an hour ago, for clients whose clock is slow.
         let validity = DER.sequence(
             DER.time((now - 3600).ISO8601Format()), DER.time((now + TimeInterval(validity)).ISO8601Format()))
         let serial = SymmetricKey(size: .bits128).withUnsafeBytes { [0x40 | ($0[0] & 0x3F)] + Array($0.dropFirst()) }
@@ -75,7 +75,7 @@ struct LocalCertificate: Sendable {
 
     private static func rootExtensions(_ key: P256.Signing.PublicKey) -> [UInt8] {
         DER.sequence(
-            // basicConstraints: a root of one certificate, none below it.
+            // basicConstraints: a CA with path length 0.
             extensionField(19, DER.sequence(DER.boolean(true), DER.integer([0])), isCritical: true),
             // keyUsage: keyCertSign, the sixth bit.
             extensionField(15, DER.element(0x03, [2, 0x04]), isCritical: true),
@@ -121,9 +121,9 @@ struct LocalCertificate: Sendable {
     }
 }
 
-/// The few forms of ASN.1's distinguished encoding rules (ITU-T X.690) that a certificate is made of.
+/// The parts of ASN.1's distinguished encoding rules (ITU-T X.690) that a certificate needs.
 enum DER {
-    /// An element: its tag, the length of its content, its content.
+    /// Tag, length of the content, content.
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         var length: [UInt8] = []
         var rest = content.count
@@ -141,10 +141,10 @@ enum DER {
     static func octetString(_ bytes: [UInt8]) -> [UInt8] { element(0x04, bytes) }
     static func boolean(_ value: Bool) -> [UInt8] { element(0x01, [value ? 0xFF : 0]) }
 
-    /// Whole bytes, no bit unused.
+    /// Whole bytes, without unused bits.
     static func bitString(_ bytes: [UInt8]) -> [UInt8] { element(0x03, [0] + bytes) }
 
-    /// A number of 0 or more, most significant byte first.
+    /// An unsigned number, most significant byte first.
     static func integer(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array(bytes.drop { $0 == 0 })
         return element(0x02, digits.first.map { $0 >= 0x80 } ?? true ? [0] + digits : digits)

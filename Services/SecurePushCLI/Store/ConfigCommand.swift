@@ -11,7 +11,7 @@ import Storage
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Show the settings that take effect, and what is wrong with them.",
+        abstract: "Show the settings in effect, and which are invalid.",
         discussion: """
             EXAMPLES
               securepush config show
@@ -21,11 +21,11 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Show: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show each setting's value and where it comes from; secrets stay hidden.",
+            abstract: "Show the value and the origin of each setting. Hides secrets.",
             discussion: """
-                Reads the environment as the services do. With --service only what that one uses, and what it needs and
-                is not set is a problem too. Flags that a service is started with are not known here. Exit codes: 0 all
-                can be used, 78 some value cannot.
+                Reads the environment like the services. With --service it shows only the settings of that service and
+                also reports required settings that are not set. It does not see the flags of a service's command line.
+                Exit codes: 0 all settings are valid, 78 some are invalid.
 
                 EXAMPLES
                   securepush config show
@@ -33,7 +33,7 @@ struct ConfigCommand: AsyncParsableCommand {
                   docker compose run --rm cli config show --service dispatcher
                 """)
 
-        @Option(help: "Only this service's settings.")
+        @Option(help: "Only the settings of this service.")
         var service: ConfigService?
 
         @OptionGroup(title: "Output") var output: OutputOptions
@@ -47,76 +47,81 @@ struct ConfigCommand: AsyncParsableCommand {
             }
             guard problems.isEmpty else {
                 throw CommandFailure(
-                    .configuration, "Some settings cannot be used.", details: problems.map(\.printable),
-                    hint: "docs/configuration.md tells what each may be.")
+                    .configuration, "Some settings are invalid.", details: problems.map(\.printable),
+                    hint: "docs/reference/configuration.md describes the settings.")
             }
         }
 
-        /// - Returns: the entries, and a line for each problem.
+        /// - Returns: the entries, and one line per problem.
         static func settings(
             of service: ConfigService?, _ environment: [String: String]
         ) -> (entries: [ConfigEntry], problems: [String]) {
             var reader = ConfigurationReader(environment: environment)
             if let service { service.check(&reader) } else { ConfigService.allCases.forEach { $0.check(&reader) } }
-            // Without a service nothing is needed, for nobody knows of what.
-            // Several services say the same of the keys that they share.
-            var told: Set<ConfigurationIssue> = []
+            // Without a service, no setting is required. Services that share a setting report the same issue.
+            var seen: Set<ConfigurationIssue> = []
             let issues = reader.issues.filter { issue in
-                (service != nil || !(environment[issue.key] ?? "").isEmpty) && told.insert(issue).inserted
+                (service != nil || !(environment[issue.key] ?? "").isEmpty) && seen.insert(issue).inserted
             }
             let entries = (service?.keys ?? ConfigurationKeys.all).map { key in
                 ConfigEntry(key, environment: environment, issues: issues)
             }
-            return (entries, entries.flatMap { entry in entry.Problems.map { "\(entry.Key): \($0)" } })
+            return (entries, entries.flatMap { entry in entry.problems.map { "\(entry.key): \($0)" } })
         }
 
         static func lines(_ entries: [ConfigEntry]) -> [String] {
             var table = TextTable(isOfWords: true)
             table.add(["KEY", "ORIGIN", "VALUE"])
             for entry in entries {
-                let value = entry.Value?.oneLine ?? "-"
-                let problems = entry.Problems.isEmpty ? "" : "  <- " + entry.Problems.joined(separator: "; ").oneLine
-                table.add([entry.Key, entry.Origin.rawValue, value + problems])
+                let value = entry.value?.oneLine ?? "-"
+                let problems = entry.problems.isEmpty ? "" : "  <- " + entry.problems.joined(separator: "; ").oneLine
+                table.add([entry.key, entry.origin.rawValue, value + problems])
             }
             return table.lines
         }
     }
 }
 
-/// One setting as it takes effect.
+/// One setting in effect.
 struct ConfigEntry: Encodable, Sendable, Equatable {
     enum Source: String, Encodable, Sendable {
         case environment
         case standard = "default"
-        /// Neither set nor with a default.
+        /// Not set, and without a default.
         case none
     }
 
-    var Key: String
-    /// `nil` where there is none. Of a secret at most what is public of it, such as a URL's host.
-    var Value: String?
-    var Origin: Source
-    /// Whether the value is a secret, and so not shown or only in part.
-    var Secret: Bool
-    var Problems: [String]
+    var key: String
+    /// `nil` if there is none. Of a secret only the public part, such as the host of a URL.
+    var value: String?
+    var origin: Source
+    /// Whether the value is a secret and therefore hidden.
+    var secret: Bool
+    var problems: [String]
 
-    init(_ key: any ConfigurationKeyDescription, environment: [String: String], issues: [ConfigurationIssue]) {
-        let given = environment[key.name].flatMap { $0.isEmpty ? nil : $0 }
-        Key = key.name
-        Origin = given != nil ? .environment : key.defaultText != nil ? .standard : .none
-        Secret = key.isSecret
-        Value = (given ?? key.defaultValue).map { key.isSecret ? ConfigEntry.publicPart(of: $0, key.name) : $0 }
-        if given == nil, key.defaultValue == nil { Value = key.defaultText }
-        var problems = issues.filter { $0.key == key.name }.map(\.problem)
-        if let given, let problem = key.problem(with: given), !problems.contains(where: { $0.contains(problem) }) {
-            problems.append(problem)
-        }
-        Problems = problems
+    private enum CodingKeys: String, CodingKey {
+        case key = "Key", value = "Value", origin = "Origin", secret = "Secret", problems = "Problems"
     }
 
-    static let hidden = "(hidden)"
+    init(
+        _ description: any ConfigurationKeyDescription, environment: [String: String], issues: [ConfigurationIssue]
+    ) {
+        let given = environment[description.name].flatMap { $0.isEmpty ? nil : $0 }
+        key = description.name
+        origin = given != nil ? .environment : description.defaultText != nil ? .standard : .none
+        secret = description.isSecret
+        let name = description.name
+        let isSecret = description.isSecret
+        value = (given ?? description.defaultValue).map { isSecret ? ConfigEntry.publicPart(of: $0, name) : $0 }
+        if given == nil, description.defaultValue == nil { value = description.defaultText }
+        problems = issues.filter { $0.key == name }.map(\.problem)
+        let problem = given.flatMap { description.problem(with: $0) }
+        if let problem, !problems.contains(where: { $0.contains(problem) }) { problems.append(problem) }
+    }
 
-    /// What of a secret value is no secret: where a database or a broker is.
+    private static let hidden = "(hidden)"
+
+    /// The public part of a secret: the address of a database or broker.
     private static func publicPart(of value: String, _ name: String) -> String {
         switch name {
         case ConfigurationKeys.databaseURL.name:
@@ -128,8 +133,8 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
     }
 }
 
-/// A service whose settings can be shown. Each reads them as the service does, so that what is wrong is told in the
-/// same words; a test compares the keys with the services' own `--help`.
+/// A service whose settings can be shown. Reads them like the service, so that errors have the same words. A test
+/// compares the keys with the services' `--help`.
 enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
     case ingest
     case retrieval
@@ -169,7 +174,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// Reads everything as the service does at its start; the reader notes what is wrong.
+    /// Reads all settings like the service does when it starts. The reader collects the errors.
     func check(_ reader: inout ConfigurationReader) {
         _ = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: self != .dispatcher)
         _ = StorageConfiguration.read(&reader)

@@ -1,5 +1,5 @@
-/// The samples of a Prometheus exposition (text format 0.0.4), as far as a program that watches needs them: names,
-/// labels and values. Comments, types and timestamps are passed over, and so is a line that cannot be read.
+/// The samples of a Prometheus exposition (text format 0.0.4): names, labels and values. Ignores comments, types,
+/// timestamps and invalid lines.
 struct PrometheusSamples: Sendable, Equatable {
     struct Sample: Sendable, Equatable {
         var labels: [String: String]
@@ -22,20 +22,20 @@ struct PrometheusSamples: Sendable, Equatable {
         (samples[name] ?? []).filter { sample in labels.allSatisfy { sample.labels[$0.key] == $0.value } }
     }
 
-    /// Their sum; `nil` when there are none.
+    /// The sum of the samples; `nil` if there are none.
     func sum(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         let found = self[name, labels]
         return found.isEmpty ? nil : found.reduce(0) { $0 + $1.value }
     }
 
-    /// Their sums by the value of a label.
+    /// The sums by the value of a label.
     func sums(_ name: String, by label: String) -> [String: Double] {
         self[name].reduce(into: [:]) { sums, sample in
             if let value = sample.labels[label] { sums[value, default: 0] += sample.value }
         }
     }
 
-    /// The cumulative counts of a histogram by upper bound in ascending order, series added up.
+    /// The cumulative counts of a histogram by upper bound, ascending, summed over all series.
     func buckets(_ name: String, _ labels: [String: String] = [:]) -> [(bound: Double, count: Double)] {
         let sums = self[name + "_bucket", labels].reduce(into: [Double: Double]()) { sums, sample in
             guard let bound = sample.labels["le"].flatMap({ PrometheusLineReader.number($0) }) else { return }
@@ -46,12 +46,12 @@ struct PrometheusSamples: Sendable, Equatable {
 }
 
 /// Reads a line of the Prometheus text format: `name{label="value",...} 12.5 [timestamp]`.
-struct PrometheusLineReader {
+private struct PrometheusLineReader {
     private var rest: Substring.UTF8View
 
     init(_ line: Substring.UTF8View) { rest = line }
 
-    /// `nil` for a comment, an empty line, and what is not of this form.
+    /// `nil` for a comment, an empty line or an invalid line.
     mutating func sample() -> (name: String, sample: PrometheusSamples.Sample)? {
         skipBlanks()
         let name = word { PrometheusLineReader.isNameByte($0) }
@@ -66,7 +66,7 @@ struct PrometheusLineReader {
         return (name, PrometheusSamples.Sample(labels: labels, value: value))
     }
 
-    /// A number as the format writes it, `+Inf`, `-Inf` and `NaN` included.
+    /// A number of the format, including `+Inf`, `-Inf` and `NaN`.
     static func number(_ text: String) -> Double? {
         switch text {
         case "+Inf", "Inf": .infinity
@@ -91,7 +91,7 @@ struct PrometheusLineReader {
         }
     }
 
-    /// To the closing quote, with `\\`, `\"` and `\n` as what they stand for.
+    /// Reads up to the closing quote and resolves `\\`, `\"` and `\n`.
     private mutating func quoted() -> String? {
         var bytes: [UInt8] = []
         while let byte = rest.popFirst() {
@@ -132,44 +132,42 @@ struct PrometheusLineReader {
     }
 }
 
-/// Two looks at the metrics of one service, and what happened between them. Without an earlier look, or when the
-/// process was started anew between them, there are no rates.
+/// The difference between two polls of a service's metrics. There are no rates without a previous poll, or if the
+/// process has restarted since.
 struct MetricsWindow: Sendable {
     let before: PrometheusSamples?
     let after: PrometheusSamples
-    /// Between the looks.
+    /// The time between the polls.
     let seconds: Double
 
     init(before: PrometheusSamples?, after: PrometheusSamples, seconds: Double) {
         let start = "process_start_time_seconds"
-        // Allowing for rounding: the start is reckoned from the age.
+        // The service computes its start time from its age, so it can differ a little.
         let isSame = abs((before?.sum(start) ?? 0) - (after.sum(start) ?? 0)) < 2
         self.before = isSame ? before : nil
         self.after = after
         self.seconds = seconds
     }
 
-    /// How much a counter has grown a second; `nil` without two looks, or where there is no such counter.
+    /// The growth of a counter per second; `nil` without a previous poll or without such a counter.
     func rate(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         guard let before, seconds > 0, let last = after.sum(name, labels) else { return nil }
-        // A series that was not there yet had counted nothing.
+        // A missing series counts as 0.
         return max(0, last - (before.sum(name, labels) ?? 0)) / seconds
     }
 
-    /// The same by the value of a label, without those that stood still.
+    /// The growth by the value of a label, without those that did not grow.
     func rates(_ name: String, by label: String) -> [String: Double] {
         guard let before, seconds > 0 else { return [:] }
         let first = before.sums(name, by: label)
-        return after.sums(name, by: label)
-            .mapValues { $0 }
-            .reduce(into: [:]) { rates, item in
-                let grown = item.value - first[item.key, default: 0]
-                if grown > 0 { rates[item.key] = grown / seconds }
-            }
+        return after.sums(name, by: label).reduce(into: [:]) { rates, item in
+            let growth = item.value - first[item.key, default: 0]
+            if growth > 0 { rates[item.key] = growth / seconds }
+        }
     }
 
-    /// A quantile of what a histogram has taken between the looks, reckoned evenly within a bucket as Prometheus's
-    /// `histogram_quantile` does. `nil` when it has taken nothing; above the last bound it is that bound.
+    /// A quantile of the values that a histogram has recorded between the polls, interpolated within a bucket like
+    /// Prometheus's `histogram_quantile`. `nil` without new values; above the last bound it returns that bound.
     func quantile(_ quantile: Double, _ name: String, _ labels: [String: String] = [:]) -> Double? {
         guard let before else { return nil }
         let first = Dictionary(uniqueKeysWithValues: before.buckets(name, labels).map { ($0.bound, $0.count) })
