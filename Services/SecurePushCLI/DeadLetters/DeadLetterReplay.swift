@@ -4,7 +4,7 @@ import SecurePushCore
 /// confirm, and only then removes the dead letter. A crash in between leaves the dead letter; it can be replayed again.
 struct DeadLetterReplay: Sendable {
     let queue: any DeadLetterQueue
-    let ledger: any DeadLetterLedger
+    let ledger: any DeadLetterStore
     let publisher: any DispatchPublisher
     /// Whether to remove dead letters of unknown, expired, revoked and final notifications.
     var drops = false
