@@ -93,9 +93,9 @@ import Testing
         #expect(report.failures.map(\.kind) == [.installation, .registration])
         #expect(report.failures[0].reason == "the hub refuses it (HTTP 400)")
         #expect(report.failures[1].reason.contains("registers again"))
-        #expect(try JSONText.encode(report.failures[0]).contains(#""Id":"i2","Kind":"installation""#))
+        #expect(try JSONCoding.encode(report.failures[0]).contains(#""Id":"i2","Kind":"installation""#))
         #expect(
-            try JSONText.encode(report)
+            try JSONCoding.encode(report)
                 == #"{"DryRun":false,"Failed":2,"Incomplete":1,"Installations":2,"Registrations":2}"#)
     }
 

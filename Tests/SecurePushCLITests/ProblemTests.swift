@@ -45,6 +45,6 @@ import Testing
 
     @Test func `A failure as JSON`() throws {
         let failure = CommandFailure(.unreachable, "no answer", details: ["a"], hint: "b")
-        #expect(try JSONText.encode(failure) == #"{"Code":69,"Details":["a"],"Error":"no answer","Hint":"b"}"#)
+        #expect(try JSONCoding.encode(failure) == #"{"Code":69,"Details":["a"],"Error":"no answer","Hint":"b"}"#)
     }
 }

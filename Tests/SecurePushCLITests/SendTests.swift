@@ -8,7 +8,7 @@ import Testing
     private let now = Timestamp(milliseconds: 1_800_000_000_000)
 
     private func body(_ arguments: String..., payload: String = "secret") throws -> String {
-        try SendCommand.parse(arguments + ["--payload", "-"]).notification(payload: payload, now: now).json()
+        try SendCommand.parse(arguments + ["--payload", "-"]).notification(payload: payload, now: now).json
     }
 
     @Test func `One recipient and a text`() throws {

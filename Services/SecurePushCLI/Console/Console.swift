@@ -52,7 +52,7 @@ struct Console: Sendable {
 
     /// Writes a value as one line of JSON in JSON mode, otherwise the text.
     func show(_ value: some Encodable, _ text: @autoclosure () -> String) throws {
-        line(isJSON ? try JSONText.encode(value) : text())
+        line(isJSON ? try JSONCoding.encode(value) : text())
     }
 
     /// Writes a message for people. Programs do not need it.
@@ -60,7 +60,7 @@ struct Console: Sendable {
 
     /// Writes a failure: one object in JSON mode, otherwise the message, its details and the hint, one per line.
     func report(_ failure: CommandFailure) {
-        if isJSON, let text = try? JSONText.encode(failure) { return message(text) }
+        if isJSON, let text = try? JSONCoding.encode(failure) { return message(text) }
         message(Style.red.apply(to: "error: ", if: colorsMessages) + failure.message)
         for detail in failure.details { message("  " + detail) }
         if let hint = failure.hint { message(hint) }

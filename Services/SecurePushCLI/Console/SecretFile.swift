@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SecurePushCore
 
 /// Files that hold secrets. New files get mode 0600, new folders mode 0700.
 ///
@@ -9,9 +10,12 @@ enum SecretFile {
     ///
     /// - Throws: ``CommandFailure`` with code `configuration` if the file cannot be read, is not UTF-8, or is empty.
     static func read(_ path: String) throws -> String {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
-        else { throw CommandFailure(.configuration, "Cannot read \(path).") }
-        let line = text.droppingLineEnd
+        let line: String
+        do {
+            line = try FileContent(path: path).textWithoutLineEnd
+        } catch {
+            throw CommandFailure(.configuration, "\(error)")
+        }
         guard !line.isEmpty else { throw CommandFailure(.configuration, "\(path) is empty.") }
         return line
     }
@@ -38,7 +42,7 @@ enum SecretFile {
     ///
     /// - Returns: whether the file was written.
     static func replace(_ path: String, _ text: String, mode: mode_t) throws -> Bool {
-        if FileManager.default.contents(atPath: path) == Data((text + "\n").utf8) { return false }
+        if (try? FileContent(path: path))?.text == text + "\n" { return false }
         let new = path + ".new"
         if exists(new) { try FileManager.default.removeItem(atPath: new) }
         guard try create(new, text), chmod(new, mode) == 0, rename(new, path) == 0 else {

@@ -4,7 +4,7 @@ import SecurePushCore
 /// confirm, and only then removes the dead letter. A crash in between leaves the dead letter; it can be replayed again.
 struct DeadLetterReplay: Sendable {
     let queue: any DeadLetterQueue
-    let ledger: any DeadLetterStore
+    let store: any DeadLetterStore
     let publisher: any DispatchPublisher
     /// Whether to remove dead letters of unknown, expired, revoked and final notifications.
     var drops = false
@@ -48,7 +48,7 @@ struct DeadLetterReplay: Sendable {
     private func replay(_ letters: [DeadLetter], _ result: inout ReplayReport) async throws {
         let messages = letters.compactMap { letter in letter.message.map { (letter, $0) } }
         let named = Dictionary(messages.map { ($1.id, $1.platforms ?? []) }) { first, _ in first }
-        let reopened = try await ledger.reopen(named, now: .now)
+        let reopened = try await store.reopen(named, now: .now)
         var owed: [(letter: DeadLetter, message: DispatchMessage)] = []
         for (letter, message) in messages {
             switch reopened[message.id] {

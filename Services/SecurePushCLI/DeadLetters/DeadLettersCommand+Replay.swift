@@ -50,7 +50,7 @@ extension DeadLettersCommand {
                 try await DeadLetterScan.with(console) { scan in
                     try await withPublisher(messaging) { publisher in
                         let replay = DeadLetterReplay(
-                            queue: scan.queue, ledger: store, publisher: publisher, drops: drop, progress: scan.progress
+                            queue: scan.queue, store: store, publisher: publisher, drops: drop, progress: scan.progress
                         ) { item in
                             line.clear()
                             try console.show(item, item.text)

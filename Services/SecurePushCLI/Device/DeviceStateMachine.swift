@@ -121,11 +121,11 @@ struct NativePush: Sendable, Equatable {
         let text: String?
         switch platform {
         case .apple:
-            let push = try? JSONText.decode(Apple.self, from: body)
+            let push = try? JSONCoding.decode(Apple.self, from: body)
             text = push?.secureId
             kind = push?.aps?.alert == nil ? "silent push" : "alert push"
         case .fcmv1:
-            let push = try? JSONText.decode(Android.self, from: body)
+            let push = try? JSONCoding.decode(Android.self, from: body)
             text = push?.message?.data.secureId ?? push?.data?.secureId
             kind = "data message"
         case .windows:

@@ -1,3 +1,5 @@
+import SecurePushCore
+
 /// A parser for streams of server-sent events (WHATWG HTML, 9.2.6), fed in chunks of any size.
 struct ServerSentEvents: Sendable {
     struct Event: Sendable, Equatable {
@@ -58,7 +60,6 @@ struct ServerSentEvents: Sendable {
 enum PushEvent {
     /// The native body; `nil` for other events.
     static func body(of event: ServerSentEvents.Event) -> String? {
-        guard event.name == "notification", let body = JSONText.member("Body", of: event.data) else { return nil }
-        return JSONText.string(body)
+        event.name == "notification" ? JSONValue(text: event.data)?["Body"]?.text : nil
     }
 }

@@ -51,7 +51,7 @@ struct SimulatedDevice: Sendable {
         var current = machine
         defer { machine = current }
         do {
-            try await emulator.stream("/emulator/devices/\(handle.urlEncoded)/stream") {
+            try await emulator.stream("/emulator/devices/\(PercentCoding.encode(handle))/stream") {
                 opened()
                 tell(DeviceEvent(event: .listening, platform: platform.rawValue, text: handle))
             } _: { buffer in
@@ -96,8 +96,8 @@ struct SimulatedDevice: Sendable {
                 kind: shown.kind.rawValue, reason: shown.reason))
         // Only for the emulator's page, so errors are ignored.
         let display = Display(id: shown.id.description, text: shown.text, kind: shown.kind)
-        guard let json = try? JSONText.encode(display) else { return }
-        _ = try? await emulator.send(.post, "/emulator/devices/\(handle.urlEncoded)/display", json: json)
+        guard let json = try? JSONCoding.encode(display) else { return }
+        _ = try? await emulator.send(.post, "/emulator/devices/\(PercentCoding.encode(handle))/display", json: json)
     }
 }
 
@@ -105,11 +105,11 @@ extension DeviceStateMachine.FetchResult {
     init(_ response: APIResponse) {
         switch response.status {
         case 200:
-            guard let payload = JSONText.member("Payload", of: response.body) else {
+            guard let payload = JSONCoding.member("Payload", of: response.body) else {
                 self = .failed("the response has no payload")
                 return
             }
-            self = .payload(JSONText.string(payload) ?? payload)
+            self = .payload(payload)
         case 401, 403: self = .refused(status: response.status)
         case 404, 410: self = .gone(status: response.status)
         default: self = .failed("the server answered \(response.status)")
@@ -147,16 +147,16 @@ struct DeviceRegistration: Sendable {
 
     private func newID() async throws -> String {
         let response = try await retrieval.request(
-            .post, "/api/register?handle=\(handle.urlEncoded)", authorization: authorization)
-        guard let id = JSONText.string(response.body), !id.isEmpty else {
+            .post, "/api/register?handle=\(PercentCoding.encode(handle))", authorization: authorization)
+        guard let id = JSONValue(text: response.body)?.text, !id.isEmpty else {
             throw CommandFailure(.failed, "The response of retrieval to the registration has no ID.")
         }
         return id
     }
 
     private func put(_ id: String) async throws -> APIResponse {
-        let body = try JSONText.encode(Body(platform: platform.registrationName, handle: handle))
+        let body = try JSONCoding.encode(Body(platform: platform.registrationName, handle: handle))
         return try await retrieval.send(
-            .put, "/api/register/\(id.urlEncoded)", authorization: authorization, json: body)
+            .put, "/api/register/\(PercentCoding.encode(id))", authorization: authorization, json: body)
     }
 }

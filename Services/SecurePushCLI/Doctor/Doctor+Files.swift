@@ -84,7 +84,7 @@ extension Doctor {
         do {
             let client = try APIClient(service: "the identity provider", url: url, timeout: .seconds(5))
             let response = try await client.send(.get, "")
-            guard response.isSuccess, JSONText.member("keys", of: response.body) != nil else {
+            guard response.isSuccess, JSONValue(text: response.body)?["keys"] != nil else {
                 return [
                     .faulty(
                         part, "\(url) answers \(response.status) without a JSON Web Key Set",

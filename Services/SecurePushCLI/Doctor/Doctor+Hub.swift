@@ -1,11 +1,8 @@
 import AsyncHTTPClient
-import Foundation
-import Logging
 import NIOCore
 import NIOHTTP1
 import NotificationHubs
 import SecurePushCore
-import ServiceLifecycle
 
 extension Doctor {
     /// Checks that the hub answers and accepts the credentials, by asking for the registrations of an unknown device.
@@ -66,7 +63,7 @@ extension Doctor {
         var request = HTTPClientRequest(url: url + "/")
         request.headers.add(name: "User-Agent", value: "securepush")
         guard let response = try? await APIClient.sharedClient.execute(request, timeout: .seconds(5)),
-            let date = response.headers.first(name: "Date"), let time = hubTime(date)
+            let date = response.headers.first(name: "Date"), let time = Timestamp(httpDate: date)
         else { return nil }
         return clock(hub: time, here: .now)
     }
@@ -77,14 +74,5 @@ extension Doctor {
         return .faulty(
             "clock", "this machine's clock is \(skew.spoken) \(here < hub ? "behind" : "ahead of") the hub's",
             "Synchronise the clock with NTP (timedatectl set-ntp true). The hub refuses signatures of another time.")
-    }
-
-    /// Reads the preferred form of an HTTP date, `Sun, 06 Nov 1994 08:49:37 GMT`.
-    static func hubTime(_ text: String) -> Timestamp? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return formatter.date(from: text).map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
     }
 }

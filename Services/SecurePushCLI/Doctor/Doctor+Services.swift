@@ -42,9 +42,8 @@ extension Doctor {
         guard let client = try? APIClient(service: service, url: url, timeout: .seconds(5)),
             let response = try? await client.send(.get, "/version"), response.isSuccess
         else { return nil }
-        let name = JSONText.member("Name", of: response.body).flatMap(JSONText.string)
-        let version = JSONText.member("Version", of: response.body).flatMap(JSONText.string)
-        return Doctor.version(part, service, name: name, version: version)
+        let body = JSONValue(text: response.body)
+        return Doctor.version(part, service, name: body?["Name"]?.text, version: body?["Version"]?.text)
     }
 
     static func version(_ part: String, _ service: String, name: String?, version: String?) -> Finding? {

@@ -87,7 +87,7 @@ struct APIClient: Sendable {
 
     /// The body of a response as a value.
     func decode<Value: Decodable>(_ type: Value.Type, from response: APIResponse) throws -> Value {
-        guard let value = try? JSONText.decode(type, from: response.body) else {
+        guard let value = try? JSONCoding.decode(type, from: response.body) else {
             throw CommandFailure(
                 .failed, "The response of \(service) has an unexpected form.",
                 hint: "Do \(service) and this program have the same version?")
@@ -150,7 +150,7 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
 
     /// The failure for a response with an error status. Leaves out a body that is not a problem document.
     static func failure(_ response: APIResponse, from service: String) -> CommandFailure {
-        let problem = try? JSONText.decode(ProblemDocument.self, from: response.body)
+        let problem = try? JSONCoding.decode(ProblemDocument.self, from: response.body)
         let words = [problem?.title, problem?.detail].compactMap { $0?.printable }
         let what = words.isEmpty ? "no reason given" : words.joined(separator: ": ")
         let details = (problem?.errors ?? []).map { fault in
@@ -172,8 +172,8 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
     }
 }
 
-/// JSON as text, for requests and output.
-enum JSONText {
+/// Codable values as JSON text.
+enum JSONCoding {
     /// A value on one line, members in alphabetical order.
     static func encode(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
@@ -185,40 +185,13 @@ enum JSONText {
         try JSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    /// An object whose member values are JSON already, in this order.
-    static func object(_ members: [(name: String, json: String)]) throws -> String {
-        "{" + (try members.map { "\(try encode($0.name)):\($0.json)" }).joined(separator: ",") + "}"
-    }
-
-    /// Whether a text is one JSON value.
-    static func isValid(_ text: String) -> Bool {
-        Array(text.utf8).withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes)
-            return (try? scanner.document()) != nil
-        }
-    }
-
-    /// The value of an object's member, exactly as it was written: numbers keep their digits. `nil` if the text is not
-    /// an object or has no such member.
+    /// The value of an object's member: the text of a string, otherwise the JSON exactly as it was written. `nil` if
+    /// the text is not an object or has no such member.
     static func member(_ name: String, of text: String) -> String? {
         Array(text.utf8).withUnsafeBufferPointer { bytes in
             guard var reader = try? JSONObjectReader(bytes), reader.root.kind == .object else { return nil }
-            let member = reader.freeMembers(of: reader.root, at: "").last { $0.name == name }
-            return member.map { String(decoding: JSONScanner(bytes).bytes(of: $0.value), as: UTF8.self) }
+            let member = reader.freeMembers(of: reader.root, at: "").first { $0.name == name }
+            return member.map { reader.text(of: $0.value) }
         }
-    }
-
-    /// The text of a JSON string; `nil` for any other value.
-    static func string(_ json: String) -> String? {
-        try? JSONDecoder().decode(String.self, from: Data(json.utf8))
-    }
-}
-
-extension String {
-    /// Percent-encoded for a path segment or a query value: all bytes except the unreserved ones (RFC 3986, 2.3).
-    var urlEncoded: String {
-        let unreserved = CharacterSet(
-            charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-        return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
     }
 }

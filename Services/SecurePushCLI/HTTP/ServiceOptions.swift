@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SecurePushCore
 
 /// The URL of the ingest service, and the sender's API key.
 struct IngestOptions: ParsableArguments {
@@ -80,7 +81,7 @@ enum Credentials: Sendable, Equatable {
     var authorization: String {
         switch self {
         case .bearer(let token): "Bearer \(token)"
-        case .basic(let user, let password): "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"
+        case .basic(let user, let password): "Basic \(Base64.encode("\(user):\(password)".utf8, .standard))"
         }
     }
 }
@@ -130,10 +131,7 @@ struct UserCredentialOptions: ParsableArguments {
     private static func subject(of token: String) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        var text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
-        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let bytes = Data(base64Encoded: text) else { return nil }
-        let claims = String(decoding: bytes, as: UTF8.self)
-        return JSONText.member("sub", of: claims).flatMap(JSONText.string)
+        let claims = Base64.decode(parts[1], .url).flatMap { JSONValue(text: String(decoding: $0, as: UTF8.self)) }
+        return claims?["sub"]?.text
     }
 }

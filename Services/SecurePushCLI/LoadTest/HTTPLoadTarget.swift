@@ -182,7 +182,7 @@ enum BatchLine: Sendable, Equatable {
             if isWhole, let id = NotificationID(utf8: rest.prefix(36)) { return .accepted(id) }
         }
         let text = String(decoding: line, as: UTF8.self)
-        guard let line = try? JSONText.decode(Line.self, from: text) else { return .failed("an unreadable answer") }
+        guard let line = try? JSONCoding.decode(Line.self, from: text) else { return .failed("an unreadable answer") }
         if let id = line.id.flatMap({ NotificationID($0) }) { return .accepted(id) }
         guard let status = line.status else { return .failed("an answer without an ID") }
         return isRefusal(status) ? .refused(APIResponse(status: status, body: text)) : .failed("\(status)")

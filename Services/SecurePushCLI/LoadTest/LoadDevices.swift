@@ -47,7 +47,7 @@ struct LoadDevices: Sendable {
         try? await forAll(of: registrations.count) { index in
             let (device, id) = registrations[index]
             _ = try? await retrieval.send(
-                .delete, "/api/register/\(id.urlEncoded)", authorization: devices[device].authorization)
+                .delete, "/api/register/\(PercentCoding.encode(id))", authorization: devices[device].authorization)
         }
     }
 
@@ -102,7 +102,7 @@ struct LoadDevices: Sendable {
         while !Task.isCancelled {
             var events = ServerSentEvents()
             do {
-                try await emulator.stream("/emulator/devices/\(device.handle.urlEncoded)/stream") {
+                try await emulator.stream("/emulator/devices/\(PercentCoding.encode(device.handle))/stream") {
                     progress.connected.add(1, ordering: .relaxed)
                 } _: { buffer in
                     for event in events.feed(buffer.readableBytesView) {
@@ -168,7 +168,7 @@ enum LoadReading: Sendable, Equatable {
         case .failure(let error): self = .failed(CommandFailure(describing: error).message)
         case .success(let response) where response.status != 200: self = .failed("\(response.status)")
         case .success(let response):
-            guard let read = try? JSONText.decode(Response.self, from: response.body) else {
+            guard let read = try? JSONCoding.decode(Response.self, from: response.body) else {
                 self = .foreign
                 return
             }

@@ -98,10 +98,10 @@ struct LoadMessage: Sendable {
         let mark = "load-test \(run) "
         payload = String((mark + String(repeating: "x", count: plan.payloadSize)).prefix(plan.payloadSize))
         prefix = Array(#"{"Recipient":"#.utf8)
-        var members = #","Payload":"# + (try JSONText.encode(payload))
-        if !plan.platforms.isEmpty { members += #","Platforms":"# + (try JSONText.encode(plan.platforms)) }
+        var members = #","Payload":"# + (try JSONCoding.encode(payload))
+        if !plan.platforms.isEmpty { members += #","Platforms":"# + (try JSONCoding.encode(plan.platforms)) }
         suffix = Array((members + "}").utf8)
-        recipient = try plan.recipient.map { Array(try JSONText.encode($0).utf8) }
+        recipient = try plan.recipient.map { Array(try JSONCoding.encode($0).utf8) }
     }
 
     /// The JSON of one notification, or of several, one per line.

@@ -83,9 +83,9 @@ struct ListCommand: ConsoleCommand {
 
     private func path(before: String?) -> String {
         var query = ["Limit=\(limit)"]
-        if let recipient { query.append("Recipient=\(recipient.urlEncoded)") }
+        if let recipient { query.append("Recipient=\(PercentCoding.encode(recipient))") }
         if let status { query.append("Status=\(status.rawValue)") }
-        if let before { query.append("Before=\(before.urlEncoded)") }
+        if let before { query.append("Before=\(PercentCoding.encode(before))") }
         return "/api/notifications?" + query.joined(separator: "&")
     }
 

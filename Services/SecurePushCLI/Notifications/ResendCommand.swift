@@ -52,7 +52,8 @@ struct ResendCommand: ConsoleCommand {
             }
         }
         try await console.forEach(ids, of: client) { id in
-            try await client.send(.post, "/api/notifications/\(id.urlEncoded)/resend", authorization: authorization)
+            let path = "/api/notifications/\(PercentCoding.encode(id))/resend"
+            return try await client.send(.post, path, authorization: authorization)
         } accepted: { _, response in
             let row = try client.decode(Row.self, from: response)
             let platforms = row.platforms.isEmpty ? "all platforms" : row.platforms.joined(separator: ",")
@@ -67,7 +68,7 @@ struct ResendCommand: ConsoleCommand {
         var ids: [String] = []
         var before: String?
         while true {
-            let next = before.map { "&Before=\($0.urlEncoded)" } ?? ""
+            let next = before.map { "&Before=\(PercentCoding.encode($0))" } ?? ""
             let path = "/api/notifications?Limit=200&Status=\(status.rawValue)\(next)"
             let response = try await client.request(.get, path, authorization: authorization)
             let page = try client.decode(ListCommand.Page.self, from: response)

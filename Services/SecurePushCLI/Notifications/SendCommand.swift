@@ -67,7 +67,7 @@ struct SendCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let text = payload == "-" ? try StandardInput.readAll().droppingLineEnd : payload
-        let body = try notification(payload: text, now: .now).json()
+        let body = try notification(payload: text, now: .now).json
         let client = try ingest.client()
         let response = try await client.request(
             .post, "/api/notifications", authorization: try ingest.authorization(), json: body)
@@ -77,12 +77,12 @@ struct SendCommand: ConsoleCommand {
 
     /// The request body for the flags.
     func notification(payload text: String, now: Timestamp) throws -> NotificationBody {
-        if jsonPayload && !JSONText.isValid(text) {
+        if jsonPayload && JSONValue(text: text) == nil {
             throw CommandFailure(
                 .usage, "The payload is not JSON.", hint: "Without --json-payload it is sent as text.")
         }
         return NotificationBody(
-            recipients: to, payloadJSON: jsonPayload ? text : try JSONText.encode(text), presentation: presentation,
+            recipients: to, payloadJSON: jsonPayload ? text : try JSONCoding.encode(text), presentation: presentation,
             title: title, body: body, platforms: platform,
             expiresAt: expiresAt?.time ?? expiresIn.map { now + $0.duration },
             collapseKey: collapseKey, priority: priority)
@@ -101,8 +101,8 @@ enum SendResponse {
     }
 
     static func ids(_ body: String) throws -> [String] {
-        if let many = try? JSONText.decode(Many.self, from: body) { return many.notifications.map(\.id) }
-        if let one = try? JSONText.decode(One.self, from: body) { return [one.id] }
+        if let many = try? JSONCoding.decode(Many.self, from: body) { return many.notifications.map(\.id) }
+        if let one = try? JSONCoding.decode(One.self, from: body) { return [one.id] }
         throw CommandFailure(.failed, "ingest accepted the notification, but its response has no ID.")
     }
 }
@@ -120,23 +120,27 @@ struct NotificationBody: Sendable, Equatable {
     var collapseKey: String?
     var priority: Priority?
 
-    func json() throws -> String {
-        var members: [(name: String, json: String)] = []
-        if recipients.count == 1 {
-            members.append(("Recipient", try JSONText.encode(recipients[0])))
-        } else {
-            members.append(("Recipients", try JSONText.encode(recipients)))
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            if recipients.count == 1 {
+                writer.member("Recipient", recipients[0])
+            } else {
+                writer.member("Recipients", recipients)
+            }
+            writer.member("Payload", json: payloadJSON.utf8)
+            if let presentation { writer.member("Presentation", presentation.rawValue) }
+            if title != nil || body != nil {
+                writer.object("Alert") { writer in
+                    if let title { writer.member("Title", title) }
+                    if let body { writer.member("Body", body) }
+                }
+            }
+            if !platforms.isEmpty { writer.member("Platforms", platforms) }
+            if let expiresAt { writer.member("ExpiresAt", expiresAt.description) }
+            if let collapseKey { writer.member("CollapseKey", collapseKey) }
+            if let priority { writer.member("Priority", priority.rawValue) }
         }
-        members.append(("Payload", payloadJSON))
-        if let presentation { members.append(("Presentation", try JSONText.encode(presentation.rawValue))) }
-        let alert = [("Title", title), ("Body", body)].compactMap { name, text in text.map { (name, $0) } }
-        if !alert.isEmpty {
-            members.append(("Alert", try JSONText.object(try alert.map { ($0.0, try JSONText.encode($0.1)) })))
-        }
-        if !platforms.isEmpty { members.append(("Platforms", try JSONText.encode(platforms))) }
-        if let expiresAt { members.append(("ExpiresAt", try JSONText.encode(expiresAt.description))) }
-        if let collapseKey { members.append(("CollapseKey", try JSONText.encode(collapseKey))) }
-        if let priority { members.append(("Priority", try JSONText.encode(priority.rawValue))) }
-        return try JSONText.object(members)
+        return writer.text
     }
 }

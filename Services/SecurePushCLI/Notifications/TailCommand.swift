@@ -83,7 +83,7 @@ struct TailCommand: ConsoleCommand {
     }
 
     private func page(_ client: APIClient, _ authorization: String) async throws -> [ListedNotification] {
-        let recipient = recipient.map { "&Recipient=\($0.urlEncoded)" } ?? ""
+        let recipient = recipient.map { "&Recipient=\(PercentCoding.encode($0))" } ?? ""
         let response = try await client.request(
             .get, "/api/notifications?Limit=\(max(window, last))\(recipient)", authorization: authorization)
         return try client.decode(Page.self, from: response).notifications

@@ -37,8 +37,8 @@ struct HubRecord: Decodable, Sendable {
     /// The sends, oldest first.
     static func messages(_ body: String) throws -> [HubRecord] {
         let all =
-            if let page = try? JSONText.decode(Page.self, from: body) { page.messages } else {
-                try JSONText.decode([HubRecord].self, from: body)
+            if let page = try? JSONCoding.decode(Page.self, from: body) { page.messages } else {
+                try JSONCoding.decode([HubRecord].self, from: body)
             }
         return all.filter { $0.kind == "send" }
     }

@@ -178,5 +178,5 @@ enum RandomSecret {
     static func password() -> String { SymmetricKey(size: .bits256).withUnsafeBytes { $0.prefix(12).hex } }
 
     /// 32 bytes in Base64, like the keys of a hub's access policies.
-    static func base64() -> String { SymmetricKey(size: .bits256).withUnsafeBytes { Data($0).base64EncodedString() } }
+    static func base64() -> String { SymmetricKey(size: .bits256).withUnsafeBytes { Base64.encode($0, .standard) } }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Messaging
 import NotificationHubs
+import SecurePushCore
 import ServiceConfiguration
 
 /// The services' settings in the environment. An empty value counts as not set.
@@ -15,7 +16,7 @@ struct Settings: Sendable {
             guard all[key, default: ""].isEmpty, let path = all[key + "_FILE"], !path.isEmpty else { continue }
             all[key + "_FILE"] = nil
             // Not a URL: the command fails instead of using the default.
-            all[key] = SmallFile.contents(of: path) ?? "unreadable:\(path)"
+            all[key] = (try? FileContent(path: path))?.trimmedText ?? "unreadable:\(path)"
         }
         self.all = all
     }

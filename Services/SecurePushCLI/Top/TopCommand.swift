@@ -162,9 +162,9 @@ struct TopWatcher: Sendable {
             let metrics = try await client.send(.get, "/metrics")
             let time = ContinuousClock.now
             let readiness = Readiness(try await client.send(.get, "/readyz"))
-            let version = JSONText.member("Version", of: try await client.send(.get, "/version").body)
+            let version = JSONValue(text: try await client.send(.get, "/version").body)
             return Poll(
-                readiness: readiness, version: version.flatMap(JSONText.string),
+                readiness: readiness, version: version?["Version"]?.text,
                 samples: metrics.isSuccess ? PrometheusSamples(metrics.body) : nil, time: time)
         } catch let failure as CommandFailure {
             return Poll(readiness: .unreachable(failure.message))

@@ -151,7 +151,7 @@ struct Readiness: Sendable, Equatable {
     }
 
     init(_ response: APIResponse) {
-        let report = try? JSONText.decode(Report.self, from: response.body)
+        let report = try? JSONCoding.decode(Report.self, from: response.body)
         state = report?.status ?? (response.isSuccess ? "ready" : "unready")
         down = (report?.checks ?? [:]).filter { $0.value != "up" }.keys.sorted()
     }

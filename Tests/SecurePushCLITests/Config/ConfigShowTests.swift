@@ -37,7 +37,7 @@ import Testing
             ["DATABASE_URL": secret, "AMQP_URL": secret, "HUB_CONNECTION_STRING": secret],
         ] {
             let (entries, problems) = Show.settings(of: service, environment)
-            let told = try Show.lines(entries) + problems + entries.map { try JSONText.encode($0) }
+            let told = try Show.lines(entries) + problems + entries.map { try JSONCoding.encode($0) }
             for line in told { #expect(!line.contains(secret)) }
         }
         #expect(

@@ -15,7 +15,7 @@ import Testing
         ) async throws -> (report: ReplayReport, items: [ReplayItem]) {
             let items = Mutex<[ReplayItem]>([])
             let replay = DeadLetterReplay(
-                queue: queue, ledger: store, publisher: publisher, drops: drops,
+                queue: queue, store: store, publisher: publisher, drops: drops,
                 report: { item in items.withLock { $0.append(item) } })
             let report = try await replay.run(ids: ids, selection)
             await queue.close()

@@ -49,7 +49,7 @@ import Testing
         let unknown = DeadLetterRow(.sample(1, NotificationID()), records: records, now: .now)
         #expect(unknown.status == "unknown" && unknown.recipient == nil)
         let poison = DeadLetterRow(.sample(1, nil), records: nil, now: .now)
-        #expect(try JSONText.encode(poison) == #"{"Bytes":7,"Reason":"out of attempts"}"#)
+        #expect(try JSONCoding.encode(poison) == #"{"Bytes":7,"Reason":"out of attempts"}"#)
         let table = DeadLetterRow.table([row, poison])
         #expect(table.count == 3 && table[2].hasPrefix("unreadable, 7 bytes"))
     }

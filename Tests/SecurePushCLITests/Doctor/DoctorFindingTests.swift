@@ -29,11 +29,6 @@ import Testing
         if let word { #expect(finding?.detail.contains(word) == true && finding?.advice?.contains("NTP") == true) }
     }
 
-    @Test func `The date of an HTTP answer`() {
-        #expect(Doctor.hubTime("Sun, 06 Nov 1994 08:49:37 GMT") == Timestamp(milliseconds: 784_111_777_000))
-        #expect(Doctor.hubTime("yesterday") == nil)
-    }
-
     @Test(arguments: [
         (PushGatewayError.Code.unauthorized, Finding.State.faulty, "connection string"),
         (.throttled, .unreachable, "tier"), (.unavailable, .unreachable, "reached"), (.rejected, .faulty, "HUB_NAME"),

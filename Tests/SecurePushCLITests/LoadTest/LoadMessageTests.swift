@@ -16,7 +16,7 @@ import Testing
 
     private func bodies(_ plan: LoadPlan, _ range: Range<Int>) throws -> [Body] {
         try String(decoding: LoadMessage(plan).body(range, inLines: true), as: UTF8.self).split(separator: "\n")
-            .map { try JSONText.decode(Body.self, from: String($0)) }
+            .map { try JSONCoding.decode(Body.self, from: String($0)) }
     }
 
     @Test func `Recipients take turns`() throws {
@@ -39,7 +39,7 @@ import Testing
         let message = try LoadMessage(LoadPlan(payloadSize: size))
         #expect(message.payload.utf8.count == size)
         let body = String(decoding: message.body(0..<1, inLines: false), as: UTF8.self)
-        #expect(try JSONText.decode(Body.self, from: body).payload == message.payload)
+        #expect(try JSONCoding.decode(Body.self, from: body).payload == message.payload)
     }
 
     @Test func `Payloads of two tests differ`() throws {

@@ -21,7 +21,7 @@ import Testing
 
     @Test func `The JSON has its units in its names`() throws {
         let plan = LoadPlan(count: 10, rate: 5, batch: 2, usesBatchRoute: true, devices: 3)
-        let text = try JSONText.encode(LoadReport(state(plan), plan: plan, interrupted: false))
+        let text = try JSONCoding.encode(LoadReport(state(plan), plan: plan, interrupted: false))
         let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         #expect(
             object.keys.sorted() == [
