@@ -29,7 +29,7 @@ import Testing
 
     private func refill(_ store: MemoryStore, _ hub: RefillHub, dryRun: Bool = false) -> HubRefill {
         HubRefill(
-            store: store, registrations: hub, installations: hub, isDryRun: dryRun,
+            store: store, hub: dryRun ? nil : hub,
             pause: { wait in hub.pauses.withLock { $0.append(wait) } })
     }
 

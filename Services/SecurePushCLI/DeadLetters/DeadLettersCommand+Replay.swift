@@ -1,6 +1,7 @@
 import ArgumentParser
 import Messaging
 import SecurePushCore
+import ServiceRuntime
 
 extension DeadLettersCommand {
     struct Replay: ConsoleCommand {
@@ -125,7 +126,7 @@ func withPublisher<Value: Sendable>(
     _ body: @escaping @Sendable (RabbitMQDispatchPublisher) async throws -> Value
 ) async throws -> Value {
     let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
-    return try await withRunning([publisher]) {
+    return try await withRunning(publisher) {
         let end = ContinuousClock.now + .seconds(10)
         while !publisher.isConnected {
             guard ContinuousClock.now < end else {

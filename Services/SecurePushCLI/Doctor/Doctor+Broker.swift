@@ -40,7 +40,7 @@ extension Doctor {
             return [.faulty("AMQP_URL", "\(error)", "Raise the limits of descriptors and threads (ulimit -n, -u).")]
         }
         let probe = AMQPMessage(exchange: "", routingKey: "securepush.doctor.no-such-queue", body: [])
-        let result = try? await withRunning([publisher]) {
+        let result = try? await withRunning(publisher) {
             let end = ContinuousClock.now + .seconds(5)
             while !publisher.isConnected && ContinuousClock.now < end {
                 try await Task.sleep(for: .milliseconds(20))

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NotificationHubs
 import SecurePushCore
+import ServiceRuntime
 
 extension Doctor {
     /// Checks that the hub answers and accepts the credentials, by asking for the registrations of an unknown device.
@@ -47,10 +48,8 @@ extension Doctor {
     }
 
     private static func ask(_ configuration: NotificationHubConfiguration) async throws {
-        let registrations = HubRegistrations(configuration: configuration, logger: .silent)
-        _ = try await withRunning([registrations]) {
-            try await registrations.registrations(handle: "securepush-doctor")
-        }
+        let hub = HubDevices(configuration: configuration, logger: .silent)
+        _ = try await withRunning(hub) { try await hub.registrations(handle: "securepush-doctor") }
     }
 }
 

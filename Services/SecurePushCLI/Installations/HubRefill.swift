@@ -3,10 +3,8 @@ import SecurePushCore
 /// Writes the store's installations and registrations to a hub. It can be repeated: a second run writes the same again.
 struct HubRefill: Sendable {
     let store: any RegistrationStore & InstallationStore
-    let registrations: any RegistrationGateway
-    let installations: any InstallationGateway
-    /// Only counts, without requests to the hub.
-    var isDryRun = false
+    /// `nil` for a dry run, which only counts.
+    let hub: (any RegistrationGateway & InstallationGateway)?
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     /// Concurrent requests to the hub.
@@ -17,7 +15,7 @@ struct HubRefill: Sendable {
     /// - Parameter progress: called with the counts after each row.
     /// - Throws: ``CommandFailure`` if the hub is unreachable or refuses the credentials; ``StorageError``.
     func run(_ kinds: [RefillItem.Kind], progress: (RefillReport) -> Void) async throws -> RefillReport {
-        var report = RefillReport(isDryRun: isDryRun)
+        var report = RefillReport(isDryRun: hub == nil)
         do {
             for kind in kinds {
                 var page = try await self.page(of: kind, after: nil)
@@ -61,10 +59,10 @@ struct HubRefill: Sendable {
 
     /// - Returns: why the hub refuses this row; `nil` if it has accepted it.
     private func put(_ item: RefillItem) async throws -> RefillFailure? {
-        if isDryRun { return nil }
+        guard let hub else { return nil }
         for attempt in 1... {
             do {
-                try await putOnce(item)
+                try await putOnce(item, hub)
                 return nil
             } catch let error as PushGatewayError {
                 guard error.code == .throttled || error.code == .unavailable else {
@@ -81,11 +79,13 @@ struct HubRefill: Sendable {
         return nil
     }
 
-    private func putOnce(_ item: RefillItem) async throws {
+    private func putOnce(
+        _ item: RefillItem, _ hub: any RegistrationGateway & InstallationGateway
+    ) async throws {
         switch item.content {
-        case .installation(let document): try await installations.putInstallation(item.id, document: document)
+        case .installation(let document): try await hub.putInstallation(item.id, document: document)
         case .registration(let platform, let handle, let tags):
-            try await registrations.putRegistration(item.id, platform: platform, handle: handle, tags: tags)
+            try await hub.putRegistration(item.id, platform: platform, handle: handle, tags: tags)
         case .incomplete: break
         }
     }

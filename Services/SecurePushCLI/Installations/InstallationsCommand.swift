@@ -1,8 +1,7 @@
 import ArgumentParser
-import Logging
 import NotificationHubs
 import SecurePushCore
-import ServiceLifecycle
+import ServiceRuntime
 import Storage
 
 struct InstallationsCommand: AsyncParsableCommand {
@@ -68,45 +67,29 @@ struct InstallationsCommand: AsyncParsableCommand {
 struct RefillDevices: Sendable {
     private let opened: OpenedStore
     /// `nil` for a dry run.
-    private let hub: NotificationHubConfiguration?
+    private let hub: HubDevices?
 
     init(databaseURL: String, hub: NotificationHubConfiguration?) async throws {
         opened = try await StoreSession.open(databaseURL)
-        self.hub = hub
+        self.hub = hub.map { HubDevices(configuration: $0, logger: .silent) }
     }
 
     func run(_ kinds: [RefillItem.Kind], showsProgress: Bool) async throws -> RefillReport {
-        let hub = hub.map { hub in
-            (
-                registrations: HubRegistrations(configuration: hub, logger: .silent),
-                installations: HubInstallations(configuration: hub, logger: .silent)
-            )
-        }
-        let services: [any Service] = hub.map { [$0.registrations, $0.installations] } ?? []
-        let refill = HubRefill(
-            store: opened.store, registrations: hub?.registrations ?? NoHub(),
-            installations: hub?.installations ?? NoHub(), isDryRun: hub == nil)
-        return try await StoreSession.run(opened, beside: services) { _ in
-            let line = ProgressLine()
-            defer { line.clear() }
-            return try await refill.run(kinds) { report in
-                // Writing a line for every device would take longer than the devices.
-                if showsProgress, report.done.isMultiple(of: 100) { line.show(report.summary) }
-            }
+        let refill = HubRefill(store: opened.store, hub: hub)
+        return try await StoreSession.run(opened) { _ in
+            guard let hub else { return try await run(refill, kinds, showsProgress) }
+            return try await withRunning(hub) { try await run(refill, kinds, showsProgress) }
         }
     }
-}
 
-/// The hub of a dry run, which sends no requests.
-private struct NoHub: RegistrationGateway, InstallationGateway {
-    private var error: PushGatewayError { PushGatewayError(.unavailable, "a dry run does not use the hub") }
-
-    func createRegistrationID() async throws -> String { throw error }
-    func putRegistration(
-        _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
-    ) async throws { throw error }
-    func registrations(handle: String) async throws -> [HubRegistration] { throw error }
-    func deleteRegistration(_ id: String) async throws { throw error }
-    func putInstallation(_ id: String, document: [UInt8]) async throws { throw error }
-    func deleteInstallation(_ id: String) async throws { throw error }
+    private func run(_ refill: HubRefill, _ kinds: [RefillItem.Kind], _ showsProgress: Bool) async throws
+        -> RefillReport
+    {
+        let line = ProgressLine()
+        defer { line.clear() }
+        return try await refill.run(kinds) { report in
+            // Writing a line for every device would take longer than the devices.
+            if showsProgress, report.done.isMultiple(of: 100) { line.show(report.summary) }
+        }
+    }
 }

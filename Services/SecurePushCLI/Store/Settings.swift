@@ -16,7 +16,7 @@ struct Settings: Sendable {
             guard all[key, default: ""].isEmpty, let path = all[key + "_FILE"], !path.isEmpty else { continue }
             all[key + "_FILE"] = nil
             // Not a URL: the command fails instead of using the default.
-            all[key] = (try? FileContent(path: path))?.trimmedText ?? "unreadable:\(path)"
+            all[key] = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText ?? "unreadable:\(path)"
         }
         self.all = all
     }

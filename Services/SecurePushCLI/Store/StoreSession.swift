@@ -1,7 +1,7 @@
 import ArgumentParser
 import Logging
 import SecurePushCore
-import ServiceLifecycle
+import ServiceRuntime
 import Storage
 
 struct MigrateCommand: ConsoleCommand {
@@ -53,12 +53,11 @@ enum StoreSession {
         return try await openStore(StorageConfiguration(url: url, migrations: .check), logger: .silent)
     }
 
-    /// Runs the store's service, and others beside it, until `body` returns.
+    /// Runs the store's service until `body` returns.
     static func run<Value: Sendable>(
-        _ opened: OpenedStore, beside others: [any Service] = [],
-        _ body: @escaping @Sendable (any Store) async throws -> Value
+        _ opened: OpenedStore, _ body: @escaping @Sendable (any Store) async throws -> Value
     ) async throws -> Value {
-        try await withRunning([opened.service] + others) {
+        try await withRunning(opened.service) {
             try await waitUntilReady(opened.store)
             return try await body(opened.store)
         }
@@ -86,24 +85,6 @@ enum StoreSession {
                 try await Task.sleep(for: .milliseconds(50))
             }
         }
-    }
-}
-
-/// Runs services until `body` returns, then cancels them.
-func withRunning<Value: Sendable>(
-    _ services: [any Service], _ body: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value?.self) { group in
-        for service in services {
-            group.addTask {
-                try await service.run()
-                return nil
-            }
-        }
-        group.addTask { try await body() }
-        defer { group.cancelAll() }
-        while let value = try await group.next() { if let value { return value } }
-        throw CancellationError()
     }
 }
 
