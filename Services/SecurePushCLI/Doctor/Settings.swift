@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushCore
 import ServiceConfiguration
 
 /// The services' settings, as the environment has them; an empty one is none.
