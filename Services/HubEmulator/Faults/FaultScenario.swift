@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SecurePushCore
 import ServiceRuntime
 
 /// A scenario file: a JSON list of faults, each with the offsets `At` and `For` from the emulator's start.

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SecurePushCore
 import ServiceRuntime
 
 /// The members of a JSON object in a request to the emulator's own API: names in any case, values simple, everything
