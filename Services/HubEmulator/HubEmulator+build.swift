@@ -24,12 +24,11 @@ extension HubEmulator {
         let router = makeRouter(configuration, state: state, context: context)
         let service = try makeHTTPService(
             router: router, configuration: configuration.http, context: context,
-            onListening: { announce(configuration.connectionString(listeningOn: $0)) },
-            onConnection: makeFront(configuration, router: router, state: state, context: context))
+            onListening: { announce(configuration.connectionString(listeningOn: $0)) })
         return [
             StateService(journal: state.journal),
             ScheduleService(schedules: state.schedules, intake: state.intake),
-            EventLoopService(service: service),
+            service,
         ]
     }
 

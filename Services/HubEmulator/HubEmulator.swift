@@ -5,7 +5,6 @@ import ServiceRuntime
 @main
 struct HubEmulator {
     static func main() async {
-        EventLoops.fitToProcess()
         await ServiceMain.run(
             name: "hub-emulator", summary: "A local Azure Notification Hub: its REST API, fault injection, a page.",
             keys: EmulatorConfiguration.keys, read: { EmulatorConfiguration.read(&$0) },

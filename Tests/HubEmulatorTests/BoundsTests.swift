@@ -10,7 +10,7 @@ import Testing
 @Suite struct BoundsTests {
     private static func push(_ size: Int) -> DevicePush {
         DevicePush(
-            platform: .apple, body: [UInt8](repeating: 0x78, count: size), requestHeaders: PackedHeaders([:]),
+            platform: .apple, body: [UInt8](repeating: 0x78, count: size), requestHeaders: [:],
             templateHeaders: nil, messageID: "m", receivedAt: .now)
     }
 
@@ -83,7 +83,7 @@ import Testing
         let book = ScheduleBook()
         func send(_ id: Int, _ size: Int) -> ScheduledSend {
             ScheduledSend(
-                id: "\(id)", hubKey: "h", hub: "h", format: .apple, tags: nil, headers: PackedHeaders([:]),
+                id: "\(id)", hubKey: "h", hub: "h", format: .apple, tags: nil, headers: [:],
                 body: [UInt8](repeating: 0, count: size), dueAt: WireTime(milliseconds: .max))
         }
         for number in 0..<4 {
@@ -190,7 +190,7 @@ import Testing
             #expect(StoredRegistration.decode(Array(good.replacing(member, with: value).utf8)) == nil, "\(member)")
         }
         let send = ScheduledSend(
-            id: "1", hubKey: "h", hub: "h", format: .apple, tags: nil, headers: PackedHeaders([:]), body: [],
+            id: "1", hubKey: "h", hub: "h", format: .apple, tags: nil, headers: [:], body: [],
             dueAt: WireTime(milliseconds: 7))
         let due = String(decoding: StoredSchedule.encode(send), as: UTF8.self)
         #expect(StoredSchedule.decode(Array(due.utf8)) != nil)

@@ -31,7 +31,7 @@ import Testing
     @Test func devicesThatNobodyNeedsMakeRoom() {
         let registry = DeviceRegistry(capacity: 3, feed: EventFeed())
         let push = DevicePush(
-            platform: .apple, body: [], requestHeaders: PackedHeaders([:]), templateHeaders: nil, messageID: "",
+            platform: .apple, body: [], requestHeaders: [:], templateHeaders: nil, messageID: "",
             receivedAt: .now)
         for number in 0..<100 { registry.deliver(push, to: "h\(number)") }
         #expect(registry.summaries.count == 3)

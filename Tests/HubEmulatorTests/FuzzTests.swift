@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import HubEmulator
@@ -114,7 +115,7 @@ import Testing
             _ = PercentDecoding.decodeRepeatedly(text)
             _ = try? RegistrationFilter(text)
             _ = HubConnectionString(text)
-            _ = PackedHeaders(packed: bytes)
+            _ = HTTPFields(packed: bytes)
         }
     }
 

@@ -169,7 +169,7 @@ import Testing
         #expect(StoredSchedule.decode([]) == nil)
         #expect(StoredSchedule.decode(Array("{}".utf8)) == nil)
         #expect(StoredRegistration.decode(Array("[]".utf8)) == nil)
-        #expect(PackedHeaders(packed: [0, 5, 1]) == nil)
-        #expect(PackedHeaders(packed: [0, 1, 65]) == nil)
+        #expect(HTTPFields(packed: [0, 5, 1]) == nil)
+        #expect(HTTPFields(packed: [0, 1, 65]) == nil)
     }
 }

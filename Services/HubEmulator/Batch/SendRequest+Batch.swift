@@ -16,7 +16,7 @@ extension SendRequest {
             throw HubError.badRequest("A batch needs the direct parameter in the query.")
         }
         let addressing = try SendAddressing(
-            kind: .batch, format: request.headers.value(of: HubHeaders.format), tags: nil)
+            kind: .batch, format: request.headers[HubHeaders.format], tags: nil)
         let body = Array(try await request.body.collect(upTo: Self.maximumBatchSize).readableBytesView)
         let parts = try MultipartReader.parts(of: body, contentType: request.headers[.contentType])
         guard let notification = Self.part("notification", in: parts, at: 0),
@@ -27,9 +27,8 @@ extension SendRequest {
         // The device gets the notification's own content type and not the multipart's.
         var headers = request.headers
         headers[.contentType] = notification.headers["content-type"]
-        let packed = PackedHeaders(headers)
-        try WindowsRules.checkRaw(addressing.format, packed)
-        self.init(addressing, handles: handles, body: Array(notification.body), headers: packed, call: call)
+        try WindowsRules.checkRaw(addressing.format, headers)
+        self.init(addressing, handles: handles, body: Array(notification.body), headers: headers, call: call)
     }
 
     /// By its name, or where it stands when no part has one.

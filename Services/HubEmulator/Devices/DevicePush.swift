@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// What a simulated device receives: the push as the platform's push service would hand it over.
 ///
 /// Made for every delivery, so it only holds what is there already; texts are made when somebody looks.
@@ -5,7 +7,7 @@ struct DevicePush: Encodable, Sendable {
     let platform: NotificationFormat
     let body: [UInt8]
     /// Of the send; the pass-through ones are picked out when the push is shown.
-    let requestHeaders: PackedHeaders
+    let requestHeaders: HTTPFields
     /// The headers of the device's template, which stand for those of the request.
     let templateHeaders: [String: String]?
     let messageID: String

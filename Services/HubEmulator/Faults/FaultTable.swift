@@ -53,9 +53,6 @@ final class FaultTable: Sendable {
         self.defaultSeed = defaultSeed
     }
 
-    /// Whether there is any fault, on or to come.
-    var isActive: Bool { !isEmpty.load(ordering: .relaxed) }
-
     /// The faults that are on or will be.
     var all: [Fault] {
         let now = WireTime.now.milliseconds

@@ -11,6 +11,9 @@ enum HubHeaders {
     static let requestID = name("X-Request-Id")
     static let trackingID = name("TrackingId")
     static let correlationID = name("x-ms-correlation-request-id")
+    static let windowsType = name("X-WNS-Type")
+    static let applePushType = name("apns-push-type")
+    static let xApplePushType = name("x-apns-push-type")
     static let continuationToken = name("x-ms-continuationtoken")
 
     /// A field name from a literal; the fallback is never used with the valid names above.

@@ -18,6 +18,6 @@ extension HubRequestCredentials {
     init(_ request: Request, _ context: EmulatorContext) {
         self.init(
             hub: context.parameters.get("hub") ?? "", authority: request.head.authority, path: request.uri.path,
-            query: request.uri.query, authorization: request.headers.value(of: .authorization))
+            query: request.uri.query, authorization: request.headers[.authorization])
     }
 }

@@ -9,16 +9,9 @@ struct RequestIdentity: Sendable {
 
     /// Takes the client's IDs over, or makes some.
     init(headers: HTTPFields) {
-        self.init(
-            trackingID: headers.value(of: HubHeaders.trackingID),
-            correlationID: headers.value(of: HubHeaders.correlationID))
-    }
-
-    /// - Parameters: the headers' values as the client sent them.
-    init(trackingID: String?, correlationID: String?) {
-        let known = trackingID.flatMap { $0.isEmpty ? nil : $0 } ?? UUID().uuidString.lowercased()
-        self.trackingID = known
-        self.correlationID = correlationID.flatMap { $0.isEmpty ? nil : $0 } ?? known
+        let given = { (name: HTTPField.Name) in headers[name].flatMap { $0.isEmpty ? nil : $0 } }
+        trackingID = given(HubHeaders.trackingID) ?? UUID().uuidString.lowercased()
+        correlationID = given(HubHeaders.correlationID) ?? trackingID
     }
 
     func stamp(_ response: inout Response) {

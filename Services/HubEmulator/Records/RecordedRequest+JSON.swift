@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 extension RecordedRequest: Encodable {
     private enum CodingKeys: String, CodingKey {
@@ -91,7 +92,7 @@ extension RecordedRequest: Encodable {
     var warnings: [String] {
         guard let format, kind.isSend else { return [] }
         var lowered: [String: String] = [:]
-        headers.forEach { name, value in lowered[name.lowercased()] = value }
+        for field in headers { lowered[field.name.canonicalName] = field.value }
         return PlatformRules.warnings(format: format, headers: lowered, body: body)
     }
 }

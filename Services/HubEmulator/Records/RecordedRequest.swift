@@ -29,7 +29,8 @@ struct RecordedRequest: Sendable {
     let hub: String
     let format: NotificationFormat?
     let tags: String?
-    let headers: PackedHeaders
+    /// As sent, without the token.
+    let headers: HTTPFields
     let body: [UInt8]
     let receivedAt: WireTime
     /// When the hub was done with it.
@@ -58,30 +59,23 @@ struct RecordedRequest: Sendable {
         id: String, kind: Kind, hub: String, format: NotificationFormat?, tags: String?, headers: HTTPFields,
         body: [UInt8], receivedAt: WireTime
     ) {
-        self.init(
-            id: id, kind: kind, hub: hub, format: format, tags: tags, headers: PackedHeaders(headers), body: body,
-            receivedAt: receivedAt)
-    }
-
-    init(
-        id: String, kind: Kind, hub: String, format: NotificationFormat?, tags: String?, headers: PackedHeaders,
-        body: [UInt8], receivedAt: WireTime
-    ) {
         self.id = id
         self.kind = kind
         self.hub = hub
         self.format = format
         self.tags = tags
+        var headers = headers
+        headers[.authorization] = nil
         self.headers = headers
         self.body = body
         self.receivedAt = receivedAt
     }
 
     /// The request's `X-Request-Id`, if it had one.
-    var requestID: String? { headers["x-request-id"] }
+    var requestID: String? { headers[HubHeaders.requestID] }
 
     /// The request's `TrackingId`, if it had one.
-    var trackingID: String? { headers["trackingid"] }
+    var trackingID: String? { headers[HubHeaders.trackingID] }
 
     /// The devices that it was handed to.
     var deliveries: [String] {
@@ -103,4 +97,17 @@ struct RecordedRequest: Sendable {
         if isUnanswered { return nil }
         return status ?? (outcome == .faulted && !isAccepted ? nil : kind.isSend ? 201 : 200)
     }
+}
+
+extension HTTPFields {
+    /// The values by the names as they were sent, those of a repeated field joined with a comma.
+    var joined: [String: String] {
+        reduce(into: [:]) { joined, field in
+            let name = field.name.rawName
+            joined[name] = joined[name].map { "\($0), \(field.value)" } ?? field.value
+        }
+    }
+
+    /// About how much memory they hold.
+    var byteCount: Int { reduce(0) { $0 + 64 + $1.name.rawName.utf8.count + $1.value.utf8.count } }
 }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// A notification that waits for its time.
 struct ScheduledSend: Sendable {
     let id: String
@@ -6,7 +8,7 @@ struct ScheduledSend: Sendable {
     let hub: String
     let format: NotificationFormat
     let tags: String?
-    let headers: PackedHeaders
+    let headers: HTTPFields
     let body: [UInt8]
     let dueAt: WireTime
     /// What a fault decided when it was taken.

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Takes a notification: lets faults happen, finds the devices, writes the record, delivers.
 struct NotificationIntake: Sendable {
     /// The hub's limit for a debug send.
@@ -28,14 +30,6 @@ struct NotificationIntake: Sendable {
         let receipt = try accept(record, send, effect.fate)
         if effect.fault != nil { try await faults.answer(effect, context: context) }
         return receipt
-    }
-
-    /// The same at once, for when nothing is to be waited for.
-    ///
-    /// - Returns: nil while any fault is on, and when the send is refused; nothing was done then.
-    func takeNow(_ send: SendRequest) -> Receipt? {
-        guard !faults.isActive else { return nil }
-        return try? accept(send.record(effect: .none), send, nil)
     }
 
     private func accept(
@@ -82,11 +76,11 @@ struct NotificationIntake: Sendable {
     }
 
     /// APNs refuses what is too large, and the hub does not tell the sender: it is lost.
-    private static func refusingOversize(_ targets: [DeliveryTarget], _ headers: PackedHeaders) -> [DeliveryTarget] {
+    private static func refusingOversize(_ targets: [DeliveryTarget], _ headers: HTTPFields) -> [DeliveryTarget] {
         guard targets.contains(where: { $0.format == .apple && $0.body.count > PlatformRules.maxAppleBytes }) else {
             return targets
         }
-        let pushType = headers["apns-push-type"] ?? headers["x-apns-push-type"]
+        let pushType = headers[HubHeaders.applePushType] ?? headers[HubHeaders.xApplePushType]
         return targets.map { target in
             guard target.outcome == .success, target.format == .apple,
                 target.body.count > PlatformRules.maxAppleBytes(pushType: target.headers?["apns-push-type"] ?? pushType)

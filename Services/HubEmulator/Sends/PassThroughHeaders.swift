@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The headers of a send that the hub hands on to the platform's push service, and so to the device.
 enum PassThroughHeaders {
     private static let names: Set<String> = [
@@ -6,11 +8,13 @@ enum PassThroughHeaders {
     ]
     private static let prefixes = ["apns-", "x-apns-", "x-wns-"]
 
-    static func select(from headers: PackedHeaders) -> [String: String] {
+    static func select(from headers: HTTPFields) -> [String: String] {
         var selected: [String: String] = [:]
-        headers.forEach { rawName, value in
-            let name = rawName.lowercased()
-            if names.contains(name) || prefixes.contains(where: name.hasPrefix) { selected[rawName] = value }
+        for field in headers {
+            let name = field.name.canonicalName
+            if names.contains(name) || prefixes.contains(where: name.hasPrefix) {
+                selected[field.name.rawName] = field.value
+            }
         }
         return selected
     }

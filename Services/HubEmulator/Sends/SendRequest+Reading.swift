@@ -10,7 +10,7 @@ extension SendRequest {
     /// - Throws: 400 that says what is wrong, 413.
     init(_ request: Request, call: HubCall) async throws {
         let isDirect = call.query.isOn("direct")
-        let handle = isDirect ? request.headers.value(of: HubHeaders.deviceHandle) : nil
+        let handle = isDirect ? request.headers[HubHeaders.deviceHandle] : nil
         guard !isDirect || handle?.isEmpty == false else {
             throw HubError.badRequest("A direct send needs the ServiceBusNotification-DeviceHandle header.")
         }
@@ -35,13 +35,11 @@ extension SendRequest {
         _ request: Request, call: HubCall, kind: RecordedRequest.Kind, handles: [String]
     ) async throws {
         let addressing = try SendAddressing(
-            kind: kind, format: request.headers.value(of: HubHeaders.format),
-            tags: request.headers.value(of: HubHeaders.tags))
+            kind: kind, format: request.headers[HubHeaders.format],
+            tags: request.headers[HubHeaders.tags])
         let body = Array(try await request.body.collect(upTo: Self.maximumBodySize).readableBytesView)
-        let headers = PackedHeaders(request.headers)
-        try WindowsRules.checkRaw(addressing.format, headers)
+        try WindowsRules.checkRaw(addressing.format, request.headers)
         if addressing.format == .template { _ = try TemplateProperties(message: body) }
-        self.init(
-            addressing, handles: handles, body: body, headers: headers, call: call)
+        self.init(addressing, handles: handles, body: body, headers: request.headers, call: call)
     }
 }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// A notification that a client asks the hub to send, read and found good.
 struct SendRequest: Sendable {
     let kind: RecordedRequest.Kind
@@ -9,14 +11,14 @@ struct SendRequest: Sendable {
     /// The handles of a direct or batch send.
     let handles: [String]
     let body: [UInt8]
-    let headers: PackedHeaders
+    let headers: HTTPFields
     let call: HubCall
     let receivedAt: WireTime
     /// When it is to be sent; nil: now.
     var dueAt: WireTime?
 
     init(
-        _ addressing: SendAddressing, handles: [String], body: [UInt8], headers: PackedHeaders, call: HubCall,
+        _ addressing: SendAddressing, handles: [String], body: [UInt8], headers: HTTPFields, call: HubCall,
         dueAt: WireTime? = nil
     ) {
         kind = addressing.kind

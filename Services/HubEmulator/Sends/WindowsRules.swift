@@ -1,11 +1,13 @@
+import HTTPTypes
+
 /// What WNS and MPNS would object to.
 enum WindowsRules {
     /// The hub itself takes a raw notification as bytes only.
     ///
     /// - Throws: 400 with the service's own sentence.
-    static func checkRaw(_ format: NotificationFormat, _ headers: PackedHeaders) throws(HubError) {
-        guard format == .windows, headers["x-wns-type"]?.lowercased() == "wns/raw" else { return }
-        let mediaType = (headers["content-type"] ?? "").prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+    static func checkRaw(_ format: NotificationFormat, _ headers: HTTPFields) throws(HubError) {
+        guard format == .windows, headers[HubHeaders.windowsType]?.lowercased() == "wns/raw" else { return }
+        let mediaType = (headers[.contentType] ?? "").prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         guard mediaType == "application/octet-stream" else {
             throw HubError.badRequest(
                 "The content type for a 'wns/raw' notification must be 'application/octet-stream'")

@@ -1,51 +1,10 @@
-import Foundation
-import HTTPTypes
 import HummingbirdTesting
-import Synchronization
 import Testing
 
 @testable import HubEmulator
 
-/// Plain sends past the routes and by the routes, over real connections.
-@Suite struct FastSendTests {
-    static let sends = [
-        RawSend(), RawSend(tags: nil), RawSend(format: "FcmV1", tags: "a || T"),
-        RawSend(target: "/HUB/Messages/", headers: ["TrackingId: t-1", "x-ms-correlation-request-id: c-1"]),
-        RawSend(headers: ["X-Request-Id: try-1", "apns-priority: 10", "User-Agent: a  b", "Empty:"], body: ""),
-        RawSend(target: "/hub/messages", body: String(repeating: "x", count: 65_536)),
-    ]
-
-    /// What a send came to, without what differs from one to the next: IDs, times, ports.
-    private static func outcome(_ send: RawSend, isFast: Bool) async throws -> [String] {
-        let outcome = Mutex<[String]>([])
-        try await withEmulator(.live, isFast: isFast) { emulator in
-            try await emulator.register("AB12", tags: "t")
-            let answer = try await RawExchange.send(send.text, port: emulator.port)
-            var lines = ["\(answer.status)"] + answer.names
-            for (name, value) in answer.headers.sorted(by: { $0.key < $1.key }) where name != "date" {
-                let shape = value.replacing(/[0-9a-f]{32}-\d{14}-\d+-\d+/, with: "ID")
-                lines.append("\(name): \(shape.replacing(/[0-9a-z-]{36}|[0-9a-z]{13}$/, with: "RANDOM"))")
-            }
-            var record = try #require(try await emulator.records("?Limit=1").first)
-            for name in ["Id", "ReceivedAt", "AcceptedAt", "CompletedAt"] { record[name] = nil }
-            let json = try JSONSerialization.data(withJSONObject: record, options: .sortedKeys)
-            lines.append(String(decoding: json, as: UTF8.self))
-            let push = emulator.state.devices.summaries.first
-            lines.append("\(push?.waiting ?? false)")
-            let metrics = try await emulator.call(.get, "/metrics", authorization: nil).text
-            lines += metrics.split(separator: "\n").filter { $0.contains("requests_total{") }.map(String.init).sorted()
-            outcome.withLock { [lines] in $0 = lines }
-        }
-        return outcome.withLock { $0 }
-    }
-
-    @Test(arguments: sends.indices) func bothWaysComeToTheSame(_ index: Int) async throws {
-        let fast = try await Self.outcome(Self.sends[index], isFast: true)
-        let ordinary = try await Self.outcome(Self.sends[index], isFast: false)
-        #expect(fast == ordinary)
-        #expect(fast.first == "201")
-    }
-
+/// Sends over real connections, byte for byte.
+@Suite struct SendConnectionTests {
     @Test func requestsOfAllKindsKeepTheirOrderOnOneConnection() async throws {
         try await withEmulator(.live) { emulator in
             let wrong = RawSend(authorization: TestToken.make(key: "other"))
