@@ -2,13 +2,13 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up down status build release test chaos format lint clean
+.PHONY: help demo up down status build release tools test chaos format lint clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif
 
-SOURCES := Package.swift Services Shared Tests Benchmarks
+SOURCES := Package.swift Services Shared Tests Tools
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
@@ -36,10 +36,15 @@ release: ## compile for production, with Swift's libraries inside
 test: ## run every test, with RabbitMQ and PostgreSQL started beside them
 	@scripts/test.sh
 
-chaos: ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7", see docs/chaos.md)
+tools: ## compile the tools for chaos and benchmarks (CONFIGURATION=release)
+	@scripts/install-dependencies.sh build
+	@scripts/tools.sh build -c $(or $(CONFIGURATION),debug)
+
+chaos: tools ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7")
 	@scripts/install-dependencies.sh test
 	@swift build -c $(or $(CONFIGURATION),debug)
-	@SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) scripts/chaos.sh $(ARGS)
+	@CHAOS=.build/tools/$(or $(CONFIGURATION),debug)/chaos SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) \
+		scripts/chaos.sh $(ARGS)
 
 format: ## put the sources into the house's form
 	@swift format --in-place --recursive --parallel $(SOURCES)

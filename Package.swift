@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 /// The settings of every target: language mode 6 and the upcoming features that the codebases we resemble use.
@@ -58,8 +59,6 @@ let package = Package(
         .executable(name: "retrieval", targets: ["Retrieval"]),
         .executable(name: "hub-emulator", targets: ["HubEmulator"]),
         .executable(name: "securepush", targets: ["SecurePushCLI"]),
-        .executable(name: "benchmark-seed", targets: ["BenchmarkSeed"]),
-        .executable(name: "chaos", targets: ["Chaos"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -188,24 +187,14 @@ let package = Package(
                 nioPosix, nioSSL, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
-        // Prepares measurements; see docs/benchmarks.md.
-        .executableTarget(
-            name: "BenchmarkSeed",
-            dependencies: ["SecurePushCore", "Storage", "Messaging", logging, serviceLifecycle],
-            path: "Benchmarks/Seed", swiftSettings: settings),
-
-        // Breaks a stack on purpose and judges the history; see docs/chaos.md.
-        .target(name: "ChaosChecker", path: "Benchmarks/ChaosChecker", swiftSettings: settings),
-        .executableTarget(
-            name: "Chaos",
-            dependencies: [
-                "ChaosChecker", "SecurePushCore", "Storage", "Messaging", "AMQP", argumentParser, asyncHTTPClient,
-                crypto, logging, nioCore, nioHTTP1, serviceLifecycle,
-            ], path: "Benchmarks/Chaos", swiftSettings: settings),
+        // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
+        .target(
+            name: "StackKit", dependencies: ["SecurePushCore", asyncHTTPClient, crypto, nioCore, nioHTTP1],
+            path: "Tools/StackKit", swiftSettings: settings),
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", logging], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging], path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
@@ -214,23 +203,23 @@ let package = Package(
             name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "TestSupport", crypto],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
         .testTarget(
-            name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "TestSupport"],
+            name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
             path: "Tests/ThreadExecutorTests", swiftSettings: settings),
         .testTarget(
             name: "AMQPTests",
-            dependencies: ["AMQP", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit],
+            dependencies: ["AMQP", "StackKit", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit],
             path: "Tests/AMQPTests", swiftSettings: settings),
         .testTarget(
             name: "PostgresTests",
-            dependencies: ["Postgres", "TestSupport", logging, serviceLifecycle],
+            dependencies: ["Postgres", "StackKit", "TestSupport", logging, serviceLifecycle],
             path: "Tests/PostgresTests", swiftSettings: settings),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["SecurePushCore", "Storage", "TestSupport", grdb, logging, serviceLifecycle],
+            dependencies: ["SecurePushCore", "Storage", "StackKit", "TestSupport", grdb, logging, serviceLifecycle],
             path: "Tests/StorageTests", swiftSettings: settings),
         .testTarget(
             name: "MessagingTests",
-            dependencies: ["SecurePushCore", "Messaging", "AMQP", "TestSupport", logging, serviceLifecycle],
+            dependencies: ["SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle],
             path: "Tests/MessagingTests", swiftSettings: settings),
         .testTarget(
             name: "NotificationHubsTests",
@@ -241,13 +230,13 @@ let package = Package(
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "Authentication", "TestSupport", crypto, cryptoExtras, hummingbird,
+                "SecurePushCore", "Authentication", "StackKit", "TestSupport", crypto, cryptoExtras, hummingbird,
                 hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
             name: "ServiceRuntimeTests",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "TestSupport", hummingbird,
+                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", hummingbird,
                 hummingbirdTesting,
                 httpTypes, logging, metrics, metricsCore, nioCore, serviceLifecycle, serviceLifecycleTestKit,
                 unixSignals,
@@ -256,25 +245,26 @@ let package = Package(
             name: "IngestTests",
             dependencies: [
                 "Ingest", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
-                "Messaging", "AMQP", "APITestSupport", "TestSupport", crypto,
+                "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", crypto,
                 hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/IngestTests", swiftSettings: settings),
         .testTarget(
             name: "DispatcherTests",
             dependencies: [
-                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "TestSupport", logging, serviceLifecycle,
+                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", logging,
+                serviceLifecycle,
             ], path: "Tests/DispatcherTests", swiftSettings: settings),
         .testTarget(
             name: "RetrievalTests",
             dependencies: [
                 "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs",
-                "APITestSupport", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
+                "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/RetrievalTests", swiftSettings: settings),
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "TestSupport", asyncHTTPClient, crypto,
+                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", asyncHTTPClient, crypto,
                 httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
@@ -282,22 +272,32 @@ let package = Package(
             name: "SecurePushCLITests",
             dependencies: [
                 "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
-                "AMQP", "TestSupport", argumentParser, logging,
+                "AMQP", "StackKit", "TestSupport", argumentParser, logging,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "SecurePushCore", "AMQP", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird, logging,
+                "SecurePushCore", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird,
+                logging,
                 nioCore,
                 nioHTTP1,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
-            name: "ChaosTests", dependencies: ["ChaosChecker", "TestSupport"], path: "Tests/ChaosTests",
-            swiftSettings: settings),
-        .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]
 )
+
+// Tools/ is a package of its own, and one package sees only the products of another. `make tools` asks for these.
+if Context.environment["SECUREPUSH_TOOLS"] != nil {
+    package.products += ["SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit"].map {
+        .library(name: $0, targets: [$0])
+    }
+}
+
+// The image is built from Package.swift, Shared and Services alone.
+if !FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests") {
+    package.targets.removeAll { $0.type == .test || ["TestSupport", "APITestSupport", "StackKit"].contains($0.name) }
+}
 
 // A short edit-and-test round on a small machine: TEST_TARGETS=IngestTests,TidyTests compiles only those test targets.
 if let chosen = Context.environment["TEST_TARGETS"] {

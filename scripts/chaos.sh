@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # The headline experiment (docs/chaos.md): scripts/chaos.sh [ARGUMENT...], arguments as of `chaos --help`.
 #
-# Runs `chaos` from SECUREPUSH_BIN (.build/debug) in a folder of its own, and ends whatever of that folder still runs
-# afterwards, also when `chaos` itself was killed. The folder is removed when every bar is met; CHAOS_DIRECTORY names one
-# that stays.
+# Runs CHAOS (.build/tools/debug/chaos), which starts the services of SECUREPUSH_BIN (.build/debug), in a temporary folder.
+# Ends the processes of that folder afterwards, even if `chaos` itself was killed. The folder is removed if every
+# criterion is met; CHAOS_DIRECTORY names one that is kept.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 
 bin=${SECUREPUSH_BIN:-$here/../.build/debug}
-[ -x "$bin/chaos" ] || die "$bin/chaos is missing; run \`make build\` first."
-case " $* " in *" --help "* | *" -h "* | *" --check-only "* | *" --plan-only "*) exec "$bin/chaos" "$@" ;; esac
+program=${CHAOS:-$here/../.build/tools/debug/chaos}
+[ -x "$program" ] || die "$program is missing; run \`make tools\` first."
+case " $* " in *" --help "* | *" -h "* | *" --check-only "* | *" --plan-only "*) exec "$program" "$@" ;; esac
 # What crosses to the services is on loopback; a proxy would only be in the way.
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
 
@@ -43,7 +44,8 @@ end_leftovers() {
 }
 trap end_leftovers EXIT
 
-"$bin/chaos" --directory "$folder" --scripts "$here" "$@" &
+[ -x "$bin/ingest" ] || die "$bin/ingest is missing; run \`make build\` first."
+"$program" --directory "$folder" --scripts "$here" --products "$bin" "$@" &
 chaos=$!
 trap 'kill -TERM "$chaos" 2>/dev/null || true' INT TERM
 result=0

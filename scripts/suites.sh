@@ -12,11 +12,12 @@ passed=0 failed=0 broken=()
 output=$(mktemp "${TMPDIR:-/tmp}/securepush-tests.XXXXXX")
 trap 'rm -f "$output"' EXIT
 
-for folder in Tests/*Tests; do
+for folder in Tests/*Tests Tools/Tests/*Tests; do
     target=$(basename "$folder")
+    case $folder in Tools/*) test=("$here/tools.sh" test) ;; *) test=(swift test) ;; esac
     start=$SECONDS result=0
     if command -v timeout >/dev/null; then bounded=(timeout --foreground "$limit"); else bounded=(); fi
-    "${bounded[@]}" swift test --skip-build --disable-xctest --filter "^$target\\." >"$output" 2>&1 || result=$?
+    "${bounded[@]}" "${test[@]}" --skip-build --disable-xctest --filter "^$target\\." >"$output" 2>&1 || result=$?
     # "Test run with 12 tests in 3 suites passed after ...", "... failed after 1.2 seconds with 3 issues."
     tests=$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$output" | tail -1)
     failures=$(grep -cE '^✘ Test .* failed after ' "$output" || true)

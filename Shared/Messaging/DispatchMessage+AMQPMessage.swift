@@ -2,7 +2,7 @@ import AMQP
 import SecurePushCore
 
 extension AMQPMessage {
-    /// A notification's ID as it travels through the broker, with nothing of its payload or recipient.
+    /// The message that carries a notification's ID through the broker, without its payload or recipient.
     init(_ message: DispatchMessage, route: DispatchRoute, topology: DispatchTopology) {
         let id = message.id.description
         let (exchange, key, reason) = topology.address(of: route)
@@ -15,7 +15,7 @@ extension AMQPMessage {
 extension AMQPTable {
     fileprivate init(_ message: DispatchMessage, reason: String?) {
         self.init()
-        // Notifications that an earlier version stored have none, nor do messages that others published.
+        // Notifications that an earlier version stored have none; neither have messages from other publishers.
         let traceparent = message.traceparent ?? TraceContext.random().traceparent
         entries.append(Entry("traceparent", .string(traceparent)))
         if let platforms = message.platforms {
@@ -27,7 +27,7 @@ extension AMQPTable {
 }
 
 extension DispatchTopology {
-    /// Retry queues are written to by name, through the default exchange.
+    /// Retry queues are addressed by name, through the default exchange.
     fileprivate func address(of route: DispatchRoute) -> (exchange: String, key: String, reason: String?) {
         switch route {
         case .dispatch: return (exchange, DispatchTopology.dispatchKey, nil)
@@ -39,24 +39,25 @@ extension DispatchTopology {
     }
 }
 
-/// Why a message of the dispatch queue cannot be read. None of these is one of ours.
+/// Why a message of the dispatch queue cannot be read. SecurePush publishes no such messages.
 enum UnreadableMessage: Error, Hashable, CustomStringConvertible {
-    /// The body has more bytes than ``DispatchMessage/maxBodyBytes``, and was not held.
+    /// The body exceeds ``DispatchMessage/maxBodyBytes`` and was not kept.
     case body(bytes: UInt64)
-    /// Properties and headers have more bytes than ``DispatchMessage/maxHeaderBytes``, and were not read.
+    /// Properties and headers exceed ``DispatchMessage/maxHeaderBytes`` and were not read.
     case headers(bytes: Int)
-    /// The body is not exactly an ID.
-    case noID
-    /// The header `attempt` is none of ``DispatchMessage/attempts``.
+    /// The body is not a notification ID.
+    case notAnID
+    /// The header `attempt` is outside ``DispatchMessage/attempts``.
     case attempt
 
     /// The `reason` of its dead letter.
     var description: String {
         switch self {
-        case .body(let bytes): "unreadable: a body of \(bytes) bytes, at most \(DispatchMessage.maxBodyBytes) are read"
+        case .body(let bytes):
+            "unreadable: the body has \(bytes) bytes; the limit is \(DispatchMessage.maxBodyBytes)"
         case .headers(let bytes):
-            "unreadable: headers of \(bytes) bytes, at most \(DispatchMessage.maxHeaderBytes) are read"
-        case .noID: "unreadable: the body is no notification ID"
+            "unreadable: the headers have \(bytes) bytes; the limit is \(DispatchMessage.maxHeaderBytes)"
+        case .notAnID: "unreadable: the body is not a notification ID"
         case .attempt:
             "unreadable: the attempt is not a number from \(DispatchMessage.attempts.lowerBound) to "
                 + "\(DispatchMessage.attempts.upperBound)"
@@ -65,16 +66,16 @@ enum UnreadableMessage: Error, Hashable, CustomStringConvertible {
 }
 
 extension DispatchMessage {
-    /// Reads a delivery of a connection with these ``limits``.
+    /// Reads a delivery from a connection with these ``limits``.
     init(_ delivery: AMQPDelivery) throws(UnreadableMessage) {
         guard delivery.bodyBytes <= UInt64(Self.maxBodyBytes) else { throw .body(bytes: delivery.bodyBytes) }
         guard delivery.headerBytes <= Self.maxHeaderBytes else { throw .headers(bytes: delivery.headerBytes) }
         try self.init(delivery.message)
     }
 
-    /// Reads a message, also one that others published without properties.
+    /// Reads a message, even one that another publisher sent without properties.
     init(_ message: AMQPMessage) throws(UnreadableMessage) {
-        guard let id = NotificationID(utf8: message.body) else { throw .noID }
+        guard let id = NotificationID(utf8: message.body) else { throw .notAnID }
         let platforms = message.headers["platforms"]?.string?.split(separator: ",")
             .map { Platform(rawValue: String($0)) }
         self.init(
@@ -83,13 +84,13 @@ extension DispatchMessage {
             traceparent: message.headers["traceparent"]?.string)
     }
 
-    /// A number, or a text of digits: some clients send no other headers.
+    /// Accepts a number or a string of digits: some clients can send only string headers.
     private static func attempt(_ value: AMQPValue) throws(UnreadableMessage) -> Int {
         let number = value.integer ?? value.string.flatMap { Int64($0) }
         guard let attempt = number.flatMap({ Int(exactly: $0) }), attempts.contains(attempt) else { throw .attempt }
         return attempt
     }
 
-    /// How much of a message is held.
+    /// How much of a message a connection holds.
     static let limits = AMQPReceiveLimits(maxBodyBytes: maxBodyBytes, maxHeaderBytes: maxHeaderBytes)
 }

@@ -1,20 +1,26 @@
 public import AMQP
+public import ServiceConfiguration
 
-/// Where the broker is and how the dispatch queues are set up.
+/// The address of the broker, and the settings of the dispatch queues.
 public struct MessagingConfiguration: Sendable {
     /// The connection's settings: nodes, credentials, heartbeat, timeouts.
     public var amqp: AMQPConfiguration
+    /// The names and arguments of exchanges and queues.
     public var topology: DispatchTopology
-    /// Deliveries that the broker hands out before it waits for settlements, 1 to 65535.
+    /// The number of unsettled deliveries after which the broker waits (`basic.qos`), 1 to 65535.
     public var prefetch: Int
     /// How long a publish waits for its confirms.
     public var publishTimeout: Duration = .seconds(5)
 
+    /// Checks the settings without connecting.
+    ///
     /// - Parameters:
     ///   - amqpURL: see ``AMQPConfiguration/init(url:connectionName:)``.
-    ///   - retryDelays: `RETRY_DELAYS`, one delay queue each.
+    ///   - retryDelays: `RETRY_DELAYS`, with one delay queue per value.
+    ///   - prefetch: 1 to 65535.
     ///   - connectionName: the connection's name in the broker's management views.
-    ///   - prefix: what the names of exchanges and queues begin with.
+    ///   - prefix: the prefix of the names of exchanges and queues.
+    /// - Throws: ``MessagingConfigurationError``.
     public init(
         amqpURL: String, retryDelays: [Duration], prefetch: Int = 256, connectionName: String,
         prefix: String = "securepush"
@@ -23,11 +29,11 @@ public struct MessagingConfiguration: Sendable {
             amqp = try AMQPConfiguration(url: amqpURL, connectionName: connectionName)
         } catch { throw MessagingConfigurationError(message: error.message) }
         guard (1...65535).contains(prefetch) else {
-            throw MessagingConfigurationError(message: "the prefetch is not a number from 1 to 65535")
+            throw MessagingConfigurationError(message: "the prefetch must be a number from 1 to 65535")
         }
-        let usable: ClosedRange<Duration> = .milliseconds(1) ... .seconds(86_400 * 40)
-        guard !retryDelays.isEmpty, retryDelays.allSatisfy(usable.contains) else {
-            throw MessagingConfigurationError(message: "a retry delay is not between 1ms and 40d, or there is none")
+        let allowed: ClosedRange<Duration> = .milliseconds(1) ... .seconds(86_400 * 40)
+        guard !retryDelays.isEmpty, retryDelays.allSatisfy(allowed.contains) else {
+            throw MessagingConfigurationError(message: "there must be at least one retry delay, each from 1ms to 40d")
         }
         self.prefetch = prefetch
         topology = DispatchTopology(retryDelays: retryDelays, prefix: prefix)
@@ -36,6 +42,135 @@ public struct MessagingConfiguration: Sendable {
 
 /// A setting that cannot be used. Its message never holds a credential.
 public struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong.
     public var message: String
     public var description: String { message }
+}
+
+extension MessagingConfiguration {
+    /// The keys that ``read(_:prefetch:connectionName:)`` reads.
+    public static var keys: [any ConfigurationKeyDescription] {
+        [
+            ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.amqpDeclare,
+            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure,
+        ]
+    }
+
+    /// Reads `AMQP_URL` or the file that `AMQP_URL_FILE` names, `AMQP_DECLARE` and `RETRY_DELAYS`. Nodes that are not
+    /// on loopback need verified TLS, unless `ALLOW_INSECURE` contains `amqp`.
+    ///
+    /// - Returns: `nil` if a value is invalid; the reader holds the issue.
+    public static func read(
+        _ reader: inout ConfigurationReader, prefetch: Int, connectionName: String
+    ) -> MessagingConfiguration? {
+        let url = reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile)
+        let declare = reader.read(ConfigurationKeys.amqpDeclare)
+        let delays = reader.read(ConfigurationKeys.retryDelays)
+        guard let url, let declare, let delays else { return nil }
+        do {
+            var configuration = try MessagingConfiguration(
+                amqpURL: url, retryDelays: delays, prefetch: prefetch, connectionName: connectionName)
+            configuration.topology.isDeclared = declare == .auto
+            let hosts = configuration.amqp.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
+            reader.refuse(
+                hosts.map { "names \($0)" }, of: ConfigurationKeys.amqpURL.name, as: .amqp,
+                remedy: "use amqps:// without verify_none")
+            return configuration
+        } catch {
+            reader.note(ConfigurationKeys.amqpURL.name, "\(error)")
+            return nil
+        }
+    }
+}
+
+/// The names and arguments of exchanges and queues. If the broker has one of them with other arguments, it refuses the
+/// declaration (406), and the services log which one.
+public struct DispatchTopology: Sendable, Hashable {
+    /// The routing key of the dispatch queue.
+    public static let dispatchKey = "dispatch"
+    /// The number of redeliveries after which the broker dead-letters a message. It only stops a message that crashes
+    /// every dispatcher that takes it. Broker restarts, drains, kills and long database outages redeliver healthy
+    /// messages too, and must never dead-letter one. RabbitMQ 4 would use 20 by default.
+    public static let deliveryLimit: Int64 = 10_000
+
+    /// The same for the dead-letter queue, where the broker drops a message that exceeds the limit. Each time an
+    /// operator lists the queue is a redelivery, so the limit is practically infinite; RabbitMQ 4 would drop a dead
+    /// letter after 20 listings.
+    public static let deadDeliveryLimit: Int64 = 1_000_000_000
+
+    /// The prefix of every name.
+    public let prefix: String
+    /// The delays of retries, with one queue each.
+    public let retryDelays: [Duration]
+    /// Whether connecting declares exchanges and queues (`AMQP_DECLARE`), or only checks that they exist.
+    public var isDeclared = true
+
+    /// A topology that is declared.
+    public init(retryDelays: [Duration], prefix: String = "securepush") {
+        self.retryDelays = retryDelays
+        self.prefix = prefix
+    }
+
+    /// The exchange that routes to the dispatch queue.
+    public var exchange: String { "\(prefix).notifications" }
+    /// The queue that dispatchers consume.
+    public var dispatchQueue: String { "\(prefix).dispatch" }
+    /// The dead-letter exchange.
+    public var deadExchange: String { "\(prefix).dead" }
+    /// The dead-letter queue.
+    public var deadQueue: String { "\(prefix).dead" }
+
+    /// The name of a delay queue: `securepush.retry.<seconds>`, with decimals such as `securepush.retry.0.5`.
+    public func retryQueue(delay: Duration) -> String {
+        let milliseconds = DispatchTopology.milliseconds(delay)
+        var decimals = String(milliseconds % 1000 + 1000).dropFirst()
+        while decimals.last == "0" { decimals.removeLast() }
+        return "\(prefix).retry.\(milliseconds / 1000)" + (decimals.isEmpty ? "" : ".\(decimals)")
+    }
+
+    static func milliseconds(_ duration: Duration) -> Int64 {
+        duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+    }
+
+    /// The exchanges, queues and bindings that publisher and consumer declare, or look up, on each connect.
+    public var declarations: AMQPTopology {
+        let retryQueues = Set(retryDelays).sorted().map { delay in
+            AMQPTopology.Queue(retryQueue(delay: delay), arguments: retryArguments(delay))
+        }
+        var topology = AMQPTopology(
+            exchanges: [.init(exchange, .direct), .init(deadExchange, .fanout)],
+            queues: [
+                .init(deadQueue, arguments: deadArguments),
+                .init(dispatchQueue, arguments: dispatchArguments),
+            ] + retryQueues,
+            bindings: [
+                .init(queue: deadQueue, exchange: deadExchange),
+                .init(queue: dispatchQueue, exchange: exchange, key: DispatchTopology.dispatchKey),
+            ])
+        topology.isDeclared = isDeclared
+        return topology
+    }
+
+    private var deadArguments: AMQPTable {
+        ["x-queue-type": "quorum", "x-delivery-limit": .integer(DispatchTopology.deadDeliveryLimit)]
+    }
+
+    private var dispatchArguments: AMQPTable {
+        [
+            "x-queue-type": "quorum", "x-delivery-limit": .integer(DispatchTopology.deliveryLimit),
+            "x-dead-letter-exchange": .string(deadExchange),
+            // By default a quorum queue drops a message that it dead-letters before the message has arrived.
+            "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish",
+        ]
+    }
+
+    /// Delay queues are quorum queues too: a message that waits for ten minutes must survive the loss of a node.
+    private func retryArguments(_ delay: Duration) -> AMQPTable {
+        [
+            "x-queue-type": "quorum", "x-message-ttl": .integer(DispatchTopology.milliseconds(delay)),
+            "x-dead-letter-exchange": .string(exchange),
+            "x-dead-letter-routing-key": .string(DispatchTopology.dispatchKey),
+            "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish",
+        ]
+    }
 }

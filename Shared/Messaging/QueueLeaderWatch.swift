@@ -1,12 +1,12 @@
-import AMQP
+public import AMQP
 import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Looks again and again whether each queue has a leader, on a connection of its own.
+/// Checks periodically whether each queue has a leader, on its own connection.
 ///
-/// A quorum queue without one is declared and asked for as if nothing were wrong; it confirms and delivers nothing
-/// (rabbitmq-server issue 10070, or a majority of the cluster's nodes is down). Only consuming tells.
+/// A quorum queue without a leader can be declared and looked up as usual, but it confirms and delivers nothing
+/// (rabbitmq-server issue 10070, or a majority of the cluster's nodes is down). Only consuming shows it.
 final class QueueLeaderWatch: Sendable {
     private let configuration: AMQPConfiguration
     private let queues: [String]
@@ -16,7 +16,7 @@ final class QueueLeaderWatch: Sendable {
 
     init(configuration: AMQPConfiguration, queues: [String], interval: Duration = .seconds(10), logger: Logger) {
         var configuration = configuration
-        // A leader is elected within a second; and a shutdown waits for the call that is under way.
+        // An election takes less than a second, and a shutdown waits for the current call.
         configuration.connectTimeout = .seconds(1)
         configuration.replyTimeout = .seconds(2)
         configuration.connectionName += " (leaders)"
@@ -26,21 +26,21 @@ final class QueueLeaderWatch: Sendable {
         self.logger = logger
     }
 
-    /// The queues without a leader with what helps, for an operator; `nil` when there is none.
+    /// The queues without a leader and the remedy, for an operator; `nil` if every queue has a leader.
     var problem: String? {
         let names = leaderless.withLock { $0 }
         guard let first = names.first else { return nil }
         return "no leader: \(names.joined(separator: ", ")); \(LeaderlessQueue.remedy(first, configuration))"
     }
 
-    /// Looks until graceful shutdown or cancellation.
+    /// Checks until graceful shutdown or cancellation.
     func run() async {
         await cancelWhenGracefulShutdown {
             var connection: AMQPConnection?
             while !Task.isCancelled {
-                await self.look(&connection)
+                await self.check(&connection)
                 let end = ContinuousClock.now + (self.leaderless.withLock { $0.isEmpty } ? self.interval : .seconds(1))
-                // A broker that has come back is looked at at once.
+                // If the broker closed the connection, the next check begins at once.
                 repeat {
                     try? await Task.sleep(for: .seconds(1))
                     guard await connection?.isOpen == true else { break }
@@ -50,9 +50,9 @@ final class QueueLeaderWatch: Sendable {
         }
     }
 
-    private func look(_ connection: inout AMQPConnection?) async {
+    private func check(_ connection: inout AMQPConnection?) async {
         guard let suspects = await leaderless(of: queues, &connection),
-            // The second look is for an election that was under way.
+            // Checked twice, because an election may just have been running.
             let found = suspects.isEmpty ? [] : await leaderless(of: suspects, &connection)
         else { return }
         let known = leaderless.withLock { known in
@@ -61,13 +61,13 @@ final class QueueLeaderWatch: Sendable {
         }
         guard found != known else { return }
         if let problem {
-            logger.error("A queue has no leader; nothing gets through it.", metadata: ["problem": "\(problem)"])
+            logger.error("A queue has no leader and delivers nothing", metadata: ["problem": "\(problem)"])
         } else {
-            logger.notice("Every queue has a leader again.")
+            logger.notice("Every queue has a leader again")
         }
     }
 
-    /// `nil` where the broker cannot be asked.
+    /// The queues without a leader; `nil` if the broker cannot be asked.
     private func leaderless(of queues: [String], _ connection: inout AMQPConnection?) async -> [String]? {
         var found: [String] = []
         for queue in queues {
@@ -78,12 +78,24 @@ final class QueueLeaderWatch: Sendable {
             } catch {
                 switch error.code {
                 case .queueUnavailable: found.append(queue)
-                // Deleted by an operator: the services declare it when they connect.
+                // An operator deleted it; the services declare it when they connect.
                 case .notFound: break
                 default: return nil
                 }
             }
         }
         return found
+    }
+}
+
+/// The remedy for a quorum queue that has no leader.
+public enum LeaderlessQueue {
+    /// What an operator can do, with the command that triggers an election. Restarting the node does not help.
+    public static func remedy(_ queue: String, _ configuration: AMQPConfiguration) -> String {
+        // The virtual host as written in the endpoint of every node; Raft names begin with it.
+        let virtualHost = configuration.endpoints.split(separator: "/").last.map(String.init) ?? "%2F"
+        let election = "ra:trigger_election({'\(virtualHost)_\(queue)', node()})."
+        return "start the cluster's nodes that are down; otherwise run on the node: rabbitmqctl eval \"\(election)\" "
+            + "(rabbitmq-server issue 10070; a private node: scripts/rabbitmq.sh heal DIR)"
     }
 }

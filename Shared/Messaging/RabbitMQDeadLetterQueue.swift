@@ -3,8 +3,8 @@ public import SecurePushCore
 
 /// The dead-letter queue in RabbitMQ, on one connection.
 ///
-/// Letters are taken by `basic.get` and not acknowledged; closing gives them back, and so does the end of a process
-/// that is killed. RabbitMQ may hand them out in another order afterwards, which matters to none.
+/// Dead letters are read by `basic.get` without acknowledgement. Closing the connection requeues them, and so does a
+/// crash. RabbitMQ may deliver them in another order afterwards, which does not matter.
 public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
     private let connection: AMQPConnection
     private let queue: String
@@ -15,9 +15,9 @@ public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
         self.queue = queue
     }
 
-    /// Connects; declares nothing.
+    /// Connects without declaring anything.
     ///
-    /// - Throws: ``AMQPError``; `notFound` where no service has declared the queue yet.
+    /// - Throws: ``AMQPError``, with code `notFound` if no service has declared the queue yet.
     public static func open(_ configuration: MessagingConfiguration) async throws(AMQPError) -> RabbitMQDeadLetterQueue
     {
         let connection = try await AMQPConnection.open(configuration.amqp, limits: DispatchMessage.limits)
@@ -31,21 +31,26 @@ public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
         return queue
     }
 
+    /// The number of ready dead letters.
     public func count() async throws -> Int { try await connection.inspect(queue: queue).messages }
 
+    /// The next dead letter; `nil` if there are no more.
     public func next() async throws -> DeadLetter? {
         guard let delivery = try await connection.get(queue: queue) else { return nil }
         held[delivery.tag] = delivery
         return DeadLetter(delivery)
     }
 
+    /// Removes a dead letter for good.
     public func remove(_ letter: DeadLetter) async throws {
         guard let delivery = held.removeValue(forKey: letter.tag) else { return }
         try await connection.acknowledge(delivery)
     }
 
+    /// Removes all ready dead letters; returns how many.
     public func purge() async throws -> Int { try await connection.purge(queue: queue) }
 
+    /// Closes the connection, which requeues all dead letters that were not removed.
     public func close() async {
         held = [:]
         await connection.close()
@@ -53,8 +58,8 @@ public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
 }
 
 extension DeadLetter {
-    /// What the dispatcher or the consumer wrote into `reason`; else what can be seen of a message that the consumer
-    /// rejected unread; else the broker's own word (`x-first-death-reason`).
+    /// Its reason is the size of a message that exceeds the limits; otherwise the header `reason`, which the dispatcher
+    /// or the consumer set; otherwise the broker's reason (`x-first-death-reason`).
     init(_ delivery: AMQPDelivery) {
         let headers = delivery.message.headers
         var (message, size): (DispatchMessage?, String?)
@@ -63,12 +68,12 @@ extension DeadLetter {
         } catch {
             switch error {
             case .body, .headers: size = error.description
-            case .noID, .attempt: break
+            case .notAnID, .attempt: break
             }
         }
         let reason =
             size ?? headers["reason"]?.string
-            ?? headers["x-first-death-reason"]?.string.map { "given up by the broker: \($0)" }
+            ?? headers["x-first-death-reason"]?.string.map { "dead-lettered by the broker: \($0)" }
         self.init(
             tag: delivery.tag, message: message, reason: reason ?? "no reason given",
             byteCount: Int(clamping: delivery.bodyBytes))

@@ -6,32 +6,33 @@ import Synchronization
 
 /// Consumes the dispatch queue.
 ///
-/// A message that cannot be read is dead-lettered by the consumer itself when the dispatcher acknowledges it: it is
-/// moved to the dead-letter exchange, with the reason in its header. One whose body is above
-/// ``DispatchMessage/maxBodyBytes`` is not held, so that it is rejected instead: the broker moves it by the queue's
-/// own arguments, whole, and whoever reads the dead letter sees the reason by its size. Headers above
-/// ``DispatchMessage/maxHeaderBytes`` are left out of what is moved: with those that the broker adds, they might fit
-/// no frame any more, and nobody could read the queue.
+/// The consumer itself dead-letters a message that cannot be read, when the dispatcher acknowledges it: it moves the
+/// message to the dead-letter exchange, with the reason in a header. A body above ``DispatchMessage/maxBodyBytes`` is
+/// not held, so such a message is rejected instead: the broker moves all of it by the queue's arguments, and its size
+/// shows the reason. Headers above ``DispatchMessage/maxHeaderBytes`` are dropped when a message is moved: together
+/// with the headers that the broker adds they might not fit a frame, and then nobody could read the queue.
 public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     private struct Key: Hashable {
         var tag: UInt64
         var epoch: UInt64
     }
 
-    private let consumer: AMQPConsumer
-    private let topology: DispatchTopology
-    /// How a message that cannot be read leaves the queue.
-    private enum Parking {
-        /// Nothing of it is held.
+    /// How a message that cannot be read is dead-lettered.
+    private enum DeadLettering {
+        /// The broker moves it, because its body is not held.
         case reject
         case move(AMQPMessage)
     }
 
-    /// Handed out without having been read; they are as many as the prefetch at most, and each holds no more than
+    private let consumer: AMQPConsumer
+    private let topology: DispatchTopology
+    /// Unsettled deliveries that could not be read: at most as many as the prefetch, each within
     /// ``DispatchMessage/limits``.
-    private let unreadable = Mutex<[Key: Parking]>([:])
+    private let unreadable = Mutex<[Key: DeadLettering]>([:])
 
-    /// - Throws: an error where no thread or descriptor is left for the connection.
+    /// Starts the connection's thread; ``run()`` connects.
+    ///
+    /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
     public init(configuration: MessagingConfiguration, logger: Logger) throws {
         topology = configuration.topology
         consumer = try AMQPConsumer(
@@ -40,13 +41,16 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
             limits: DispatchMessage.limits, logger: logger)
     }
 
+    /// Consumes until graceful shutdown or cancellation; see ``AMQPConsumer/run()``.
     public func run() async { await consumer.run() }
 
+    /// Whether deliveries can arrive now.
     public var isConnected: Bool { consumer.isConnected }
 
-    /// Why nothing can arrive now, for an operator; `nil` when it can.
+    /// Why ``isConnected`` is false, for an operator; `nil` when it is true.
     public var problem: String? { consumer.problem }
 
+    /// The deliveries that have arrived, at most `limit`; waits while there are none. `nil` after shutdown.
     public func next(limit: Int) async -> [DispatchDelivery]? {
         await consumer.next(limit: limit)?.map { delivery in
             var message: DispatchMessage?
@@ -60,26 +64,28 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
         }
     }
 
+    /// Removes deliveries from the queue; dead-letters those that could not be read. Returns at once.
     public func acknowledge(_ deliveries: [DispatchDelivery]) {
-        for delivery in deliveries where delivery.message == nil { park(delivery) }
+        for delivery in deliveries where delivery.message == nil { deadLetter(delivery) }
         consumer.acknowledge(deliveries.lazy.filter { $0.message != nil }.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
+    /// Returns deliveries to the queue. Returns at once.
     public func requeue(_ deliveries: [DispatchDelivery]) {
         for delivery in deliveries where delivery.message == nil { _ = take(delivery) }
         consumer.requeue(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
     private func remember(_ delivery: AMQPDelivery, _ reason: UnreadableMessage) {
-        let parking = parking(of: delivery, reason)
+        let deadLettering = deadLettering(of: delivery, reason)
         unreadable.withLock { unreadable in
-            // Those of a lost connection are delivered again under another epoch.
+            // The broker redelivers those of a lost connection under another epoch.
             unreadable = unreadable.filter { $0.key.epoch == delivery.epoch }
-            unreadable[Key(tag: delivery.tag, epoch: delivery.epoch)] = parking
+            unreadable[Key(tag: delivery.tag, epoch: delivery.epoch)] = deadLettering
         }
     }
 
-    private func parking(of delivery: AMQPDelivery, _ reason: UnreadableMessage) -> Parking {
+    private func deadLettering(of delivery: AMQPDelivery, _ reason: UnreadableMessage) -> DeadLettering {
         let areHeadersWhole = delivery.headerBytes <= DispatchMessage.maxHeaderBytes
         if !delivery.isBodyWhole && areHeadersWhole { return .reject }
         var message = delivery.message
@@ -90,11 +96,11 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
         return .move(message)
     }
 
-    private func take(_ delivery: DispatchDelivery) -> Parking? {
+    private func take(_ delivery: DispatchDelivery) -> DeadLettering? {
         unreadable.withLock { $0.removeValue(forKey: Key(tag: delivery.tag, epoch: delivery.epoch)) }
     }
 
-    private func park(_ delivery: DispatchDelivery) {
+    private func deadLetter(_ delivery: DispatchDelivery) {
         switch take(delivery) {
         case .reject: consumer.reject(CollectionOfOne((tag: delivery.tag, epoch: delivery.epoch)))
         case .move(let message): consumer.move(tag: delivery.tag, epoch: delivery.epoch, as: message)

@@ -3,13 +3,15 @@ public import Logging
 public import SecurePushCore
 public import ServiceLifecycle
 
-/// Publishes IDs over RabbitMQ with confirms; what no queue takes is a failure.
+/// Publishes IDs to RabbitMQ with confirms. A message that no queue accepts is a failure.
 public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     private let publisher: AMQPPublisher
     private let topology: DispatchTopology
     private let leaders: QueueLeaderWatch
 
-    /// - Throws: an error where no thread or descriptor is left for the connection.
+    /// Starts the connection's thread; ``run()`` connects.
+    ///
+    /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
     public init(configuration: MessagingConfiguration, logger: Logger) throws {
         topology = configuration.topology
         publisher = try AMQPPublisher(
@@ -20,23 +22,84 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
             logger: logger)
     }
 
+    /// Keeps the connection open and watches the queues' leaders until graceful shutdown or cancellation.
     public func run() async {
         async let watch: Void = leaders.run()
         await publisher.run()
         await watch
     }
 
+    /// Whether a publish can be expected to succeed now.
     public var isConnected: Bool { publisher.isConnected }
 
-    /// What keeps messages from getting through, with what helps, for an operator; `nil` when nothing does. A queue
-    /// without a leader is told although ``isConnected`` is true: the others go on.
+    /// Why messages are not delivered, and the remedy, for an operator; `nil` if there is no problem. Reports a queue
+    /// without a leader even while ``isConnected`` is true, because the other queues still work.
     public var problem: String? { publisher.problem ?? leaders.problem }
 
+    /// Publishes messages, in order, and waits for the confirm of each; returns one result per message.
     public func publish(
         _ messages: [(message: DispatchMessage, route: DispatchRoute)]
     ) async -> [Result<Void, MessagingError>] {
         let results = await publisher.publish(
             messages.map { AMQPMessage($0.message, route: $0.route, topology: topology) })
         return results.map { $0.mapError { MessagingError($0) } }
+    }
+}
+
+/// Asks RabbitMQ how many messages of the dispatch queue are ready, by a passive declaration.
+///
+/// It has its own connection, opened at the first question. On the publisher's connection a missing queue would close
+/// the channel; a queue without a leader, or a broker that stopped reading because of an alarm, would close the
+/// connection with all messages that are not confirmed yet.
+public actor RabbitMQDispatchGauge: DispatchGauge, Service {
+    private let configuration: MessagingConfiguration
+    private let logger: Logger
+    private var connection: AMQPConnection?
+
+    /// Connects at the first question.
+    public init(configuration: MessagingConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// Waits for the shutdown, and closes the connection.
+    public func run() async {
+        try? await gracefulShutdown()
+        await connection?.close()
+        connection = nil
+    }
+
+    /// The number of ready messages; `nil` if the broker does not answer.
+    public func readyDispatches() async -> Int? {
+        do {
+            return try await open().inspect(queue: configuration.topology.dispatchQueue).messages
+        } catch {
+            logger.debug("Cannot look up the dispatch queue", metadata: ["error": "\(error)"])
+            if await connection?.isOpen == false { connection = nil }
+            return nil
+        }
+    }
+
+    private func open() async throws(AMQPError) -> AMQPConnection {
+        if let connection { return connection }
+        let opened = try await AMQPConnection.open(configuration.amqp)
+        connection = opened
+        return opened
+    }
+}
+
+extension MessagingError {
+    init(_ error: AMQPError) {
+        let code: Code =
+            switch error.code {
+            case .blocked: .blocked
+            case .nacked: .nacked
+            case .returned: .returned
+            case .timeout: .timeout
+            case .full: .full
+            case .connectionLost, .closed, .queueUnavailable: .connectionLost
+            default: .notConnected
+            }
+        self.init(code, error.message)
     }
 }

@@ -2,6 +2,7 @@ public import Logging
 import Metrics
 public import ServiceLifecycle
 import Synchronization
+import ThreadExecutor
 
 /// A few connections to one database, kept up while ``run()`` runs.
 public final class PostgresClient: Service {

@@ -39,7 +39,7 @@ extension PostgresConnection {
     /// Hands a query to libpq.
     private func send(
         _ statement: PostgresStatement, _ parameters: PostgresParameters
-    ) throws(PostgresError) -> Answer<PostgresResult> {
+    ) throws(PostgresError) -> QueryPromise<PostgresResult> {
         guard case .connected(let handle) = phase else {
             throw PostgresError(.unavailable, "There is no connection to the database.")
         }
@@ -47,7 +47,7 @@ extension PostgresConnection {
         let isSent =
             (!isNew || handle.sendPrepare(name, statement.sql, types: parameters.types))
             && handle.sendQuery(name, parameters) && handle.sendSync()
-        let answer = Answer<PostgresResult>()
+        let answer = QueryPromise<PostgresResult>()
         let deadline = ContinuousClock.now + configuration.queryTimeout
         pipeline.sent(answer, statement: statement, isPreparing: isNew, deadline: deadline)
         if !isSent { disconnect(handle.error(.connectionLost)) }

@@ -1,3 +1,5 @@
+import SecurePushCore
+
 /// The requests that wait for a group commit, as a value: no locks, no tasks, no time.
 struct GroupCommitQueue<Element, Waiter> {
     /// The elements of one caller; they stay together.
@@ -138,3 +140,19 @@ struct GroupCommitQueue<Element, Waiter> {
 extension GroupCommitQueue: Sendable where Element: Sendable, Waiter: Sendable {}
 extension GroupCommitQueue.Request: Sendable where Element: Sendable, Waiter: Sendable {}
 extension GroupCommitQueue.NextAction: Sendable where Element: Sendable, Waiter: Sendable {}
+
+extension SealedNotification {
+    /// The bytes of a payload that count as one row more when groups are made.
+    static let bytesPerWeight = 16 * 1024
+
+    /// As how many rows it counts when groups are made. Notifications that share a commit with megabytes wait for them,
+    /// so large payloads make small groups.
+    var commitWeight: Int { 1 + payload.bytes.count / Self.bytesPerWeight }
+}
+
+extension SealedNotification {
+    var heldBytes: Int {
+        let alert = (notification.alert?.title?.utf8.count ?? 0) + (notification.alert?.body?.utf8.count ?? 0)
+        return 512 + payload.bytes.count + alert + notification.recipient.text.utf8.count
+    }
+}

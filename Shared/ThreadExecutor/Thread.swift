@@ -17,7 +17,7 @@ private final class ThreadBody {
 
 /// Starts a detached thread.
 ///
-/// - Throws: ``ThreadResourceError`` where the system allows no more threads.
+/// - Throws: ``ThreadResourceError`` if the system allows no more threads.
 func startThread(named name: String, _ run: @escaping @Sendable () -> Void) throws(ThreadResourceError) {
     let body = Unmanaged.passRetained(ThreadBody(name: name, run: run))
     #if canImport(Glibc)
@@ -29,7 +29,7 @@ func startThread(named name: String, _ run: @escaping @Sendable () -> Void) thro
     #endif
     guard error == 0 else {
         body.release()
-        throw ThreadResourceError("no thread can be started: \(String(cString: strerror(error)))")
+        throw ThreadResourceError("cannot start a thread: \(String(cString: strerror(error)))")
     }
     #if canImport(Glibc)
     pthread_detach(thread)
@@ -47,7 +47,7 @@ private func threadMain(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRaw
 
 private func nameThread(_ name: String) {
     #if canImport(Glibc)
-    // pthread_setname_np is a GNU extension that Swift's Glibc module does not show.
+    // pthread_setname_np is a GNU extension, which Swift's Glibc module does not export.
     let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }
     defer { close(file) }

@@ -6,41 +6,42 @@ import Glibc
 import Darwin
 #endif
 
-/// The system has no thread or no file descriptor left for a ``ThreadExecutor``. It may have one later.
+/// The system has no thread or file descriptor left for a ``ThreadExecutor``. It may have one later.
 public struct ThreadResourceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Which of them, and the system's reason.
+    /// Which resource is missing, and the system's reason.
     public let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// A serial executor with a thread of its own that, between jobs, waits on a file descriptor.
+/// A serial executor with its own thread, which waits on a file descriptor between jobs.
 ///
-/// It is for an actor that owns a C library's handle which is not thread-safe, may block, and does nothing in the
-/// background (librabbitmq, libpq). All of the actor's jobs, and all of the library's calls, run on this one thread, so
-/// that nothing blocks Swift's cooperative pool. The thread takes every job that is waiting, runs them, and only then
-/// asks the ``Client`` to write what they left behind: what arrives meanwhile is the next group.
+/// Use it for an actor that owns the handle of a C library which is not thread-safe, may block, and does nothing in the
+/// background (librabbitmq, libpq). All jobs of the actor and all calls of the library run on this one thread, so they
+/// never block Swift's cooperative pool. The thread takes all waiting jobs, runs them, and only then asks the
+/// ``Client`` to write the output that they produced. Jobs that arrive meanwhile form the next group.
 ///
-/// The thread ends after ``stop()``; the owning actor calls it in its `deinit`, when no job can come any more.
+/// The thread ends after ``stop()``, which the owning actor calls in its `deinit`, when no more jobs can arrive.
 public final class ThreadExecutor: SerialExecutor {
-    /// What the thread serves between jobs; the actor whose executor this is. Called on the thread only.
+    /// The actor that uses this executor, as the thread calls it between jobs. All calls are made on the thread.
     public protocol Client: AnyObject, Sendable {
-        /// The waiting jobs have run: write what they left behind, and say what to wait for.
+        /// The waiting jobs have run: writes their output, and returns what to wait for.
         func prepareToWait() -> Interest
 
-        /// The wait has ended, for whatever reason: serve the descriptor, and what has fallen due.
+        /// The wait has ended: serves the descriptor and the deadlines that have passed.
         func waitEnded(readable: Bool, writable: Bool)
     }
 
-    /// What ends a wait, besides a new job.
+    /// The events that end a wait, besides a new job.
     public struct Interest: Sendable {
-        /// A descriptor to wait on, or `nil`.
+        /// The file descriptor to wait on, or `nil`.
         public var descriptor: Int32?
-        /// Whether the descriptor's becoming writable ends the wait too.
+        /// Whether the wait also ends when the descriptor becomes writable.
         public var untilWritable: Bool
-        /// When the wait ends by itself, or `nil` for never.
+        /// When the wait ends by itself; `nil` for never.
         public var deadline: ContinuousClock.Instant?
 
+        /// Without arguments, only a new job ends the wait.
         public init(
             descriptor: Int32? = nil, untilWritable: Bool = false, deadline: ContinuousClock.Instant? = nil
         ) {
@@ -63,28 +64,29 @@ public final class ThreadExecutor: SerialExecutor {
 
     /// Starts the thread.
     ///
-    /// - Parameter name: the thread's name as debuggers and `top -H` show it; 15 bytes at most on Linux.
-    /// - Throws: ``ThreadResourceError`` where no thread or file descriptor is left. Nothing is held then.
+    /// - Parameter name: the thread's name in debuggers and `top -H`; at most 15 bytes on Linux.
+    /// - Throws: ``ThreadResourceError`` if no thread or file descriptor is left. Nothing is leaked then.
     public init(name: String) throws(ThreadResourceError) {
         wakeUp = try WakeUp()
         try startThread(named: name) { self.run() }
     }
 
-    /// Sets the one that is served between jobs; held weakly.
+    /// Sets the client, which is held weakly.
     public func setClient(_ client: any Client) {
         state.withLock { $0.client = client }
         wakeUp.signal()
     }
 
-    /// Ends the thread once it has run what is waiting.
+    /// Ends the thread once it has run the waiting jobs.
     public func stop() {
         state.withLock { $0.isStopped = true }
         wakeUp.signal()
     }
 
-    /// Ends the wait, so that the ``Client`` is asked again: for what was left to it in a mailbox, without a job.
+    /// Ends the wait, so that the ``Client`` is asked again. Use it for work that was left in a mailbox without a job.
     public func wake() { wakeUp.signal() }
 
+    /// Adds a job; wakes the thread if it waits.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let wasWaiting = state.withLock { state in
@@ -95,11 +97,13 @@ public final class ThreadExecutor: SerialExecutor {
         if wasWaiting { wakeUp.signal() }
     }
 
+    /// Traps unless called on the thread.
     public func checkIsolated() {
         precondition(isOnThread, "This must run on the thread of its ThreadExecutor.")
     }
 
-    // Without this, `assumeIsolated` outside a job, as in the client's calls, would trap.
+    /// Whether the caller runs on the thread. Without this, `assumeIsolated` outside a job, as in the client's calls,
+    /// would trap.
     public func isIsolatingCurrentContext() -> Bool? { isOnThread }
 
     private var isOnThread: Bool {
@@ -125,7 +129,7 @@ public final class ThreadExecutor: SerialExecutor {
         }
     }
 
-    /// Never held across a wait: the client could not be let go then, and the thread would not end.
+    /// Never held across a wait: otherwise the client could not be released, and the thread would not end.
     private var client: (any Client)? { state.withLock { $0.client } }
 
     private func prepareToWait() -> Interest { client?.prepareToWait() ?? Interest() }
@@ -143,8 +147,7 @@ public final class ThreadExecutor: SerialExecutor {
         guard let deadline else { return -1 }
         let left = ContinuousClock.now.duration(to: deadline).components
         guard left.seconds >= 0, left.attoseconds >= 0 else { return 0 }
-        // Rounded up, so that the wait does not end just before the deadline and spin.
-        // A deadline may be set to any time there is.
+        // Rounded up, so that the wait does not end just before the deadline and spin. A deadline may be any time.
         let milliseconds = min(left.seconds, Int64(Int32.max)) * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1
         return Int32(clamping: milliseconds)
     }

@@ -4,16 +4,16 @@ import Glibc
 import Darwin
 #endif
 
-/// A pipe that ends a `poll` from another thread.
+/// A pipe by which other threads end a `poll`.
 final class WakeUp: Sendable {
     private let readEnd: Int32
     private let writeEnd: Int32
 
-    /// - Throws: ``ThreadResourceError`` where the process or the machine has no file descriptors left.
+    /// - Throws: ``ThreadResourceError`` if the process or the machine has no file descriptors left.
     init() throws(ThreadResourceError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw ThreadResourceError("no pipe can be opened: \(String(cString: strerror(errno)))")
+            throw ThreadResourceError("cannot open a pipe: \(String(cString: strerror(errno)))")
         }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -27,13 +27,13 @@ final class WakeUp: Sendable {
         close(writeEnd)
     }
 
-    /// Ends the wait that is under way, or the next one. A full pipe will end it too.
+    /// Ends the current wait, or the next one. A full pipe ends it too, so a failed write is no loss.
     func signal() {
         var byte: UInt8 = 1
         _ = write(writeEnd, &byte, 1)
     }
 
-    /// Waits for a signal, for the descriptor, or for the time to pass; -1 is for ever.
+    /// Waits for a signal, for the descriptor, or until the time has passed; -1 waits without limit.
     func wait(interest: ThreadExecutor.Interest, milliseconds: Int32) -> (readable: Bool, writable: Bool) {
         var descriptors = [pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)]
         if let descriptor = interest.descriptor {
@@ -44,7 +44,7 @@ final class WakeUp: Sendable {
         if descriptors[0].revents != 0 { drain() }
         guard descriptors.count > 1 else { return (false, false) }
         let events = Int32(descriptors[1].revents)
-        // An error or a hang-up is found by reading.
+        // Reading reports an error or a hang-up.
         return (events & (POLLIN | POLLERR | POLLHUP) != 0, events & POLLOUT != 0)
     }
 

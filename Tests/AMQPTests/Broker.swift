@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Logging
 import ServiceLifecycle
+import StackKit
 import TestSupport
 import Testing
 

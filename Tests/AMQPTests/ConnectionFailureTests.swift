@@ -1,4 +1,5 @@
 import AMQP
+import StackKit
 import TestSupport
 import Testing
 

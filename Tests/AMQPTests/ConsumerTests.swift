@@ -1,6 +1,7 @@
 import AMQP
 import ServiceLifecycle
 import ServiceLifecycleTestKit
+import StackKit
 import TestSupport
 import Testing
 

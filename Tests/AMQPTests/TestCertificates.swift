@@ -1,4 +1,5 @@
 import Foundation
+import StackKit
 import TestSupport
 
 /// A certificate authority of the test's own, a server certificate for `localhost` by it, and another authority.

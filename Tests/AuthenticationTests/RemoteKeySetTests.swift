@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import SecurePushCore
 import ServiceLifecycle
+import StackKit
 import Synchronization
 import TestSupport
 import Testing

@@ -54,14 +54,14 @@ struct SignatureVector: Sendable, CustomStringConvertible {
 @Suite struct SignatureVectorTests {
     @Test(arguments: SignatureVector.all)
     func isValid(vector: SignatureVector) throws {
-        let key = try VerificationKey(jwk: JSONReader.object(Array(vector.jwk.utf8)))
+        let key = try VerificationKey(jwk: JSONValue(strict: Array(vector.jwk.utf8)))
         let signature = try #require(Base64.decode(vector.signature, .url))
         #expect(key.isValid(signature, of: Array(vector.signed.utf8), with: vector.algorithm))
     }
 
     @Test(arguments: SignatureVector.all)
     func anyChangeIsNoticed(vector: SignatureVector) throws {
-        let key = try VerificationKey(jwk: JSONReader.object(Array(vector.jwk.utf8)))
+        let key = try VerificationKey(jwk: JSONValue(strict: Array(vector.jwk.utf8)))
         let signature = try #require(Base64.decode(vector.signature, .url))
         let signed = Array(vector.signed.utf8)
         for index in signature.indices {
@@ -78,7 +78,7 @@ struct SignatureVector: Sendable, CustomStringConvertible {
 
     @Test(arguments: SignatureVector.all)
     func noOtherAlgorithmIsTaken(vector: SignatureVector) throws {
-        let key = try VerificationKey(jwk: JSONReader.object(Array(vector.jwk.utf8)))
+        let key = try VerificationKey(jwk: JSONValue(strict: Array(vector.jwk.utf8)))
         let signature = try #require(Base64.decode(vector.signature, .url))
         for algorithm in SignatureAlgorithm.allCases where algorithm != vector.algorithm {
             #expect(!key.isValid(signature, of: Array(vector.signed.utf8), with: algorithm))

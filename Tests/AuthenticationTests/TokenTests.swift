@@ -19,9 +19,11 @@ import Testing
     func subjectsThatNameNoUser(name: String) async throws {
         let key = TestKey.edDSA()
         var json = JSONWriter()
-        json.add("sub", name)
-        json.add("exp", Timestamp.claim(600))
-        try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
+        json.open("{")
+        json.member("sub", name)
+        json.member("exp", Timestamp.claim(600))
+        json.close("}")
+        try await withAuthenticator(jwks: jwks(key.jwk())) { [json] bench in
             try await bench.expectRefusal("Bearer \(key.token(claims: json.text))", .malformed)
         }
     }

@@ -1,5 +1,6 @@
 import Logging
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 

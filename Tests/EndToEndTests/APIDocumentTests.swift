@@ -1,4 +1,5 @@
 import Foundation
+import StackKit
 import TestSupport
 import Testing
 
@@ -70,7 +71,7 @@ struct APIDocumentTests {
         // A proxy would only be in the way of loopback; curl's progress is no part of the answer.
         let head = "set -euo pipefail\ncd '\(folder.path)'\nunset http_proxy HTTP_PROXY\n"
         try Data("\(head)\(exports){\n\(commands)\n} 2>errors".utf8).write(to: script)
-        return APIAnswer(try await TestSupport.run("/bin/bash", [script.path]))
+        return APIAnswer(try await StackKit.run("/bin/bash", [script.path]))
     }
 }
 

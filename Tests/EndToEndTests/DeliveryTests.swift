@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 
@@ -139,8 +140,8 @@ struct DeliveryTests {
             let data = stack.folder.appending(path: "data")
             #expect(try files(in: data, holding: "alice") > 0, "the search finds what is there")
             #expect(try files(in: data, holding: canary) == 0)
-            #expect(try files(in: stack.broker.directory, holding: "securepush.dispatch") > 0)
-            #expect(try files(in: stack.broker.directory, holding: canary) == 0)
+            #expect(try files(in: stack.broker.folder, holding: "securepush.dispatch") > 0)
+            #expect(try files(in: stack.broker.folder, holding: canary) == 0)
             for service in [ingest, dispatcher, retrieval] { try await service.drain() }
         }
     }

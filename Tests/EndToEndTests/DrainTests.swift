@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 

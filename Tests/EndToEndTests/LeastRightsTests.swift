@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import NIOHTTP1
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 
@@ -70,7 +71,7 @@ struct ProcessFaultTests {
             // It notices that its connection is gone, and comes back.
             #expect(
                 try await eventually {
-                    first.process.standardError.contains("The connection to the broker ended.")
+                    first.process.standardError.contains("The connection to the broker ended")
                 })
             try await expectReady(first)
             for service in [first, second] { try await service.drain() }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import ServiceLifecycle
+import StackKit
 import TestSupport
 import Testing
 

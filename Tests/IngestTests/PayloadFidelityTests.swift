@@ -82,7 +82,7 @@ struct PayloadFidelityTests {
     /// The body's own object is the first level.
     @Test func nestingHasALimit() async throws {
         try await withIngest { bench in
-            let levels = JSONScanner.maximumDepth - 1
+            let levels = JSONScanner.maxDepth - 1
             for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
                 let core = open == "[" ? "" : "1"
                 let fitting =

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Messaging
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 
@@ -153,7 +154,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
             }
             let queue = try await open(configuration, count: 1)
             let letter = try #require(try await queue.next())
-            #expect(letter.reason == "given up by the broker: expired")
+            #expect(letter.reason == "dead-lettered by the broker: expired")
             #expect(letter.message != nil && letter.message?.platforms == nil)
             let second = try AMQPPublisher(configuration: configuration.amqp, logger: quiet)
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: ["", "x", " 0197a6c0-0000-7000-8000-000000000000", "0197a6c0-0000-7000-8000-000000000000\n"])
     func aBodyThatIsNotExactlyAnIDIsNone(_ body: String) {
         let message = AMQPMessage(exchange: "", routingKey: "", body: Array(body.utf8))
-        #expect(read(message) == .failure(.noID))
+        #expect(read(message) == .failure(.notAnID))
     }
 
     @Test(arguments: [

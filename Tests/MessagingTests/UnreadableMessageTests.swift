@@ -2,6 +2,7 @@ import AMQP
 import Logging
 import Messaging
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 
@@ -58,7 +59,7 @@ import Testing
             let queue = try await deadLetters(stack)
             let letter = try #require(try await queue.next())
             #expect(letter.message == nil && letter.byteCount == count)
-            #expect(letter.reason == "unreadable: a body of \(count) bytes, at most 1024 are read")
+            #expect(letter.reason == "unreadable: the body has \(count) bytes; the limit is 1024")
             #expect(try await queue.next() == nil)
             await queue.close()
         }
@@ -76,7 +77,7 @@ import Testing
             #expect(dead?.message.body == Array(id.description.utf8))
             #expect(dead?.message.headers["x"] == nil)
             let reason = dead?.message.headers["reason"]?.string
-            #expect(reason?.hasPrefix("unreadable: headers of 130") == true)
+            #expect(reason?.hasPrefix("unreadable: the headers have 130") == true)
             #expect(reason?.hasSuffix("at most 8192 are read") == true)
         }
     }

@@ -1,4 +1,5 @@
 import Postgres
+import StackKit
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Logging
 import Postgres
+import StackKit
 import TestSupport
 import Testing
 

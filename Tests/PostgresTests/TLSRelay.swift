@@ -1,4 +1,5 @@
 import Foundation
+import StackKit
 import TestSupport
 
 #if canImport(Glibc)

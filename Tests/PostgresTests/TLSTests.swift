@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import StackKit
 import TestSupport
 import Testing
 

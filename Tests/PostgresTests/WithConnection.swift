@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Postgres
+import StackKit
 import TestSupport
 
 /// Runs a test with a connection to the shared server, or to another.

@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
 import ServiceLifecycle
+import StackKit
 import TestSupport
 import Testing
 

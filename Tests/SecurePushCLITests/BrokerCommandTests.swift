@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Messaging
 import SecurePushCore
+import StackKit
 import Storage
 import TestSupport
 import Testing

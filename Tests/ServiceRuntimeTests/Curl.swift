@@ -1,5 +1,6 @@
 import Foundation
 import ServiceRuntime
+import StackKit
 
 /// Runs a program and gives what it printed.
 private func run(_ program: String, _ arguments: [String]) async throws -> String {

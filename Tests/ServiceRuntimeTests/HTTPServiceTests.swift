@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import Logging
 import ServiceLifecycle
+import StackKit
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // A release build compiles this target too, without the testing library.
 #if canImport(Testing)
+import StackKit
 public import Testing
 
 /// Waits for a condition like ``eventually(within:every:_:)``, and records an issue where it does not come to hold.

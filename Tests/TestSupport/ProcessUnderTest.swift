@@ -1,17 +1,18 @@
 public import Foundation
+import StackKit
 
-/// An executable of this package, run as a process of its own; what it writes goes to files.
+/// An executable of this package that a test runs as a process; its output goes to files.
 public struct ProcessUnderTest: Sendable {
     public let name: String
-    private let process: Process
+    private let program: Program
     private let output: URL
     private let errors: URL
 
-    /// Starts `name`, one of the package's products, with nothing in its environment but what is given.
+    /// Starts `name`, one of the package's products. Its environment holds only the given variables.
     ///
     /// - Parameters:
-    ///   - folder: its working folder, which the files of its output are put into.
-    ///   - descriptors: how many files and sockets it may have open; `nil`: as many as the tests.
+    ///   - folder: the working folder, which also gets the files of its output.
+    ///   - descriptors: the limit of open files and sockets; `nil` keeps that of the tests.
     public init(
         _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], folder: URL,
         descriptors: Int? = nil
@@ -20,55 +21,39 @@ public struct ProcessUnderTest: Sendable {
         let run = UUID().uuidString.prefix(8)
         output = folder.appending(path: "\(name)-\(run).out")
         errors = folder.appending(path: "\(name)-\(run).log")
-        process = Process()
-        let executable = ProcessUnderTest.executables.appending(path: name)
-        if let descriptors {
-            process.executableURL = URL(filePath: "/bin/sh")
-            process.arguments = ["-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\"", executable.path] + arguments
-        } else {
-            process.executableURL = executable
-            process.arguments = arguments
-        }
-        process.environment = environment
-        process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
-        let files = [try ProcessUnderTest.file(output), try ProcessUnderTest.file(errors)]
-        (process.standardOutput, process.standardError) = (files[0], files[1])
-        try process.run()
-        // The process has its own; these would stay open as long as the object.
-        for file in files { try file.close() }
+        program = try Program(
+            ProcessUnderTest.executables.appending(path: name), arguments, environment: environment, output: output,
+            errors: errors, folder: folder, maxDescriptors: descriptors)
     }
 
     /// What it has written so far.
     public var standardOutput: String { ProcessUnderTest.text(of: output) }
     public var standardError: String { ProcessUnderTest.text(of: errors) }
 
-    public var isRunning: Bool { process.isRunning }
+    public var isRunning: Bool { program.isRunning }
 
-    /// The number that the system knows it by.
-    public var id: Int32 { process.processIdentifier }
+    /// The process ID.
+    public var id: Int32 { program.id }
 
     /// SIGTERM.
-    public func terminate() { process.terminate() }
+    public func terminate() { program.send(SIGTERM) }
 
     /// SIGHUP.
-    public func hangUp() { _ = Foundation.kill(process.processIdentifier, SIGHUP) }
+    public func hangUp() { program.send(SIGHUP) }
 
     /// SIGKILL.
-    public func kill() {
-        if process.isRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
-    }
+    public func kill() { program.send(SIGKILL) }
 
     /// SIGSTOP: it does nothing more, and its connections stay open.
-    public func pause() { _ = Foundation.kill(process.processIdentifier, SIGSTOP) }
+    public func pause() { program.send(SIGSTOP) }
 
     /// SIGCONT.
-    public func proceed() { _ = Foundation.kill(process.processIdentifier, SIGCONT) }
+    public func proceed() { program.send(SIGCONT) }
 
-    /// The code that it exits with, or `nil` if it runs on past the deadline or was ended by a signal.
+    /// The exit code, or `nil` if the process outlives the deadline or a signal ended it.
     public func exitCode(within deadline: Duration = .seconds(20)) async throws -> Int32? {
-        guard try await eventually(within: deadline, { !process.isRunning }) else { return nil }
-        return process.terminationReason == .exit ? process.terminationStatus : nil
+        guard try await eventually(within: deadline, { !program.isRunning }) else { return nil }
+        return program.exitCode
     }
 
     /// The port that it logs to listen on (`LOG_FORMAT=json`).
@@ -77,7 +62,7 @@ public struct ProcessUnderTest: Sendable {
         var port: Int?
         _ = try await eventually(within: deadline) {
             port = loggedPort
-            return port != nil || !process.isRunning
+            return port != nil || !program.isRunning
         }
         guard let port else { throw NotListening(log: standardError) }
         return port
@@ -93,7 +78,7 @@ public struct ProcessUnderTest: Sendable {
         return nil
     }
 
-    /// The folder of the running test bundle, where the executables are too.
+    /// The folder of the running test bundle, which also holds the executables.
     public static var executables: URL {
         #if os(macOS)
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
@@ -101,11 +86,6 @@ public struct ProcessUnderTest: Sendable {
         #else
         return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         #endif
-    }
-
-    private static func file(_ url: URL) throws -> FileHandle {
-        try Data().write(to: url)
-        return try FileHandle(forWritingTo: url)
     }
 
     private static func text(of url: URL) -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import StackKit
 import Synchronization
 import TestSupport
 import Testing

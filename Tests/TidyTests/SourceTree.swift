@@ -26,7 +26,7 @@ struct SourceFile: Sendable, CustomStringConvertible {
 
     private static let accessLevels: Set<String> = ["public", "package", "internal", "fileprivate", "private"]
 
-    static let all: [SourceFile] = ["Shared", "Services", "Tests", "Benchmarks"].flatMap(files(under:))
+    static let all: [SourceFile] = ["Shared", "Services", "Tests", "Tools"].flatMap(files(under:))
 
     static let production = all.filter { $0.path.hasPrefix("Shared/") || $0.path.hasPrefix("Services/") }
 

@@ -4,7 +4,7 @@ import SecurePushCore
 /// then the letter removed. Whatever ends in between leaves the letter, and doing it again does no harm.
 struct DeadLetterReplay: Sendable {
     let queue: any DeadLetterQueue
-    let ledger: any DeadLetterLedger
+    let ledger: any DeadLetterStore
     let publisher: any DispatchPublisher
     /// Whether letters are removed of what can never be sent: unknown, expired, revoked, or owed to nobody.
     var drops = false

@@ -1,14 +1,14 @@
 public import ThreadExecutor
 
-/// A connection for questions and single commands: what `doctor`, the dead-letter commands and tests need.
+/// A connection for single commands, as `doctor`, the dead-letter commands and tests use it.
 ///
-/// Each call waits for the broker's answer, `replyTimeout` at most, on the connection's own thread. An error of the
-/// broker about one command (404, 405, 406) leaves the connection usable; after others ``isOpen`` is false.
+/// Each call waits for the broker's reply on the connection's own thread, at most `replyTimeout`. An error of the
+/// broker about one command (403, 404, 405, 406) leaves the connection usable; after any other error ``isOpen`` is
+/// false.
 public actor AMQPConnection: ThreadExecutor.Client {
     private let executor: ThreadExecutor
-    private var handle: Handle?
+    private var link = BrokerLink()
     private var replyTimeout = Duration.zero
-    private var pulse = Pulse(heartbeat: nil, now: .now)
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -19,7 +19,9 @@ public actor AMQPConnection: ThreadExecutor.Client {
 
     deinit { executor.stop() }
 
-    /// Connects to one of the nodes, runs `body`, and closes.
+    /// Connects to one of the nodes, runs `body`, and closes the connection.
+    ///
+    /// - Throws: ``AMQPError``, or the error that `body` throws.
     public static func with<Value: Sendable>(
         _ configuration: AMQPConfiguration, _ body: (AMQPConnection) async throws -> Value
     ) async throws -> Value {
@@ -34,10 +36,10 @@ public actor AMQPConnection: ThreadExecutor.Client {
         }
     }
 
-    /// Connects to the first of the nodes, in random order, that will have it.
+    /// Connects to the first node, in random order, that accepts the connection.
     ///
-    /// - Parameter limits: how much is held of a message that ``get(queue:)`` takes.
-    /// - Throws: ``AMQPError``, with code `resources` where this process has no descriptor or thread left.
+    /// - Parameter limits: how much ``get(queue:)`` holds of a message.
+    /// - Throws: ``AMQPError``, with code `resources` if this process has no file descriptor or thread left.
     public static func open(
         _ configuration: AMQPConfiguration, limits: AMQPReceiveLimits = AMQPReceiveLimits()
     ) async throws(AMQPError) -> AMQPConnection {
@@ -51,67 +53,81 @@ public actor AMQPConnection: ThreadExecutor.Client {
         var last = AMQPError(.notConnected, "the broker's URL names no node")
         for node in configuration.nodes.shuffled() {
             do {
-                let handle = try Handle(node: node, configuration: configuration, limits: limits)
-                pulse = Pulse(heartbeat: handle.heartbeat, now: .now)
-                self.handle = handle
-                return
+                return link.opened(try Handle(node: node, configuration: configuration, limits: limits))
             } catch { last = error }
         }
         throw last
     }
 
-    public var isOpen: Bool { handle != nil }
+    /// Whether the connection can be used.
+    public var isOpen: Bool { link.handle != nil }
 
-    /// Says goodbye to the broker, which takes back what was not acknowledged.
+    /// Closes the connection; the broker requeues whatever was not acknowledged.
     public func close() {
-        handle?.close()
-        handle = nil
+        link.handle?.close()
+        link.closed(closedError)
     }
 
+    private var closedError: AMQPError { AMQPError(.notConnected, "the connection is closed") }
+
+    /// Declares exchanges, queues and bindings, or asks for them where ``AMQPTopology/isDeclared`` is false.
+    ///
+    /// - Throws: ``AMQPError``: `notFound`, or `preconditionFailed` for one that exists with other settings.
     public func declare(_ topology: AMQPTopology) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.declare(topology) }
     }
 
-    /// How many messages and consumers a queue has, by a passive declaration.
+    /// The number of messages and consumers of a queue, by a passive declaration.
+    ///
+    /// - Throws: ``AMQPError`` with code `notFound` if there is no such queue.
     public func inspect(queue: String) throws(AMQPError) -> AMQPQueueStatus {
         try use { handle throws(AMQPError) in try handle.inspect(queue: queue) }
     }
 
-    /// Throws ``AMQPError/Code/queueUnavailable`` where a quorum queue has no leader within `replyTimeout`; the
-    /// connection is of no more use then. Takes no message and changes nothing.
+    /// Checks that a queue has a leader. Takes no message and changes nothing.
+    ///
+    /// - Throws: ``AMQPError`` with code `queueUnavailable` if a quorum queue has no leader within `replyTimeout`; the
+    ///   connection cannot be used any more then.
     public func expectLeader(of queue: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.expectLeader(of: queue) }
     }
 
+    /// Deletes a queue with its messages. Succeeds if there is no such queue.
     public func delete(queue: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.delete(queue: queue) }
     }
 
+    /// Deletes an exchange. Succeeds if there is no such exchange.
     public func delete(exchange: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.delete(exchange: exchange) }
     }
 
-    /// Drops all messages that are ready, and tells how many there were.
+    /// Drops all ready messages of a queue.
+    ///
+    /// - Returns: how many messages there were.
     public func purge(queue: String) throws(AMQPError) -> Int {
         try use { handle throws(AMQPError) in try handle.purge(queue: queue) }
     }
 
-    /// Takes one message, to be settled by ``acknowledge(_:)`` or ``requeue(_:)``; `nil` when there is none.
+    /// Takes one message (`basic.get`), to be settled by ``acknowledge(_:)`` or ``requeue(_:)``; `nil` if the queue is
+    /// empty.
     public func get(queue: String) throws(AMQPError) -> AMQPDelivery? {
         let timeout = replyTimeout
         return try use { handle throws(AMQPError) in try handle.get(queue: queue, replyTimeout: timeout) }
     }
 
+    /// Removes a delivered message from its queue (`basic.ack`).
     public func acknowledge(_ delivery: AMQPDelivery) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.acknowledge(delivery.tag, isMultiple: false) }
     }
 
+    /// Returns a delivered message to its queue (`basic.nack` with requeue).
     public func requeue(_ delivery: AMQPDelivery) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.requeue(delivery.tag) }
     }
 
     private func use<Value>(_ body: (Handle) throws(AMQPError) -> Value) throws(AMQPError) -> Value {
-        guard let handle else { throw AMQPError(.notConnected, "the connection is closed") }
+        guard let handle = link.handle else { throw closedError }
         do {
             return try body(handle)
         } catch {
@@ -119,40 +135,38 @@ public actor AMQPConnection: ThreadExecutor.Client {
                 // Soft errors close the channel only (AMQP 0-9-1, section 1.1).
                 guard [403, 404, 405, 406].contains(error.replyCode) else { throw error }
                 try handle.reopenChannel()
-            } catch { self.handle = nil }
+            } catch { link.closed(error) }
             throw error
         }
     }
 }
 
 extension AMQPConnection {
+    /// For the thread: what ends its next wait.
     public nonisolated func prepareToWait() -> ThreadExecutor.Interest {
-        assumeIsolated { connection in
-            guard let handle = connection.handle else { return ThreadExecutor.Interest() }
-            return ThreadExecutor.Interest(descriptor: handle.descriptor, deadline: connection.pulse.deadline)
-        }
+        assumeIsolated { $0.link.interest() }
     }
 
+    /// For the thread: reads what has arrived, and checks heartbeats.
     public nonisolated func waitEnded(readable: Bool, writable: Bool) {
         assumeIsolated { $0.serve(readable: readable) }
     }
 
-    /// Sends and checks heartbeats, and notices the broker's goodbye.
+    /// Sends and checks heartbeats, and notices when the broker closes the connection.
     private func serve(readable: Bool) {
         let now = ContinuousClock.now
-        guard let handle, readable || pulse.isDue(now) else { return }
+        guard let handle = link.handleToServe(readable: readable, now: now) else { return }
         do throws(AMQPError) {
-            if readable { pulse.heard(now) }
-            while let event = try handle.nextEvent() {
+            link.hasMoreToRead = try handle.readEvents { event throws(AMQPError) in
                 if case .closed(let error) = event { throw error }
             }
-            if pulse.isDead(now) { throw pulse.silence }
-        } catch { self.handle = nil }
+            try link.checkHeartbeat(now)
+        } catch { link.closed(error) }
     }
 }
 
 extension ThreadExecutor {
-    /// The thread of a connection to the broker.
+    /// Starts the thread of a connection to the broker.
     ///
     /// - Throws: ``AMQPError`` with code `resources`.
     convenience init(connection name: String) throws(AMQPError) {

@@ -1,18 +1,19 @@
 import Logging
 import ServiceLifecycle
+import ThreadExecutor
 
-/// What the loop keeps connected.
+/// A connection that ``ReconnectLoop`` keeps open.
 protocol BrokerSession: Actor {
-    /// Connects, declares, and begins to work. Blocks the actor's thread.
+    /// Connects, declares the topology, and begins to work. Blocks the actor's thread.
     func connect(to node: AMQPConfiguration.Node) throws(AMQPError)
-    /// Waits for the end of the connection, and tells why.
-    func untilDisconnected() async -> AMQPError
-    /// Finishes what is under way, within a deadline, and closes.
+    /// Waits until the connection ends; returns why.
+    func waitUntilDisconnected() async -> AMQPError
+    /// Finishes the work in flight, within a deadline, and closes the connection.
     func shutDown() async
     var isShuttingDown: Bool { get }
 }
 
-/// Connects to one of the nodes and, when the connection is lost, to the next, until shutdown.
+/// Connects to one of the nodes, and to the next one whenever the connection is lost, until shutdown.
 struct ReconnectLoop<Session: BrokerSession> {
     let session: Session
     let configuration: AMQPConfiguration
@@ -31,29 +32,29 @@ struct ReconnectLoop<Session: BrokerSession> {
     private func keepConnected() async {
         var backoff = Backoff()
         var reported: AMQPError?
-        while await mayGoOn() {
+        while await shouldContinue() {
             do {
                 let node = try await connect()
-                logger.info("Connected to the broker.", metadata: ["node": "\(node)"])
+                logger.info("Connected to the broker", metadata: ["node": "\(node)"])
                 reported = nil
                 let start = ContinuousClock.now
-                let error = await session.untilDisconnected()
-                guard await mayGoOn() else { return }
-                logger.warning("The connection to the broker ended.", metadata: ["error": "\(error)"])
-                // A connection that ends at once is as good as none.
+                let error = await session.waitUntilDisconnected()
+                guard await shouldContinue() else { return }
+                logger.warning("The connection to the broker ended", metadata: ["error": "\(error)"])
+                // A connection that ends at once counts as a failed attempt.
                 if ContinuousClock.now - start > .seconds(1) { backoff.reset() }
             } catch {
                 let isNew = error != reported
                 reported = error
                 logger.log(
-                    level: isNew ? .warning : .debug, "The broker cannot be used; trying again.",
+                    level: isNew ? .warning : .debug, "Cannot use the broker, will try again",
                     metadata: ["error": "\(error)"])
             }
             try? await Task.sleep(for: backoff.next())
         }
     }
 
-    private func mayGoOn() async -> Bool {
+    private func shouldContinue() async -> Bool {
         guard !Task.isCancelled else { return false }
         return await !session.isShuttingDown
     }
@@ -61,7 +62,7 @@ struct ReconnectLoop<Session: BrokerSession> {
     /// Tries every node once, in random order.
     private func connect() async throws(AMQPError) -> AMQPConfiguration.Node {
         var last = AMQPError(.notConnected, "the broker's URL names no node")
-        for node in configuration.nodes.shuffled() where await mayGoOn() {
+        for node in configuration.nodes.shuffled() where await shouldContinue() {
             do {
                 try await session.connect(to: node)
                 return node

@@ -1,21 +1,26 @@
 public import Logging
 public import ServiceLifecycle
+import Synchronization
 
 /// Consumes one queue with explicit acknowledgements, on one connection of its own.
 ///
-/// ``run()`` keeps the connection, declares the topology each time it connects, and subscribes again when the broker
-/// cancels the consumer. The broker's prefetch is the only buffer: what was handed out and not settled bounds what is.
+/// ``run()`` keeps the connection open, declares the topology on each connect, and subscribes again when the broker
+/// cancels the consumer. The broker's prefetch is the only bound: it delivers nothing more while that many deliveries
+/// are not settled.
 public final class AMQPConsumer: Service {
     private let connection: ConsumerConnection
     private let configuration: AMQPConfiguration
     private let logger: Logger
 
+    /// Starts the connection's thread; ``run()`` connects.
+    ///
     /// - Parameters:
-    ///   - topology: what is declared on each connect.
-    ///   - prefetch: deliveries that the broker hands out before it waits for settlements (`basic.qos`), at most 65535.
-    ///   - limits: how much is held of a message that arrives.
-    ///   - drainTimeout: how long a graceful shutdown waits for what was handed out.
-    /// - Throws: ``AMQPError`` with code `resources` where no thread or descriptor is left.
+    ///   - topology: exchanges, queues and bindings to declare on each connect.
+    ///   - queue: the queue to consume.
+    ///   - prefetch: unsettled deliveries after which the broker waits (`basic.qos`), at most 65535.
+    ///   - limits: how much of an arriving message is held.
+    ///   - drainTimeout: how long a graceful shutdown waits for deliveries to be settled.
+    /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
     public init(
         configuration: AMQPConfiguration, topology: AMQPTopology = AMQPTopology(), queue: String, prefetch: Int,
         limits: AMQPReceiveLimits = AMQPReceiveLimits(), drainTimeout: Duration = .seconds(7), logger: Logger
@@ -27,57 +32,105 @@ public final class AMQPConsumer: Service {
             limits: limits, drainTimeout: drainTimeout)
     }
 
-    /// Consumes until graceful shutdown or cancellation. Then it cancels the consumer, gives back what nobody took,
-    /// ends every ``next(limit:)``, and waits for the settlement of what was taken.
+    /// Consumes until graceful shutdown or cancellation. Then it cancels the consumer, requeues deliveries that nobody
+    /// took, ends every ``next(limit:)``, and waits until the deliveries that were taken are settled.
     public func run() async {
         await ReconnectLoop(session: connection, configuration: configuration, logger: logger).run()
     }
 
     /// Whether deliveries can arrive now.
-    public var isConnected: Bool { connection.connected.isSet }
+    public var isConnected: Bool { connection.status.isConnected }
 
     /// Why ``isConnected`` is false, for an operator; `nil` when it is true.
     public var problem: String? {
-        isConnected ? nil : "not connected to the broker: \(connection.problem.current)"
+        isConnected ? nil : "not connected to the broker: \(connection.status.problem)"
     }
 
-    /// All that has arrived, at most `limit`; waits when nothing has. `nil` once the consumer is shut down, or the task
-    /// is cancelled.
+    /// The deliveries that have arrived, at most `limit`; waits while there are none. `nil` once the consumer is shut
+    /// down or the task is cancelled.
     public func next(limit: Int) async -> [AMQPDelivery]? { await connection.next(limit: limit) }
 
-    /// Acknowledges deliveries. Returns at once; those of a lost connection are ignored.
+    /// Acknowledges deliveries. Returns at once; deliveries of a lost connection are ignored.
     public func acknowledge(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
         settle(deliveries, as: .acknowledge)
     }
 
-    /// Gives deliveries back to the queue (`basic.nack` with requeue). Returns at once.
+    /// Returns deliveries to the queue (`basic.nack` with requeue). Returns at once.
     public func requeue(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
         settle(deliveries, as: .requeue)
     }
 
-    /// Refuses deliveries (`basic.nack` without requeue): the queue's dead-letter exchange gets them, where it has one.
+    /// Rejects deliveries (`basic.nack` without requeue): they go to the queue's dead-letter exchange, if it has one.
     /// Returns at once.
     public func reject(_ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>) {
         settle(deliveries, as: .reject)
     }
 
+    /// Acknowledges deliveries. Returns at once; deliveries of a lost connection are ignored.
     public func acknowledge(_ deliveries: [AMQPDelivery]) {
         acknowledge(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
+    /// Returns deliveries to the queue (`basic.nack` with requeue). Returns at once.
     public func requeue(_ deliveries: [AMQPDelivery]) {
         requeue(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
-    /// Publishes a message in place of a delivery, on the consumer's own channel, and acknowledges the delivery once
-    /// the broker has confirmed it; gives it back where no queue takes the message. Returns at once.
+    /// Publishes a message in place of a delivery, on the consumer's own channel. Acknowledges the delivery once the
+    /// broker has confirmed the message; requeues it if no queue accepts the message. Returns at once.
     public func move(tag: UInt64, epoch: UInt64, as message: AMQPMessage) {
         connection.move(SettlementMailbox.Move(message: message, tag: tag, epoch: epoch))
     }
 
     private func settle(
-        _ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>, as kind: SettlementMailbox.Letter.Kind
+        _ deliveries: some Sequence<(tag: UInt64, epoch: UInt64)>, as kind: SettlementMailbox.Settlement.Kind
     ) {
-        connection.settle(deliveries.map { SettlementMailbox.Letter(kind: kind, tag: $0.tag, epoch: $0.epoch) })
+        connection.settle(
+            deliveries.map { SettlementMailbox.Settlement(kind: kind, tag: $0.tag, epoch: $0.epoch) })
+    }
+}
+
+/// Work that callers leave for the consumer's thread without waiting for it.
+final class SettlementMailbox: Sendable {
+    struct Settlement: Sendable {
+        enum Kind { case acknowledge, requeue, reject }
+
+        var kind: Kind
+        var tag: UInt64
+        var epoch: UInt64
+    }
+
+    struct Move: Sendable {
+        var message: AMQPMessage
+        var tag: UInt64
+        var epoch: UInt64
+    }
+
+    struct Contents: Sendable {
+        var settlements: [Settlement] = []
+        /// Deliveries to be published elsewhere before they are acknowledged.
+        var moves: [Move] = []
+        /// IDs of calls of `next` whose tasks were cancelled.
+        var cancelled: [UInt64] = []
+
+        var isEmpty: Bool { settlements.isEmpty && moves.isEmpty && cancelled.isEmpty }
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// - Returns: whether the mailbox was empty, so that the thread must be woken.
+    func put(_ body: (inout Contents) -> Void) -> Bool {
+        contents.withLock { contents in
+            let wasEmpty = contents.isEmpty
+            body(&contents)
+            return wasEmpty
+        }
+    }
+
+    func takeAll() -> Contents {
+        contents.withLock { contents in
+            defer { contents = Contents() }
+            return contents
+        }
     }
 }

@@ -2,8 +2,8 @@ import DequeModule
 
 /// Which deliveries of one channel are settled, and how to tell the broker in few frames.
 ///
-/// Delivery tags are consecutive from 1. What is acknowledged without a gap from the oldest delivery on leaves as one
-/// `basic.ack` with multiple; the rest, ahead of a delivery that is still worked on, as one each.
+/// Delivery tags are consecutive from 1. Acknowledgements without a gap from the oldest delivery on are sent as one
+/// `basic.ack` with multiple; those after a delivery that is still open are sent one by one.
 struct AckStateMachine {
     enum Frame: Hashable, Sendable {
         case acknowledge(UInt64, isMultiple: Bool)
@@ -16,32 +16,32 @@ struct AckStateMachine {
     private var slots: Deque<Slot> = []
     private var firstTag: UInt64 = 1
     private var acknowledged: [UInt64] = []
-    private var givenBack: [UInt64] = []
+    private var requeued: [UInt64] = []
     private var rejected: [UInt64] = []
-    /// Deliveries that nobody has settled.
+    /// The number of deliveries that nobody has settled.
     private(set) var outstanding = 0
 
-    var hasFrames: Bool { !acknowledged.isEmpty || !givenBack.isEmpty || !rejected.isEmpty }
+    var hasFrames: Bool { !acknowledged.isEmpty || !requeued.isEmpty || !rejected.isEmpty }
 
     mutating func delivered(_ tag: UInt64) {
         guard tag >= firstTag + UInt64(slots.count) else { return }
-        // No broker leaves tags out; were one to, they would count as settled.
+        // No broker skips tags; if one did, the skipped tags would count as settled.
         while tag > firstTag + UInt64(slots.count), slots.count < 1 << 16 { slots.append(.sent) }
         slots.append(.outstanding)
         outstanding += 1
     }
 
-    /// Settles a delivery; one that is unknown or settled is ignored, for the broker closes the channel over it.
+    /// Settles a delivery. An unknown or settled one is ignored, because the broker would close the channel.
     mutating func acknowledge(_ tag: UInt64) {
         if settle(tag, as: .acknowledged) { acknowledged.append(tag) }
     }
 
-    /// Gives a delivery back to its queue; as ``acknowledge(_:)`` otherwise.
+    /// Returns a delivery to its queue; otherwise like ``acknowledge(_:)``.
     mutating func requeue(_ tag: UInt64) {
-        if settle(tag, as: .sent) { givenBack.append(tag) }
+        if settle(tag, as: .sent) { requeued.append(tag) }
     }
 
-    /// Refuses a delivery, so that its queue dead-letters it; as ``acknowledge(_:)`` otherwise.
+    /// Rejects a delivery, so that its queue dead-letters it; otherwise like ``acknowledge(_:)``.
     mutating func reject(_ tag: UInt64) {
         if settle(tag, as: .sent) { rejected.append(tag) }
     }
@@ -55,10 +55,10 @@ struct AckStateMachine {
         return true
     }
 
-    /// The frames to write now, in this order: an acknowledgement of many must not cover what is to be given back.
+    /// The frames to write now, in this order: a `basic.ack` with multiple must not cover a delivery to be requeued.
     mutating func frames() -> [Frame] {
-        var frames = givenBack.map { Frame.requeue($0) } + rejected.map { Frame.reject($0) }
-        givenBack.removeAll(keepingCapacity: true)
+        var frames = requeued.map { Frame.requeue($0) } + rejected.map { Frame.reject($0) }
+        requeued.removeAll(keepingCapacity: true)
         rejected.removeAll(keepingCapacity: true)
         guard !acknowledged.isEmpty else {
             trim { _ in }
@@ -75,12 +75,55 @@ struct AckStateMachine {
         return frames
     }
 
-    /// Forgets the settled deliveries before the oldest that is not, and tells the acknowledged ones among them.
+    /// Removes the settled deliveries before the oldest open one, and reports the acknowledged ones among them.
     private mutating func trim(_ acknowledged: (UInt64) -> Void) {
         while let slot = slots.first, slot != .outstanding {
             if slot == .acknowledged { acknowledged(firstTag) }
             slots.removeFirst()
             firstTag += 1
         }
+    }
+}
+
+/// Deliveries that are being published elsewhere. Each is acknowledged only once its copy is confirmed.
+struct MoveStateMachine {
+    struct Outcome: Hashable, Sendable {
+        var deliveryTag: UInt64
+        /// Whether the copy was confirmed: if so, the delivery is acknowledged, otherwise requeued.
+        var isMoved: Bool
+    }
+
+    private struct Move {
+        var publishTag: UInt64
+        var deliveryTag: UInt64
+        var message: AMQPMessage
+        var isReturned = false
+    }
+
+    private var moves: Deque<Move> = []
+    private var nextTag: UInt64 = 1
+
+    /// A copy is about to be written.
+    mutating func publishing(_ message: AMQPMessage, of deliveryTag: UInt64) {
+        moves.append(Move(publishTag: nextTag, deliveryTag: deliveryTag, message: message))
+        nextTag += 1
+    }
+
+    mutating func returned(_ message: AMQPMessage) {
+        let index = moves.firstIndex {
+            !$0.isReturned && $0.message.body == message.body && $0.message.exchange == message.exchange
+                && $0.message.messageID == message.messageID
+        }
+        if let index { moves[index].isReturned = true }
+    }
+
+    mutating func confirmed(tag: UInt64, isMultiple: Bool, isRefusal: Bool) -> [Outcome] {
+        var outcomes: [Outcome] = []
+        moves.removeAll { move in
+            guard move.publishTag == tag || isMultiple && (tag == 0 || move.publishTag < tag) else { return false }
+            outcomes.append(Outcome(deliveryTag: move.deliveryTag, isMoved: !isRefusal && !move.isReturned))
+            return true
+        }
+        return outcomes
     }
 }

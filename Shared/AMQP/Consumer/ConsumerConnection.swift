@@ -1,7 +1,7 @@
 import DequeModule
 import ThreadExecutor
 
-/// The consumer's connection, on its own thread: acknowledgements that wait leave as one group of frames.
+/// The consumer's connection, on its own thread. Waiting acknowledgements are written as one group of frames.
 actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private struct Waiter {
         var id: UInt64
@@ -9,8 +9,6 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         var continuation: CheckedContinuation<[AMQPDelivery]?, Never>
     }
 
-    /// Deliveries read before what waits is written and handed out.
-    private static let groupLimit = 1024
     private static let consumerTag = "consumer"
 
     private let executor: ThreadExecutor
@@ -20,25 +18,19 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private let prefetch: Int
     private let limits: AMQPReceiveLimits
     private let drainTimeout: Duration
-    private var handle: Handle?
+    private var link = BrokerLink()
     private var epoch: UInt64 = 0
     private var acks = AckStateMachine()
     private var buffer: Deque<AMQPDelivery> = []
     private var waiters: Deque<Waiter> = []
     private var lastWaiterID: UInt64 = 0
-    private var pulse = Pulse(heartbeat: nil, now: .now)
     private var moves = MoveStateMachine()
     private var pendingMoves: Deque<SettlementMailbox.Move> = []
     private var pendingFrames: Deque<AckStateMachine.Frame> = []
-    private var hasMoreToRead = false
     private(set) var isShuttingDown = false
     private var drainDeadline: ContinuousClock.Instant?
     private var drainWaiter: CheckedContinuation<Void, Never>?
-    private var disconnectWaiter: CheckedContinuation<AMQPError, Never>?
-    private var lastError = AMQPError(.notConnected, "not connected to the broker")
-    nonisolated let connected = ConnectionFlag()
-    /// Why nothing arrives.
-    nonisolated let problem = ConnectionProblem()
+    nonisolated let status: LinkStatus
     private nonisolated let mailbox = SettlementMailbox()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -54,6 +46,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         self.prefetch = prefetch
         self.limits = limits
         self.drainTimeout = drainTimeout
+        status = link.status
         executor.setClient(self)
     }
 
@@ -76,87 +69,73 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         }
     }
 
-    /// Leaves a delivery to be moved for the thread.
+    /// Leaves a delivery for the thread to move.
     nonisolated func move(_ move: SettlementMailbox.Move) {
         if mailbox.put({ $0.moves.append(move) }) { executor.wake() }
     }
 
-    /// Leaves settlements for the thread; those of earlier epochs are dropped there.
-    nonisolated func settle(_ letters: [SettlementMailbox.Letter]) {
-        guard !letters.isEmpty else { return }
-        if mailbox.put({ $0.letters.append(contentsOf: letters) }) { executor.wake() }
+    /// Leaves settlements for the thread, which drops those of earlier epochs.
+    nonisolated func settle(_ settlements: [SettlementMailbox.Settlement]) {
+        guard !settlements.isEmpty else { return }
+        if mailbox.put({ $0.settlements.append(contentsOf: settlements) }) { executor.wake() }
     }
 
     func connect(to node: AMQPConfiguration.Node) throws(AMQPError) {
         guard !isShuttingDown else { throw AMQPError(.notConnected, "shutting down") }
-        let handle = try open(node)
-        epoch += 1
-        pulse = Pulse(heartbeat: handle.heartbeat, now: .now)
-        // Deliveries may have come in with the reply.
-        hasMoreToRead = true
-        self.handle = handle
-        connected.set(true)
-    }
-
-    private func open(_ node: AMQPConfiguration.Node) throws(AMQPError) -> Handle {
         do {
             let handle = try Handle(node: node, configuration: configuration, limits: limits)
             try handle.declare(topology)
             try handle.selectConfirms()
             try handle.consume(queue: queue, prefetch: prefetch, tag: ConsumerConnection.consumerTag)
-            // A quorum queue without a leader is said to be consumed at once, and gives nothing for a minute. The
-            // broker answers this only once it is.
+            // For a quorum queue without a leader the broker confirms the consumer at once, and then delivers nothing
+            // for a minute. It answers this request only when the consumer really exists.
             _ = try handle.inspect(queue: queue)
-            return handle
+            epoch += 1
+            link.opened(handle)
         } catch {
-            problem.set(error)
+            link.failed(error)
             throw error
         }
     }
 
-    func untilDisconnected() async -> AMQPError {
-        guard handle != nil else { return lastError }
-        return await withCheckedContinuation { disconnectWaiter = $0 }
+    func waitUntilDisconnected() async -> AMQPError {
+        guard link.handle != nil else { return link.lastError }
+        return await withCheckedContinuation { link.disconnectWaiter = $0 }
     }
 
-    /// Cancels the consumer, gives back what nobody took, and waits for the settlement of what was taken.
+    /// Cancels the consumer, requeues deliveries that nobody took, and waits until the others are settled.
     func shutDown() async {
         isShuttingDown = true
-        connected.set(false)
+        status.isConnected = false
         cancelConsumer()
         for waiter in waiters { waiter.continuation.resume(returning: nil) }
         waiters.removeAll()
-        if handle != nil {
+        if link.handle != nil {
             drainDeadline = .now + drainTimeout
             await withCheckedContinuation { drainWaiter = $0 }
         }
-        handle?.close()
+        link.handle?.close()
         disconnect(AMQPError(.notConnected, "shutting down"))
     }
 
     private func cancelConsumer() {
-        guard let handle else { return }
+        guard let handle = link.handle else { return }
         do {
             try handle.cancelConsumer(tag: ConsumerConnection.consumerTag)
-            repeat { try read(handle) } while hasMoreToRead
+            repeat { try read(handle) } while link.hasMoreToRead
             for delivery in buffer { acks.requeue(delivery.tag) }
             buffer.removeAll()
         } catch { disconnect(error) }
     }
 
     private func disconnect(_ error: AMQPError) {
-        handle = nil
-        problem.set(error)
-        connected.set(false)
-        lastError = error
-        // The broker delivers again what was not settled.
+        // The broker redelivers whatever was not settled.
         acks = AckStateMachine()
         pendingFrames.removeAll()
         moves = MoveStateMachine()
         pendingMoves.removeAll()
         buffer.removeAll()
-        disconnectWaiter?.resume(returning: error)
-        disconnectWaiter = nil
+        link.closed(error)
     }
 
     private func handOut() {
@@ -180,32 +159,28 @@ extension ConsumerConnection {
 
     private func writeSettlements() -> ThreadExecutor.Interest {
         takeMail()
-        if let handle {
+        if let handle = link.handle {
             pendingFrames.append(contentsOf: acks.frames())
             do throws(AMQPError) {
                 if hasSomethingToWrite { try writeFrames(handle) }
             } catch { disconnect(error) }
         }
         resumeDrainWaiter()
-        guard let handle else { return ThreadExecutor.Interest() }
-        var deadline = min(pulse.deadline, drainDeadline ?? pulse.deadline)
-        if hasMoreToRead { deadline = .now }
-        return ThreadExecutor.Interest(
-            descriptor: handle.descriptor, untilWritable: hasSomethingToWrite, deadline: deadline)
+        return link.interest(deadline: drainDeadline, untilWritable: hasSomethingToWrite)
     }
 
     private var hasSomethingToWrite: Bool { !pendingFrames.isEmpty || !pendingMoves.isEmpty }
 
     private func takeMail() {
         let mail = mailbox.takeAll()
-        for letter in mail.letters where letter.epoch == epoch && handle != nil {
-            switch letter.kind {
-            case .acknowledge: acks.acknowledge(letter.tag)
-            case .requeue: acks.requeue(letter.tag)
-            case .reject: acks.reject(letter.tag)
+        for settlement in mail.settlements where settlement.epoch == epoch && link.handle != nil {
+            switch settlement.kind {
+            case .acknowledge: acks.acknowledge(settlement.tag)
+            case .requeue: acks.requeue(settlement.tag)
+            case .reject: acks.reject(settlement.tag)
             }
         }
-        if handle != nil { pendingMoves.append(contentsOf: mail.moves.filter { $0.epoch == epoch }) }
+        if link.handle != nil { pendingMoves.append(contentsOf: mail.moves.filter { $0.epoch == epoch }) }
         for id in mail.cancelled {
             guard let index = waiters.firstIndex(where: { $0.id == id }) else { continue }
             waiters.remove(at: index).continuation.resume(returning: nil)
@@ -238,19 +213,16 @@ extension ConsumerConnection {
 
     private func serve(readable: Bool) {
         let now = ContinuousClock.now
-        guard let handle, readable || hasMoreToRead || pulse.isDue(now) else { return }
+        guard let handle = link.handleToServe(readable: readable, now: now) else { return }
         do throws(AMQPError) {
-            if readable { pulse.heard(now) }
             try read(handle)
-            if pulse.isDead(now) { throw pulse.silence }
+            try link.checkHeartbeat(now)
         } catch { disconnect(error) }
         handOut()
     }
 
     private func read(_ handle: Handle) throws(AMQPError) {
-        hasMoreToRead = false
-        var count = 0
-        while let event = try handle.nextEvent() {
+        link.hasMoreToRead = try handle.readEvents { event throws(AMQPError) in
             switch event {
             case .delivered(var delivery):
                 delivery.epoch = epoch
@@ -267,12 +239,6 @@ extension ConsumerConnection {
                 }
             case .blocked, .unblocked: break
             }
-            count += 1
-            // What the library holds already does not make the socket readable again.
-            if count == ConsumerConnection.groupLimit {
-                hasMoreToRead = true
-                return
-            }
         }
     }
 
@@ -280,7 +246,7 @@ extension ConsumerConnection {
         guard let drainWaiter else { return }
         let isDrained = acks.outstanding == 0 && !acks.hasFrames && pendingFrames.isEmpty
         let isLate = drainDeadline.map { $0 <= .now } ?? true
-        guard handle == nil || isDrained || isLate else { return }
+        guard link.handle == nil || isDrained || isLate else { return }
         self.drainWaiter = nil
         drainWaiter.resume()
     }

@@ -1,13 +1,13 @@
 import CRabbitMQ
 
 extension AMQPError {
-    /// What helps with a quorum queue that does not answer; a restart of the node does not.
+    /// The remedy for a quorum queue that does not answer. Restarting the node does not help.
     static let leaderlessAdvice = """
-        it seems to have no leader (rabbitmq-server issue 10070): give it one by rabbitmqctl eval \
+        it seems to have no leader (rabbitmq-server issue 10070): trigger an election with rabbitmqctl eval \
         "ra:trigger_election({'%2F_QUEUE', node()})."
         """
 
-    /// The failure of a call that waits for the broker's reply, or `nil` when it succeeded.
+    /// The failure of a call that waits for the broker's reply, or `nil` if it succeeded.
     init?(_ reply: amqp_rpc_reply_t, doing what: String) {
         switch reply.reply_type {
         case AMQP_RESPONSE_NORMAL: return nil

@@ -1,8 +1,8 @@
 import CRabbitMQ
 
-/// Memory for what one call of librabbitmq is given: strings and tables, all valid until ``reset()``.
+/// Memory for the strings and tables that one call of librabbitmq gets, valid until ``reset()``.
 ///
-/// Its first chunk is kept, so that publishing a message allocates nothing.
+/// The first chunk is kept, so that publishing a message allocates nothing.
 final class Arena {
     private var chunks: [(start: UnsafeMutableRawPointer, size: Int)] = []
     private var used = 0
@@ -72,4 +72,51 @@ final class Arena {
     }
 
     private func kind(_ character: Unicode.Scalar) -> UInt8 { UInt8(ascii: character) }
+}
+
+extension String {
+    /// Text from the broker; invalid UTF-8 is replaced.
+    init(_ bytes: amqp_bytes_t) {
+        self.init(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    init(_ bytes: amqp_bytes_t) {
+        self.init(start: bytes.bytes, count: bytes.bytes == nil ? 0 : bytes.len)
+    }
+}
+
+extension AMQPTable {
+    /// How deep tables may nest; deeper ones are read as void.
+    private static let maxDepth = 8
+
+    init(_ table: amqp_table_t, depth: Int = 0) {
+        let entries = UnsafeBufferPointer(start: table.entries, count: Int(max(0, table.num_entries)))
+        self.init(entries.map { Entry(String($0.key), AMQPTable.value($0.value, depth: depth)) })
+    }
+
+    private static func value(_ field: amqp_field_value_t, depth: Int) -> AMQPValue {
+        guard depth < maxDepth else { return .void }
+        switch Unicode.Scalar(field.kind) {
+        case "S", "x": return .string(String(field.value.bytes))
+        case "t": return .boolean(field.value.boolean != 0)
+        case "b": return .integer(Int64(field.value.i8))
+        case "B": return .integer(Int64(field.value.u8))
+        case "s": return .integer(Int64(field.value.i16))
+        case "u": return .integer(Int64(field.value.u16))
+        case "I": return .integer(Int64(field.value.i32))
+        case "i": return .integer(Int64(field.value.u32))
+        case "l": return .integer(field.value.i64)
+        case "L", "T": return .integer(Int64(clamping: field.value.u64))
+        case "f": return .double(Double(field.value.f32))
+        case "d": return .double(field.value.f64)
+        case "F": return .table(AMQPTable(field.value.table, depth: depth + 1))
+        case "A":
+            let array = field.value.array
+            let values = UnsafeBufferPointer(start: array.entries, count: Int(max(0, array.num_entries)))
+            return .array(values.map { value($0, depth: depth + 1) })
+        default: return .void
+        }
+    }
 }

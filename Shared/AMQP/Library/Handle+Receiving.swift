@@ -6,6 +6,21 @@ import Glibc
 import Darwin
 #endif
 
+/// A message from the broker that is not the reply to a request.
+enum BrokerEvent: Sendable {
+    /// `basic.ack` or `basic.nack` of a published message, and of all before it when `isMultiple`.
+    case confirmed(tag: UInt64, isMultiple: Bool, isRefusal: Bool)
+    /// `basic.return`: no queue accepted the message. The confirm that follows must not count as a success.
+    case returned(AMQPMessage, reason: String)
+    case delivered(AMQPDelivery)
+    /// `basic.cancel`: the queue was deleted, or moved.
+    case consumerCancelled
+    case blocked(reason: String)
+    case unblocked
+    /// The broker closed the channel or the connection.
+    case closed(AMQPError)
+}
+
 /// A message whose content frames are arriving.
 struct IncomingContent {
     enum Kind {
@@ -15,17 +30,31 @@ struct IncomingContent {
 
     var kind: Kind
     var message: AMQPMessage
-    /// Bytes of the body still to come; `nil` before the header.
+    /// Bytes of the body that have not arrived; `nil` before the header.
     var missing: UInt64?
     var bodyBytes: UInt64 = 0
     var headerBytes = 0
-    /// Whether the body is longer than what is held of one.
+    /// Whether the body exceeds the limit, so that it is not held.
     var isDropped = false
 }
 
 extension Handle {
-    /// The next thing the broker sent, or `nil` when nothing more has arrived. Never blocks; heartbeats are sent and
-    /// checked in here, and nowhere else.
+    /// Calls `body` with each event that has arrived, at most ``maxEvents``.
+    ///
+    /// - Returns: whether there may be more: the socket does not become readable for frames that librabbitmq holds.
+    func readEvents(_ body: (BrokerEvent) throws(AMQPError) -> Void) throws(AMQPError) -> Bool {
+        for _ in 0..<Handle.maxEvents {
+            guard let event = try nextEvent() else { return false }
+            try body(event)
+        }
+        return true
+    }
+
+    /// Events read before waiting frames are written.
+    private static let maxEvents = 1024
+
+    /// The next event from the broker; `nil` if no more have arrived. Never blocks. Only this method sends and checks
+    /// heartbeats.
     func nextEvent() throws(AMQPError) -> BrokerEvent? {
         var frame = amqp_frame_t()
         var noTime = timeval()
@@ -90,7 +119,7 @@ extension Handle {
             message: AMQPMessage(exchange: exchange, routingKey: key, body: []))
     }
 
-    /// Takes a content header. Nothing is kept of what is longer than ``limits`` allow.
+    /// Reads a content header. Nothing longer than ``limits`` is kept.
     private func header(_ decoded: UnsafeMutableRawPointer?, length: Int, bodySize: UInt64) -> BrokerEvent? {
         guard content != nil, let decoded else { return nil }
         if length <= limits.maxHeaderBytes {
@@ -110,7 +139,7 @@ extension Handle {
 
     private func body(_ bytes: UnsafeRawBufferPointer) -> BrokerEvent? {
         guard let missing = content?.missing else { return nil }
-        // No more than the header told, so that the limit holds whatever the frames hold.
+        // At most as much as the header announced, so that the limit holds whatever the frames contain.
         let count = Int(min(missing, UInt64(bytes.count)))
         if content?.isDropped == false { content?.message.body.append(contentsOf: bytes.prefix(count)) }
         content?.missing = missing - UInt64(count)
@@ -142,5 +171,26 @@ extension AMQPMessage {
         if flags & CRabbitMQHeadersFlag != 0 { headers = AMQPTable(properties.headers) }
         if flags & CRabbitMQExpirationFlag != 0 { expiration = UInt64(String(properties.expiration)) }
         isPersistent = flags & CRabbitMQDeliveryModeFlag != 0 && properties.delivery_mode == 2
+    }
+}
+
+/// A cache of strings that repeat in every message (exchange, routing key, content type), so that each is made once.
+struct RepeatedStrings {
+    private var known: [String] = []
+    private var next = 0
+
+    mutating func string(_ bytes: amqp_bytes_t) -> String {
+        let bytes = UnsafeRawBufferPointer(bytes)
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return "" }
+        for candidate in known where candidate.utf8.count == bytes.count {
+            let isSame = candidate.utf8.withContiguousStorageIfAvailable { utf8 in
+                utf8.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? false
+            }
+            if isSame == true { return candidate }
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        if known.count < 8 { known.append(text) } else { known[next] = text }
+        next = (next + 1) & 7
+        return text
     }
 }

@@ -6,9 +6,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Calls that write frames and wait for nothing. They block when the socket takes no more: see ``isWritable``.
+/// Calls that write frames and wait for no reply. They block while the socket accepts no more: see ``isWritable``.
 extension Handle {
-    /// Writes `basic.publish`, mandatory: a message that no queue would have comes back.
+    /// Writes `basic.publish` as mandatory: a message that no queue accepts is returned.
     func publish(_ message: AMQPMessage) throws(AMQPError) {
         defer { arena.reset() }
         var properties = properties(of: message)
@@ -50,21 +50,21 @@ extension Handle {
 
     /// Writes `basic.nack` with requeue.
     func requeue(_ tag: UInt64) throws(AMQPError) {
-        try check(amqp_basic_nack(state, Handle.channel, tag, 0, 1), "giving back")
+        try check(amqp_basic_nack(state, Handle.channel, tag, 0, 1), "requeueing")
     }
 
-    /// Writes `basic.nack` without requeue: the queue's dead-letter exchange gets the message, where it has one.
+    /// Writes `basic.nack` without requeue: the message goes to the queue's dead-letter exchange, if it has one.
     func reject(_ tag: UInt64) throws(AMQPError) {
         try check(amqp_basic_nack(state, Handle.channel, tag, 0, 0), "rejecting")
     }
 
-    /// Whether the socket takes a group of frames without blocking: Linux says so when a third of its buffer is free.
+    /// Whether the socket accepts a group of frames without blocking: on Linux, while a third of its buffer is free.
     var isWritable: Bool {
         var descriptor = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&descriptor, 1, 0) == 1 && Int32(descriptor.revents) & POLLOUT != 0
     }
 
-    /// Sends what `body` writes in as few packets as can be.
+    /// Sends everything that `body` writes in as few packets as possible.
     func corked(_ body: () throws(AMQPError) -> Void) throws(AMQPError) {
         cork(true)
         defer { cork(false) }
@@ -72,7 +72,7 @@ extension Handle {
     }
 
     private func cork(_ isCorked: Bool) {
-        // TLS makes a record of each frame; corking packs the records all the same.
+        // TLS makes one record per frame; corking still packs the records together.
         var value: Int32 = isCorked ? 1 : 0
         #if canImport(Glibc)
         let option = TCP_CORK

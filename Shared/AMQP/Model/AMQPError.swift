@@ -1,5 +1,6 @@
-/// What went wrong between this process and the broker. Never holds a credential.
+/// A failure between this process and the broker. Never holds a credential.
 public struct AMQPError: Error, Sendable, Hashable {
+    /// The kind of a failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case notConnected, connectFailed, tls, accessRefused, notFound, preconditionFailed, queueUnavailable
@@ -10,9 +11,9 @@ public struct AMQPError: Error, Sendable, Hashable {
 
         /// There is no connection now; ``AMQPPublisher/run()`` is making one, or is not running.
         public static let notConnected = Code(.notConnected)
-        /// No node could be reached, or what answered does not speak AMQP 0-9-1.
+        /// No node could be reached, or the peer does not speak AMQP 0-9-1.
         public static let connectFailed = Code(.connectFailed)
-        /// The TLS handshake failed: the certificate is not trusted, or is another host's.
+        /// The TLS handshake failed: the certificate is not trusted, or belongs to another host.
         public static let tls = Code(.tls)
         /// Wrong credentials, an unknown virtual host, or no permission (403, 530).
         public static let accessRefused = Code(.accessRefused)
@@ -20,19 +21,19 @@ public struct AMQPError: Error, Sendable, Hashable {
         public static let notFound = Code(.notFound)
         /// A queue or exchange exists with other settings (406).
         public static let preconditionFailed = Code(.preconditionFailed)
-        /// A queue exists and does not answer: a quorum queue without a leader.
+        /// A queue exists but does not answer: a quorum queue without a leader.
         public static let queueUnavailable = Code(.queueUnavailable)
-        /// The broker takes no messages (`connection.blocked`: a memory or disk alarm).
+        /// The broker accepts no messages (`connection.blocked`: a memory or disk alarm).
         public static let blocked = Code(.blocked)
         /// The broker refused the message (`basic.nack`).
         public static let nacked = Code(.nacked)
-        /// No queue would have the message (`basic.return`).
+        /// No queue accepted the message (`basic.return`).
         public static let returned = Code(.returned)
-        /// No answer in time. What was asked may have been done.
+        /// No reply in time. The command may have been executed.
         public static let timeout = Code(.timeout)
-        /// The connection broke. What was under way may have been done.
+        /// The connection broke. Commands in flight may have been executed.
         public static let connectionLost = Code(.connectionLost)
-        /// More is waiting than allowed. Nothing was sent.
+        /// Too many messages are waiting. Nothing was sent.
         public static let full = Code(.full)
         /// The broker closed the channel or the connection for another reason; see ``AMQPError/replyCode``.
         public static let closed = Code(.closed)
@@ -42,6 +43,7 @@ public struct AMQPError: Error, Sendable, Hashable {
         public var description: String { value.rawValue }
     }
 
+    /// The kind of failure.
     public var code: Code
     /// What happened, for an operator.
     public var message: String
@@ -50,6 +52,7 @@ public struct AMQPError: Error, Sendable, Hashable {
     /// librabbitmq's status, or 0.
     public var status: Int32
 
+    /// An error with its kind and a message for an operator.
     public init(_ code: Code, _ message: String, replyCode: UInt16 = 0, status: Int32 = 0) {
         self.code = code
         self.message = message

@@ -1,32 +1,46 @@
-/// Exchanges, queues and bindings that are declared, or asked for, on every connect. All are durable.
+/// Exchanges, queues and bindings that are declared, or looked up, on every connect. All are durable.
 public struct AMQPTopology: Sendable, Hashable {
+    /// A durable exchange.
     public struct Exchange: Sendable, Hashable {
+        /// How an exchange routes (AMQP 0-9-1, section 3.1.3).
         public enum Kind: String, Sendable { case direct, fanout, topic, headers }
 
+        /// The name.
         public var name: String
+        /// How it routes.
         public var kind: Kind
 
+        /// An exchange with a name and a kind.
         public init(_ name: String, _ kind: Kind) {
             self.name = name
             self.kind = kind
         }
     }
 
+    /// A durable queue.
     public struct Queue: Sendable, Hashable {
+        /// The name.
         public var name: String
+        /// RabbitMQ's arguments, such as `x-queue-type`.
         public var arguments: AMQPTable
 
+        /// A queue with a name and arguments.
         public init(_ name: String, arguments: AMQPTable = AMQPTable()) {
             self.name = name
             self.arguments = arguments
         }
     }
 
+    /// A binding of a queue to an exchange.
     public struct Binding: Sendable, Hashable {
+        /// The queue's name.
         public var queue: String
+        /// The exchange's name.
         public var exchange: String
+        /// The routing key.
         public var key: String
 
+        /// A binding; a fanout exchange ignores the key.
         public init(queue: String, exchange: String, key: String = "") {
             self.queue = queue
             self.exchange = exchange
@@ -34,16 +48,34 @@ public struct AMQPTopology: Sendable, Hashable {
         }
     }
 
+    /// Declared first.
     public var exchanges: [Exchange]
+    /// Declared second.
     public var queues: [Queue]
+    /// Declared last.
     public var bindings: [Binding]
-    /// Whether connecting declares them. Otherwise it asks whether exchanges and queues are there, which takes no
-    /// permission (AMQP 0-9-1, `passive`), and bindings cannot be asked for.
+    /// Whether connecting declares them. Otherwise it only checks that exchanges and queues exist, which needs no
+    /// permission (AMQP 0-9-1, `passive`); bindings cannot be checked.
     public var isDeclared = true
 
+    /// A topology that is declared.
     public init(exchanges: [Exchange] = [], queues: [Queue] = [], bindings: [Binding] = []) {
         self.exchanges = exchanges
         self.queues = queues
         self.bindings = bindings
+    }
+}
+
+/// The reply to a passive declaration of a queue.
+public struct AMQPQueueStatus: Sendable, Hashable {
+    /// The number of messages that are ready to be delivered.
+    public var messages: Int
+    /// The number of consumers.
+    public var consumers: Int
+
+    /// The two numbers.
+    public init(messages: Int, consumers: Int) {
+        self.messages = messages
+        self.consumers = consumers
     }
 }

@@ -1,21 +1,24 @@
 public import Logging
 public import ServiceLifecycle
 
-/// Publishes with confirms (AMQP extension `confirm.select`), every message mandatory and on one connection of its own.
+/// Publishes with confirms (RabbitMQ's extension `confirm.select`), each message mandatory, on one connection of its
+/// own.
 ///
-/// ``run()`` keeps the connection and declares the topology each time it connects. The publisher repeats nothing: what
-/// was not confirmed fails, and the caller decides. What failed may yet have been queued.
+/// ``run()`` keeps the connection open and declares the topology on each connect. The publisher never retries: a
+/// message that was not confirmed fails, and the caller decides. A message that failed may still have been queued.
 public final class AMQPPublisher: Service {
     private let connection: PublisherConnection
     private let configuration: AMQPConfiguration
     private let logger: Logger
 
+    /// Starts the connection's thread; ``run()`` connects.
+    ///
     /// - Parameters:
-    ///   - topology: what is declared on each connect.
+    ///   - topology: exchanges, queues and bindings to declare on each connect.
     ///   - publishTimeout: how long a publish waits for its confirms.
-    ///   - inFlightLimit: messages written and not confirmed; rounded up to a power of two. As many more wait their
-    ///     turn, and beyond them a publish fails with ``AMQPError/Code/full``.
-    /// - Throws: ``AMQPError`` with code `resources` where no thread or descriptor is left.
+    ///   - inFlightLimit: messages written but not confirmed; rounded up to a power of two. The same number may wait to
+    ///     be written; beyond that a publish fails with ``AMQPError/Code/full``.
+    /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
     public init(
         configuration: AMQPConfiguration, topology: AMQPTopology = AMQPTopology(),
         publishTimeout: Duration = .seconds(5), inFlightLimit: Int = 8192, logger: Logger
@@ -27,30 +30,32 @@ public final class AMQPPublisher: Service {
             inFlightLimit: inFlightLimit)
     }
 
-    /// Connects, and again whenever the connection is lost, until graceful shutdown or cancellation. Then what is in
-    /// flight is waited for, as long as the publish deadline lasts.
+    /// Connects, and reconnects whenever the connection is lost, until graceful shutdown or cancellation. Then it waits
+    /// for the confirms of messages in flight, at most until their publish deadline.
     public func run() async {
         await ReconnectLoop(session: connection, configuration: configuration, logger: logger).run()
     }
 
-    /// Whether a publish can be expected to succeed now: connected, and the broker takes messages.
-    public var isConnected: Bool { connection.connected.isSet && !connection.blocked.isSet }
+    /// Whether a publish can be expected to succeed now: there is a connection, and the broker accepts messages.
+    public var isConnected: Bool { status.isConnected && !status.isBlocked }
+
+    private var status: LinkStatus { connection.status }
 
     /// Why ``isConnected`` is false, for an operator; `nil` when it is true.
     public var problem: String? {
-        if !connection.connected.isSet { return "not connected to the broker: \(connection.problem.current)" }
-        return connection.blocked.isSet ? "the broker takes no messages: it has an alarm (memory or disk)" : nil
+        if !status.isConnected { return "not connected to the broker: \(status.problem)" }
+        return status.isBlocked ? "the broker accepts no messages: it has an alarm (memory or disk)" : nil
     }
 
-    /// Publishes messages, in order, and waits for the broker's answer to each.
+    /// Publishes messages, in order, and waits for the broker's confirm of each.
     ///
-    /// - Returns: one result for each message, in order. Fails at once with ``AMQPError/Code/notConnected`` while there
-    ///   is no connection and with ``AMQPError/Code/blocked`` while the broker takes none; otherwise with
+    /// - Returns: one result per message, in order. Fails at once with ``AMQPError/Code/notConnected`` while there is
+    ///   no connection and with ``AMQPError/Code/blocked`` while the broker accepts no messages; otherwise with
     ///   ``AMQPError/Code/returned``, ``AMQPError/Code/nacked``, ``AMQPError/Code/timeout``,
     ///   ``AMQPError/Code/connectionLost`` or ``AMQPError/Code/full``.
     public func publish(_ messages: [AMQPMessage]) async -> [Result<Void, AMQPError>] {
-        guard connection.connected.isSet else { return refuse(messages, .notConnected, "not connected to the broker") }
-        guard !connection.blocked.isSet else { return refuse(messages, .blocked, "the broker takes no messages") }
+        guard status.isConnected else { return refuse(messages, .notConnected, "not connected to the broker") }
+        guard !status.isBlocked else { return refuse(messages, .blocked, "the broker accepts no messages") }
         return await connection.publish(messages)
     }
 

@@ -1,36 +1,27 @@
 import ThreadExecutor
 
-/// The publisher's connection, on its own thread: all publishes that wait leave as one group of frames.
+/// The publisher's connection, on its own thread. Waiting publishes are written as one group of frames.
 actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     typealias Results = [Result<Void, AMQPError>]
 
-    /// Messages written before what has arrived is read.
-    private static let groupLimit = 1024
-    /// Messages, and bytes, written between looks at whether the socket takes more.
+    /// Messages written before the thread reads what has arrived.
+    private static let maxGroup = 1024
+    /// Messages and bytes written between checks whether the socket accepts more.
     private static let stride = (messages: 32, bytes: 16_384)
 
     private let executor: ThreadExecutor
     private let configuration: AMQPConfiguration
     private let topology: AMQPTopology
     private let publishTimeout: Duration
-    private let inFlightLimit: Int
     private var machine: PublisherStateMachine<CheckedContinuation<Results, Never>>
-    private var handle: Handle?
-    private var pulse = Pulse(heartbeat: nil, now: .now)
+    private var link = BrokerLink()
     private var blockedReason: String?
-    private var patience = NackBackoff()
-    private var waitsForRoom = false
-    private var hasMoreToRead = false
+    private var nackBackoff = NackBackoff()
+    /// Whether the socket accepts no more for now.
+    private var isSocketFull = false
     private(set) var isShuttingDown = false
-    private var disconnectWaiter: CheckedContinuation<AMQPError, Never>?
     private var idleWaiter: CheckedContinuation<Void, Never>?
-    private var lastError = AMQPError(.notConnected, "not connected to the broker")
-    /// Whether a connection is open.
-    nonisolated let connected = ConnectionFlag()
-    /// Why none is.
-    nonisolated let problem = ConnectionProblem()
-    /// Whether the broker has said that it takes no messages.
-    nonisolated let blocked = ConnectionFlag()
+    nonisolated let status: LinkStatus
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -41,15 +32,18 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
         self.configuration = configuration
         self.topology = topology
         self.publishTimeout = publishTimeout
-        self.inFlightLimit = inFlightLimit
         machine = PublisherStateMachine(limit: inFlightLimit)
+        status = link.status
         executor.setClient(self)
     }
 
     deinit { executor.stop() }
 
     func publish(_ messages: [AMQPMessage]) async -> Results {
-        guard handle != nil, !isShuttingDown else { return messages.map { _ in .failure(lastError) } }
+        guard link.handle != nil, !isShuttingDown else {
+            let error = AMQPError(.notConnected, isShuttingDown ? "shutting down" : link.lastError.message)
+            return messages.map { _ in .failure(error) }
+        }
         return await withCheckedContinuation { continuation in
             let refused = machine.submit(messages, waiter: continuation, deadline: .now + publishTimeout)
             if let refused { continuation.resume(returning: refused.results) }
@@ -62,45 +56,34 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
             let handle = try Handle(node: node, configuration: configuration)
             try handle.declare(topology)
             try handle.selectConfirms()
-            pulse = Pulse(heartbeat: handle.heartbeat, now: .now)
-            hasMoreToRead = true
-            self.handle = handle
+            link.opened(handle)
         } catch {
-            lastError = AMQPError(.notConnected, error.message, replyCode: error.replyCode, status: error.status)
-            problem.set(error)
+            link.failed(error)
             throw error
         }
-        connected.set(true)
     }
 
-    func untilDisconnected() async -> AMQPError {
-        guard handle != nil else { return lastError }
-        return await withCheckedContinuation { disconnectWaiter = $0 }
+    func waitUntilDisconnected() async -> AMQPError {
+        guard link.handle != nil else { return link.lastError }
+        return await withCheckedContinuation { link.disconnectWaiter = $0 }
     }
 
-    /// Takes no more, and waits for the confirms of what was taken; the publish deadline bounds it.
+    /// Refuses new messages, and waits for the confirms of those that were accepted, at most until their deadline.
     func shutDown() async {
         isShuttingDown = true
-        connected.set(false)
-        lastError = AMQPError(.notConnected, "shutting down")
-        if handle != nil, !machine.isIdle {
+        status.isConnected = false
+        if link.handle != nil, !machine.isIdle {
             await withCheckedContinuation { idleWaiter = $0 }
         }
-        handle?.close()
-        disconnect(lastError)
+        link.handle?.close()
+        disconnect(AMQPError(.notConnected, "shutting down"))
     }
 
     private func disconnect(_ error: AMQPError) {
-        handle = nil
-        problem.set(error)
-        connected.set(false)
-        blocked.set(false)
         blockedReason = nil
-        if !isShuttingDown { lastError = AMQPError(.notConnected, error.message) }
         let lost = AMQPError(.connectionLost, error.message, replyCode: error.replyCode, status: error.status)
         complete(machine.disconnected(lost))
-        disconnectWaiter?.resume(returning: error)
-        disconnectWaiter = nil
+        link.closed(error)
     }
 
     private func complete(_ completions: [PublisherStateMachine<CheckedContinuation<Results, Never>>.Completion]) {
@@ -118,15 +101,13 @@ extension PublisherConnection {
     }
 
     private func writeWaiting() -> ThreadExecutor.Interest {
-        waitsForRoom = false
-        if let handle, blockedReason == nil, machine.canWrite { writeGroup(handle) }
+        isSocketFull = false
+        if let handle = link.handle, blockedReason == nil, machine.canWrite { writeGroup(handle) }
         resumeIdleWaiter()
-        guard let handle else { return ThreadExecutor.Interest(deadline: machine.nextDeadline()) }
-        var deadline = min(pulse.deadline, machine.nextDeadline() ?? pulse.deadline)
-        let writesOn = machine.canWrite && blockedReason == nil && !waitsForRoom
-        if writesOn || hasMoreToRead { deadline = .now }
-        return ThreadExecutor.Interest(
-            descriptor: handle.descriptor, untilWritable: waitsForRoom, deadline: deadline)
+        let deadline = machine.nextDeadline()
+        guard link.handle != nil else { return ThreadExecutor.Interest(deadline: deadline) }
+        let canWriteMore = machine.canWrite && blockedReason == nil && !isSocketFull
+        return link.interest(deadline: deadline, untilWritable: isSocketFull, isReady: canWriteMore)
     }
 
     private func writeGroup(_ handle: Handle) {
@@ -134,7 +115,7 @@ extension PublisherConnection {
             if machine.waiting == 1 {
                 try write(upTo: 1, to: handle)
             } else {
-                let limit = PublisherConnection.groupLimit
+                let limit = PublisherConnection.maxGroup
                 try handle.corked { () throws(AMQPError) in try write(upTo: limit, to: handle) }
             }
         } catch { disconnect(error) }
@@ -146,9 +127,9 @@ extension PublisherConnection {
             if messages == 0 || messages == PublisherConnection.stride.messages
                 || bytes >= PublisherConnection.stride.bytes
             {
-                // A broker with an alarm does not read: without this look, the next write would block the thread.
+                // A broker with an alarm does not read: without this check, the next write would block the thread.
                 guard handle.isWritable else {
-                    waitsForRoom = true
+                    isSocketFull = true
                     return
                 }
                 (messages, bytes) = (0, 0)
@@ -163,46 +144,44 @@ extension PublisherConnection {
 
     private func serve(readable: Bool) {
         let now = ContinuousClock.now
-        if let handle, readable || hasMoreToRead || pulse.isDue(now) {
+        if let handle = link.handleToServe(readable: readable, now: now) {
             do throws(AMQPError) {
-                if readable { pulse.heard(now) }
                 try read(handle)
-                if pulse.isDead(now) { throw pulse.silence }
+                try link.checkHeartbeat(now)
             } catch { disconnect(error) }
         }
         complete(machine.expire(now: now, overdue))
-        giveUpWhatIsStuck(now)
+        reconnectIfStuck(now)
         resumeIdleWaiter()
     }
 
     private var overdue: AMQPError {
-        if let blockedReason { return AMQPError(.blocked, "the broker takes no messages: \(blockedReason)") }
+        if let blockedReason { return AMQPError(.blocked, "the broker accepts no messages: \(blockedReason)") }
         return AMQPError(.timeout, "the broker did not confirm in time")
     }
 
-    private func giveUpWhatIsStuck(_ now: ContinuousClock.Instant) {
-        guard handle != nil, blockedReason == nil, !isShuttingDown else { return }
+    /// Ends a connection that confirms nothing, or refuses everything: a new one may help.
+    private func reconnectIfStuck(_ now: ContinuousClock.Instant) {
+        guard link.handle != nil, blockedReason == nil, !isShuttingDown else { return }
         if let message = machine.stuckMessage {
             disconnect(stuck(message))
-        } else if !machine.refusedSince.isEmpty, let key = machine.keyRefused(for: patience.current(now), now: now) {
-            patience.exceeded(now)
+        } else if !machine.refusedSince.isEmpty, let key = machine.keyRefused(for: nackBackoff.current(now), now: now) {
+            nackBackoff.exceeded(now)
             disconnect(AMQPError(.nacked, "the broker refuses all messages to \(key) (basic.nack)"))
         }
     }
 
-    /// A queue that never confirms (it has no leader) would keep all others from being published to, for tags are
-    /// counted from the oldest that is in flight. A new connection begins with none.
+    /// A queue that never confirms (it has no leader) would block publishes to all other queues, because the window is
+    /// counted from the oldest message in flight. A new connection begins with an empty window.
     private func stuck(_ message: AMQPMessage) -> AMQPError {
         let target = message.exchange.isEmpty ? message.routingKey : "\(message.exchange)/\(message.routingKey)"
         return AMQPError(
             .queueUnavailable,
-            "the broker does not confirm what is published to \(target); \(AMQPError.leaderlessAdvice)")
+            "the broker does not confirm messages to \(target); \(AMQPError.leaderlessAdvice)")
     }
 
     private func read(_ handle: Handle) throws(AMQPError) {
-        hasMoreToRead = false
-        var count = 0
-        while let event = try handle.nextEvent() {
+        link.hasMoreToRead = try handle.readEvents { event throws(AMQPError) in
             switch event {
             case .confirmed(let tag, let isMultiple, let isRefusal):
                 complete(machine.confirmed(tag: tag, isMultiple: isMultiple, isRefusal: isRefusal))
@@ -212,26 +191,46 @@ extension PublisherConnection {
             case .closed(let error): throw error
             case .delivered, .consumerCancelled: break
             }
-            count += 1
-            // What the library holds already does not make the socket readable again.
-            if count == PublisherConnection.groupLimit {
-                hasMoreToRead = true
-                return
-            }
         }
     }
 
     private func setBlocked(_ reason: String?) {
         blockedReason = reason
-        blocked.set(reason != nil)
+        status.isBlocked = reason != nil
     }
 
     private func resumeIdleWaiter() {
-        guard let idleWaiter, machine.isIdle || handle == nil || !hasOpenBatches else { return }
+        guard let idleWaiter, machine.isIdle || link.handle == nil || !hasOpenBatches else { return }
         self.idleWaiter = nil
         idleWaiter.resume()
     }
 
-    /// Whether anyone waits: batches that ran out of time may stay in flight without a waiter.
+    /// Whether a caller waits. Batches that ran out of time may stay in flight without a waiter.
     private var hasOpenBatches: Bool { machine.nextDeadline() != nil }
+}
+
+/// How long a publisher tolerates that all messages to a queue are refused before it tries a new connection.
+///
+/// RabbitMQ looks up a quorum queue's leader once per channel. A channel that was opened just after the leader's node
+/// died keeps using the dead node, and refuses every message (`basic.nack`) until that node is back; a new channel
+/// finds the new leader. A full queue refuses too, and a new connection does not help there, so the time grows.
+struct NackBackoff {
+    private static let minLimit = Duration.seconds(1)
+    private static let maxLimit = Duration.seconds(30)
+    /// How long refusals are tolerated now.
+    private(set) var limit = minLimit
+    private var lastEnd: ContinuousClock.Instant?
+
+    /// The limit was exceeded, and the connection was ended.
+    mutating func exceeded(_ now: ContinuousClock.Instant) {
+        let wasLongAgo = lastEnd.map { now - $0 > NackBackoff.maxLimit * 2 } ?? true
+        limit = wasLongAgo ? NackBackoff.minLimit * 2 : min(limit * 2, NackBackoff.maxLimit)
+        lastEnd = now
+    }
+
+    /// The limit now: the shortest again when the last such end is more than a minute ago.
+    mutating func current(_ now: ContinuousClock.Instant) -> Duration {
+        if let lastEnd, now - lastEnd > NackBackoff.maxLimit * 2 { limit = NackBackoff.minLimit }
+        return limit
+    }
 }

@@ -30,33 +30,33 @@ struct JSONWebToken {
         else { throw Malformed() }
         self.header = try Self.header(header)
         guard !signature.isEmpty else { throw Malformed("The token has no signature") }
-        do {
-            self.claims = try TokenClaims(JSONReader.object(claims))
-        } catch let error as Malformed {
-            throw error
-        } catch {
-            throw Malformed()
-        }
+        self.claims = try TokenClaims(Self.object(claims))
         self.signature = signature
         signedBytes = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
     }
 
+    /// A JSON object that means the same to everyone (RFC 7519, section 4; RFC 8725, section 2.4).
+    private static func object(_ bytes: [UInt8]) throws(Malformed) -> JSONValue {
+        guard let value = try? JSONValue(strict: bytes), value.members != nil else { throw Malformed() }
+        return value
+    }
+
     private static func header(_ bytes: [UInt8]) throws(Malformed) -> Header {
-        guard let header = try? JSONReader.object(bytes) else { throw Malformed() }
+        let header = try object(bytes)
         // No extension is understood, and what is critical and not understood must be refused (RFC 7515, 4.1.11).
         guard header["crit"] == nil else { throw Malformed("The token has an unknown critical header") }
-        guard let name = header["alg"]?.string else { throw Malformed() }
+        guard let name = header["alg"]?.text else { throw Malformed() }
         guard let algorithm = name == "Ed25519" ? .edDSA : SignatureAlgorithm(rawValue: name) else {
             throw Malformed("The token's algorithm is not accepted")
         }
         if let type = header["typ"] {
             // A token that was made for another purpose is no access token (RFC 8725, section 3.11).
             let names = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
-            guard let type = type.string, names.contains(type.lowercased()) else {
+            guard let type = type.text, names.contains(type.lowercased()) else {
                 throw Malformed("The token is of another type")
             }
         }
-        if let keyID = header["kid"], keyID.string == nil { throw Malformed() }
-        return Header(algorithm: algorithm, keyID: header["kid"]?.string)
+        if let keyID = header["kid"], keyID.text == nil { throw Malformed() }
+        return Header(algorithm: algorithm, keyID: header["kid"]?.text)
     }
 }

@@ -2,8 +2,8 @@ internal import SecurePushCore
 
 extension TokenClaims {
     /// Reads a token's claims; those that are not checked here may be anything.
-    init(_ claims: JSONObject) throws(JSONWebToken.Malformed) {
-        guard let subject = claims["sub"]?.string.flatMap(UserName.init) else {
+    init(_ claims: JSONValue) throws(JSONWebToken.Malformed) {
+        guard let subject = claims["sub"]?.text.flatMap(UserName.init) else {
             throw JSONWebToken.Malformed("The token names no user")
         }
         guard let expiresAt = try Self.date(claims["exp"]) else {
@@ -12,25 +12,27 @@ extension TokenClaims {
         self.init(
             subject: subject, expiresAt: expiresAt, issuedAt: try Self.date(claims["iat"]),
             notBefore: try Self.date(claims["nbf"]), issuer: try Self.text(claims["iss"]),
-            audiences: try Self.texts(claims["aud"]), tokenID: claims["jti"]?.string,
+            audiences: try Self.texts(claims["aud"]), tokenID: claims["jti"]?.text,
             userEntry: try Self.text(claims["securepush_entry"]))
     }
 
     /// The claims as the JSON of a token; times as whole seconds, `exp` rounded down.
     var json: String {
         var json = JSONWriter()
-        json.add("sub", subject.text)
-        json.add("exp", expiresAt.seconds)
-        if let issuedAt { json.add("iat", issuedAt.seconds) }
-        if let notBefore { json.add("nbf", notBefore.seconds) }
-        if let issuer { json.add("iss", issuer) }
+        json.open("{")
+        json.member("sub", subject.text)
+        json.member("exp", expiresAt.seconds)
+        if let issuedAt { json.member("iat", issuedAt.seconds) }
+        if let notBefore { json.member("nbf", notBefore.seconds) }
+        if let issuer { json.member("iss", issuer) }
         if audiences.count == 1 {
-            json.add("aud", audiences[0])
+            json.member("aud", audiences[0])
         } else if !audiences.isEmpty {
-            json.add("aud", audiences)
+            json.member("aud", audiences)
         }
-        if let tokenID { json.add("jti", tokenID) }
-        if let userEntry { json.add("securepush_entry", userEntry) }
+        if let tokenID { json.member("jti", tokenID) }
+        if let userEntry { json.member("securepush_entry", userEntry) }
+        json.close("}")
         return json.text
     }
 
@@ -46,15 +48,15 @@ extension TokenClaims {
 
     private static func text(_ value: JSONValue?) throws(JSONWebToken.Malformed) -> String? {
         guard let value else { return nil }
-        guard let text = value.string else { throw JSONWebToken.Malformed() }
+        guard let text = value.text else { throw JSONWebToken.Malformed() }
         return text
     }
 
     private static func texts(_ value: JSONValue?) throws(JSONWebToken.Malformed) -> [String] {
         guard let value else { return [] }
-        if let text = value.string { return [text] }
-        guard let elements = value.array else { throw JSONWebToken.Malformed() }
-        let texts = elements.compactMap(\.string)
+        if let text = value.text { return [text] }
+        guard let elements = value.elements else { throw JSONWebToken.Malformed() }
+        let texts = elements.compactMap(\.text)
         guard texts.count == elements.count else { throw JSONWebToken.Malformed() }
         return texts
     }

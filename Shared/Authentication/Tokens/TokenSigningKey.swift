@@ -1,4 +1,5 @@
 internal import Crypto
+internal import SecurePushCore
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -55,20 +56,24 @@ public struct TokenSigningKey: Sendable {
     /// The JSON Web Key Set (RFC 7517) of the public key, for others who check the tokens.
     public var publicJWKS: String {
         var json = JSONWriter()
+        json.open("{")
         let (x, y) = Self.coordinates(key)
         for (name, value) in [("kty", "EC"), ("crv", "P-256"), ("x", x), ("y", y), ("kid", keyID), ("use", "sig")] {
-            json.add(name, value)
+            json.member(name, value)
         }
-        json.add("alg", SignatureAlgorithm.es256.rawValue)
+        json.member("alg", SignatureAlgorithm.es256.rawValue)
+        json.close("}")
         return #"{"keys":[\#(json.text)]}"#
     }
 
     /// A signed token in compact form (RFC 7515, 7.1), with exactly these claims.
     public func sign(_ claims: TokenClaims) throws -> String {
         var header = JSONWriter()
-        header.add("alg", SignatureAlgorithm.es256.rawValue)
-        header.add("typ", "JWT")
-        header.add("kid", keyID)
+        header.open("{")
+        header.member("alg", SignatureAlgorithm.es256.rawValue)
+        header.member("typ", "JWT")
+        header.member("kid", keyID)
+        header.close("}")
         let signed = Base64.encode(header.text.utf8, .url) + "." + Base64.encode(claims.json.utf8, .url)
         let signature = try key.signature(for: SHA256.hash(data: Array(signed.utf8)))
         return signed + "." + Base64.encode(signature.rawRepresentation, .url)

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import CryptoExtras
+internal import SecurePushCore
 
 extension VerificationKey {
     /// Why a key of a set is left out.
@@ -9,21 +10,21 @@ extension VerificationKey {
     }
 
     /// Reads a JSON Web Key (RFC 7517, 7518, 8037); of a private key only the public part is read.
-    init(jwk: JSONObject) throws {
-        if let use = jwk["use"], use.string != "sig" { throw Unusable("its use is not sig") }
-        if let operations = jwk["key_ops"]?.array, !operations.contains(where: { $0.string == "verify" }) {
+    init(jwk: JSONValue) throws {
+        if let use = jwk["use"], use.text != "sig" { throw Unusable("its use is not sig") }
+        if let operations = jwk["key_ops"]?.elements, !operations.contains(where: { $0.text == "verify" }) {
             throw Unusable("its key_ops hold no verify")
         }
         let (material, algorithms) = try Self.material(jwk)
-        if let keyID = jwk["kid"], keyID.string == nil { throw Unusable("its kid is not a string") }
-        keyID = jwk["kid"]?.string
+        if let keyID = jwk["kid"], keyID.text == nil { throw Unusable("its kid is not a string") }
+        keyID = jwk["kid"]?.text
         self.material = material
         guard let named = jwk["alg"] else {
             self.algorithms = algorithms
             return
         }
         // RFC 9864 names the algorithm of Ed25519 by its curve.
-        let algorithm = named.string == "Ed25519" ? .edDSA : named.string.flatMap(SignatureAlgorithm.init)
+        let algorithm = named.text == "Ed25519" ? .edDSA : named.text.flatMap(SignatureAlgorithm.init)
         guard let algorithm, Self.fits(algorithm, material, algorithms) else {
             throw Unusable("its alg is not one of its kind and size")
         }
@@ -43,8 +44,8 @@ extension VerificationKey {
         }
     }
 
-    private static func material(_ jwk: JSONObject) throws -> (Material, Set<SignatureAlgorithm>) {
-        switch jwk["kty"]?.string {
+    private static func material(_ jwk: JSONValue) throws -> (Material, Set<SignatureAlgorithm>) {
+        switch jwk["kty"]?.text {
         case "RSA":
             (.rsa(try rsa(jwk)), [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512])
         case "EC": try curve(jwk)
@@ -55,7 +56,7 @@ extension VerificationKey {
         }
     }
 
-    private static func rsa(_ jwk: JSONObject) throws -> _RSA.Signing.PublicKey {
+    private static func rsa(_ jwk: JSONValue) throws -> _RSA.Signing.PublicKey {
         let modulus = Array(try bytes(jwk["n"], "n").drop { $0 == 0 })
         let exponent = try bytes(jwk["e"], "e")
         guard (256...1024).contains(modulus.count), exponent.count <= 4 else {
@@ -68,11 +69,11 @@ extension VerificationKey {
         }
     }
 
-    private static func curve(_ jwk: JSONObject) throws -> (Material, Set<SignatureAlgorithm>) {
+    private static func curve(_ jwk: JSONValue) throws -> (Material, Set<SignatureAlgorithm>) {
         let x = try bytes(jwk["x"], "x")
         let y = try bytes(jwk["y"], "y")
         do {
-            switch (jwk["crv"]?.string, x.count, y.count) {
+            switch (jwk["crv"]?.text, x.count, y.count) {
             case ("P-256", 32, 32): return (.p256(try P256.Signing.PublicKey(rawRepresentation: x + y)), [.es256])
             case ("P-384", 48, 48): return (.p384(try P384.Signing.PublicKey(rawRepresentation: x + y)), [.es384])
             case ("P-521", 66, 66): return (.p521(try P521.Signing.PublicKey(rawRepresentation: x + y)), [.es512])
@@ -85,21 +86,21 @@ extension VerificationKey {
         }
     }
 
-    private static func edwards(_ jwk: JSONObject) throws -> Curve25519.Signing.PublicKey {
-        guard jwk["crv"]?.string == "Ed25519" else { throw Unusable("its crv is not Ed25519") }
+    private static func edwards(_ jwk: JSONValue) throws -> Curve25519.Signing.PublicKey {
+        guard jwk["crv"]?.text == "Ed25519" else { throw Unusable("its crv is not Ed25519") }
         let x = try bytes(jwk["x"], "x")
         guard x.count == 32 else { throw Unusable("its x is not 32 bytes") }
         return try Curve25519.Signing.PublicKey(rawRepresentation: x)
     }
 
-    private static func secret(_ jwk: JSONObject) throws -> SymmetricKey {
+    private static func secret(_ jwk: JSONValue) throws -> SymmetricKey {
         let secret = try bytes(jwk["k"], "k")
         guard secret.count >= 32 else { throw Unusable("its k is shorter than 32 bytes") }
         return SymmetricKey(data: secret)
     }
 
     private static func bytes(_ value: JSONValue?, _ name: String) throws -> [UInt8] {
-        guard let text = value?.string, let bytes = Base64.decode(text, .url), !bytes.isEmpty else {
+        guard let text = value?.text, let bytes = Base64.decode(text, .url), !bytes.isEmpty else {
             throw Unusable("its \(name) is not base64url")
         }
         return bytes

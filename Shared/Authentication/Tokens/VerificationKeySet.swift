@@ -1,4 +1,5 @@
 internal import Logging
+internal import SecurePushCore
 
 /// The keys of one JSON Web Key Set (RFC 7517, section 5). A set never changes; its identity stands for its keys.
 final class VerificationKeySet: Sendable {
@@ -10,14 +11,14 @@ final class VerificationKeySet: Sendable {
     ///
     /// - Throws: ``AuthenticationSetupError`` `malformed` when the text is no key set, or none of its keys can be used.
     init(jwks: [UInt8], logger: Logger) throws {
-        guard let document = try? JSONReader.object(jwks), let elements = document["keys"]?.array else {
+        guard let document = try? JSONValue(strict: jwks), let elements = document["keys"]?.elements else {
             throw AuthenticationSetupError(.malformed, "not a JSON Web Key Set")
         }
         var keys: [VerificationKey] = []
         for (index, element) in elements.enumerated() {
             do {
-                guard let jwk = element.object else { throw VerificationKey.Unusable("it is not an object") }
-                keys.append(try VerificationKey(jwk: jwk))
+                guard element.members != nil else { throw VerificationKey.Unusable("it is not an object") }
+                keys.append(try VerificationKey(jwk: element))
             } catch {
                 logger.warning(
                     "A key of the key set is left out", metadata: ["index": "\(index)", "reason": "\(error)"])

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import CryptoExtras
+internal import SecurePushCore
 
 /// A password's scrypt hash (RFC 7914) in PHC string form: `$scrypt$ln=14,r=8,p=1$SALT$HASH`, both base64 unpadded.
 struct ScryptHash: Sendable, Equatable {

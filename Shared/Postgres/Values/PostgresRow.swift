@@ -1,3 +1,21 @@
+/// The rows that a query gave, as the connection received them; nothing is copied until a column is read.
+public struct PostgresResult: Sendable, RandomAccessCollection {
+    let handle: ResultHandle
+
+    public var startIndex: Int { 0 }
+    public let endIndex: Int
+
+    init(_ handle: ResultHandle) {
+        self.handle = handle
+        endIndex = handle.rowCount
+    }
+
+    public subscript(position: Int) -> PostgresRow { PostgresRow(handle: handle, index: position) }
+
+    /// How many rows the statement inserted, updated, deleted or selected.
+    public var affectedRows: Int { handle.affectedRows }
+}
+
 /// One row of a ``PostgresResult``.
 public struct PostgresRow: Sendable {
     let handle: ResultHandle
@@ -33,5 +51,63 @@ public struct PostgresRow: Sendable {
 
     private func unexpected(_ column: Int, _ finding: String) -> PostgresError {
         PostgresError(.decoding, "Column \(column) (\(handle.name(of: column))) \(finding).")
+    }
+}
+
+/// A value that can be read from a column in PostgreSQL's binary form.
+public protocol PostgresDecodable {
+    /// Whether a column of this type holds such values.
+    static func isDecodable(from type: PostgresType) -> Bool
+    /// Reads the bytes of a value that is not NULL; `nil` when they are none of this type.
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> Self?
+}
+
+extension FixedWidthInteger {
+    /// The number in network order that the bytes are, if there are as many as it takes.
+    fileprivate static func bigEndian(_ bytes: UnsafeRawBufferPointer) -> Self? {
+        guard bytes.count == MemoryLayout<Self>.size else { return nil }
+        return Self(bigEndian: bytes.loadUnaligned(as: Self.self))
+    }
+}
+
+extension Bool: PostgresDecodable {
+    public static func isDecodable(from type: PostgresType) -> Bool { type == .bool }
+    public static func decode(_ bytes: UnsafeRawBufferPointer) -> Bool? { bytes.count == 1 ? bytes[0] != 0 : nil }
+}
+
+extension Int16: PostgresDecodable {
+    public static func isDecodable(from type: PostgresType) -> Bool { type == .int2 }
+    public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int16? { bigEndian(bytes) }
+}
+
+extension Int32: PostgresDecodable {
+    public static func isDecodable(from type: PostgresType) -> Bool { type == .int4 }
+    public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int32? { bigEndian(bytes) }
+}
+
+extension Int64: PostgresDecodable {
+    public static func isDecodable(from type: PostgresType) -> Bool { type == .int8 }
+    public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int64? { bigEndian(bytes) }
+}
+
+extension String: PostgresDecodable {
+    public static func isDecodable(from type: PostgresType) -> Bool { type == .text || type == .varchar }
+    // The session's encoding is UTF-8, so the server has checked the bytes.
+    public static func decode(_ bytes: UnsafeRawBufferPointer) -> String? { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension [UInt8]: PostgresDecodable {
+    public static func isDecodable(from type: PostgresType) -> Bool { type == .bytea }
+    public static func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { [UInt8](bytes) }
+}
+
+extension PostgresUUID: PostgresDecodable {
+    public static func isDecodable(from type: PostgresType) -> Bool { type == .uuid }
+
+    public static func decode(_ bytes: UnsafeRawBufferPointer) -> PostgresUUID? {
+        guard bytes.count == 16 else { return nil }
+        return PostgresUUID(
+            high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
 }

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// What several put in and one takes out, all at once: the seam between two stages of a pipeline.
+/// A queue with many producers and one consumer, which takes all elements at once: the link between two stages of a
+/// pipeline.
 ///
-/// The taker gets whatever has come since it last looked, so that its next step serves a whole group; no timer delays
-/// a lone element. The box is not bounded by itself: what bounds it is said where it is made.
+/// The consumer gets everything that has arrived since its last call, so that its next step handles a whole group. No
+/// timer delays a single element. The mailbox itself is unbounded; each use of it has a bound of its own.
 public final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -13,9 +14,12 @@ public final class Mailbox<Element: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// An empty mailbox.
     public init() {}
 
-    /// Puts elements in; once the box is closed they are dropped and `false` is returned.
+    /// Adds elements.
+    ///
+    /// - Returns: false if the mailbox is closed; the elements are dropped then.
     @discardableResult
     public func put(_ elements: some Sequence<Element>) -> Bool {
         let (taker, isOpen) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
@@ -27,25 +31,25 @@ public final class Mailbox<Element: Sendable>: Sendable {
         return isOpen
     }
 
-    /// Takes all there is, at most `limit`, and waits while there is nothing.
+    /// Takes all elements, at most `limit`, and waits while there is none.
     ///
-    /// - Returns: `nil` once the box is closed and empty, or once the task is cancelled and the box is empty.
-    /// - Precondition: there is one taker at a time.
+    /// - Returns: `nil` if the mailbox is empty, and closed or the task is cancelled.
+    /// - Precondition: there is one consumer at a time.
     public func take(limit: Int = .max) async -> [Element]? {
         while true {
             if let elements = takeNow(limit: limit) { return elements }
             if Task.isCancelled || state.withLock({ $0.isClosed }) { return takeNow(limit: limit) }
-            await untilSomethingHasCome()
+            await waitUntilNotEmpty()
         }
     }
 
-    /// Waits for an element, for the end, or for the task's cancellation.
-    private func untilSomethingHasCome() async {
+    /// Waits for an element, for ``close()``, or for the cancellation of the task.
+    private func waitUntilNotEmpty() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let resumesAtOnce = state.withLock { state in
-                    precondition(state.taker == nil, "A mailbox has one taker.")
-                    // Read under the lock: a cancellation that comes later finds the taker.
+                    precondition(state.taker == nil, "A mailbox has one consumer.")
+                    // Read under the lock: a later cancellation finds the continuation.
                     if state.isClosed || !state.elements.isEmpty || Task.isCancelled { return true }
                     state.taker = continuation
                     return false
@@ -57,7 +61,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Lets nothing more in; what is in can still be taken.
+    /// Accepts no more elements. Those in the mailbox can still be taken.
     public func close() {
         let taker = state.withLock { state in
             state.isClosed = true
@@ -66,7 +70,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
         taker?.resume()
     }
 
-    /// How many elements wait.
+    /// The number of elements in the mailbox.
     public var count: Int { state.withLock { $0.elements.count } }
 
     private func takeNow(limit: Int) -> [Element]? {

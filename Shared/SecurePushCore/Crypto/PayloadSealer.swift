@@ -1,6 +1,6 @@
 public import Logging
 
-/// Seals and opens payloads with the keys of a file, which is read again when it changes.
+/// Seals and opens payloads with the keys of a file, and reads the file again when it changes.
 public final class PayloadSealer: Sendable {
     private let file: ReloadingFile<PayloadKeyRing>
 
@@ -8,24 +8,24 @@ public final class PayloadSealer: Sendable {
     ///
     /// - Parameters:
     ///   - path: the key ring file (`PAYLOAD_KEYS_FILE`).
-    ///   - logger: told when a changed file cannot be used; the keys read before stay in use.
-    /// - Throws: ``FileError`` when the file is missing, unreadable or malformed.
+    ///   - logger: gets an error when a changed file cannot be used. The last keys stay in use then.
+    /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
     public init(path: String, logger: Logger) throws(FileError) {
         file = try ReloadingFile(
             path: path,
             report: { problem in
                 logger.error(
-                    "The changed key ring cannot be used; the keys read before stay in use.",
+                    "The changed key ring cannot be used; the last keys stay in use",
                     metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
             },
             parse: { try PayloadKeyRing($0) })
     }
 
-    /// The file of the key ring, for `/readyz`, metrics and SIGHUP. While it cannot be used the keys read before stay
-    /// in use: they open payloads that are stored already, and let nobody in.
+    /// The file of the key ring, for `/readyz`, metrics and SIGHUP. While it cannot be used, the last keys stay in use:
+    /// they open stored payloads, and they grant nobody access.
     public var source: ReloadableSource { file.source("PAYLOAD_KEYS_FILE") }
 
-    /// The keys as they are now.
+    /// The current keys.
     public var keyRing: PayloadKeyRing { file.current }
 
     /// Seals a payload with the first key; see ``PayloadKeyRing/seal(_:id:recipient:)``.
@@ -35,8 +35,8 @@ public final class PayloadSealer: Sendable {
         try file.current.seal(payload, id: id, recipient: recipient)
     }
 
-    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:)``. A key that is not known yet has the file looked
-    /// at once more, for another service may have begun to seal with a new key a moment ago.
+    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:)``. If its key is unknown, the file is checked for a
+    /// change first, because another service may have just begun to seal with a new key.
     public func open(_ sealed: SealedPayload, id: NotificationID, recipient: UserName) throws(PayloadError) -> [UInt8] {
         do throws(PayloadError) {
             return try file.current.open(sealed, id: id, recipient: recipient)
@@ -45,22 +45,22 @@ public final class PayloadSealer: Sendable {
         }
     }
 
-    /// What tells texts apart without telling what they hold: a MAC under a key derived from the first key, so that a
-    /// copy of the database alone does not let anybody try out what a short text was.
+    /// Identifies a text without revealing it: a MAC with a key that is derived from the first key. Nobody who has only
+    /// a copy of the database can find a short text by trying.
     ///
     /// - Parameters:
     ///   - text: any bytes.
-    ///   - context: what the text belongs to; equal texts of different contexts have different fingerprints, so that
-    ///     not even their being equal shows.
-    /// - Returns: the key's ID and 32 bytes of HMAC-SHA-256 (RFC 2104).
+    ///   - context: what the text belongs to. Equal texts with different contexts have different fingerprints, so that
+    ///     nobody sees that they are equal.
+    /// - Returns: the ID of the key and 32 bytes of HMAC-SHA-256 (RFC 2104).
     public func fingerprint(of text: [UInt8], context: [UInt8]) -> [UInt8] {
         file.current.fingerprint(of: text, context: context)
     }
 
-    /// Whether a fingerprint is that of a text, by the key that it was made with and in constant time.
+    /// Whether a fingerprint is that of a text, compared in constant time.
     ///
-    /// - Returns: `nil` when that cannot be told: its key is no longer in the ring. A key that is not known yet has the
-    ///   file looked at once more, as in ``open(_:id:recipient:)``.
+    /// - Returns: `nil` if its key is not in the ring. The file is checked for a change first, as in
+    ///   ``open(_:id:recipient:)``.
     public func isFingerprint(_ fingerprint: [UInt8], of text: [UInt8], context: [UInt8]) -> Bool? {
         var match = file.current.match(fingerprint, of: text, context: context)
         if match == .unknownKey { match = file.refreshed().match(fingerprint, of: text, context: context) }

@@ -4,17 +4,91 @@ import Glibc
 import Darwin
 #endif
 
-/// What tells one version of a file from another: its identity and size, the times of its last change of content and of
-/// status, its owner and its mode. `chmod` and `chown` make another version too, because they decide who can read it.
+/// The whole text of a small file: the only way in which SecurePush reads settings, keys and credentials.
+public struct FileContent: Sendable {
+    /// The text of the file.
+    public let text: String
+    /// The version of exactly the file that was read.
+    let signature: FileSignature
+
+    /// The default for the maximum size in bytes. A larger file is a device or a log that was named by mistake.
+    public static let maxBytes = 64 << 20
+
+    /// Reads a file to its end, in `/proc` too, where files have the size 0.
+    ///
+    /// - Parameters:
+    ///   - path: absolute or relative to the working folder; links are followed.
+    ///   - maxBytes: the maximum size.
+    /// - Throws: ``FileError``: `missing` if there is no file, `unreadable` if it is a folder, too large or not allowed
+    ///   to be read, `malformed` if it is not UTF-8.
+    public init(path: String, maxBytes: Int = FileContent.maxBytes) throws(FileError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(readingFailedWith: errno, path: path) }
+        defer { close(descriptor) }
+        guard let signature = FileSignature(descriptor: descriptor), signature.size <= maxBytes else {
+            throw FileError(.unreadable, path: path, "The file is too large. Name another file.")
+        }
+        self.signature = signature
+        let bytes = try FileContent.read(descriptor, path: path, maxBytes: maxBytes)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw FileError(.malformed, path: path, "The file is not UTF-8 text. Save it as UTF-8.")
+        }
+        self.text = text
+    }
+
+    /// The permission bits (`0o600`).
+    public var permissions: UInt32 { signature.mode & 0o7777 }
+
+    /// The text without white space at its beginning and its end.
+    public var trimmedText: String {
+        var rest = text[...]
+        while rest.first?.isWhitespace == true { rest.removeFirst() }
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        return String(rest)
+    }
+
+    /// The text without the one line end that editors and `echo` leave.
+    public var textWithoutLineEnd: String {
+        var bytes = text.utf8[...]
+        guard bytes.last == UInt8(ascii: "\n") else { return text }
+        bytes.removeLast()
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        return String(Substring(bytes))
+    }
+
+    private static func read(_ descriptor: Int32, path: String, maxBytes: Int) throws(FileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = readChunk(descriptor, &buffer)
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 { throw FileError(readingFailedWith: errno, path: path) }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            if bytes.count > maxBytes {
+                throw FileError(.unreadable, path: path, "The file does not end. Name a regular file.")
+            }
+        }
+    }
+}
+
+/// `read(2)`, outside of the type whose method has the same name.
+private func readChunk(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
+    read(descriptor, &buffer, buffer.count)
+}
+
+/// Tells one version of a file from another: its identity and size, the times of the last change of its content and of
+/// its status, its owner and its mode. `chmod` and `chown` make another version too, because they decide who can read
+/// the file.
 struct FileSignature: Hashable, Sendable {
-    var device: UInt64
-    var inode: UInt64
-    var size: Int64
-    var owner: UInt32
-    var group: UInt32
-    var mode: UInt32
-    var modified: [Int]
-    var changed: [Int]
+    let device: UInt64
+    let inode: UInt64
+    let size: Int64
+    let owner: UInt32
+    let group: UInt32
+    let mode: UInt32
+    let modified: [Int]
+    let changed: [Int]
 
     private init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
@@ -30,7 +104,7 @@ struct FileSignature: Hashable, Sendable {
         #endif
     }
 
-    /// The file at a path; `nil` when there is none or its folder cannot be searched.
+    /// The file at a path; `nil` if there is none, or if its folder cannot be searched.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -45,57 +119,16 @@ struct FileSignature: Hashable, Sendable {
     }
 }
 
-/// A whole small file, with the signature of exactly the file that was read.
-struct FileContent {
-    var signature: FileSignature
-    var text: String
-
-    /// Past this a file is none of ours; a device or a log was named by mistake.
-    private static let maximumSize = 64 << 20
-
-    init(path: String) throws(FileError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError(openingFailedWith: errno, path: path) }
-        defer { close(descriptor) }
-        guard let signature = FileSignature(descriptor: descriptor), signature.size <= FileContent.maximumSize else {
-            throw FileError(.unreadable, path: path, "The file is too large to be what it should. Name another file.")
-        }
-        self.signature = signature
-        text = try FileContent.read(descriptor, path: path)
-    }
-
-    private static func read(_ descriptor: Int32, path: String) throws(FileError) -> String {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            #if canImport(Glibc)
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            #else
-            let count = Darwin.read(descriptor, &buffer, buffer.count)
-            #endif
-            if count < 0 && errno == EINTR { continue }
-            if count < 0 { throw FileError(openingFailedWith: errno, path: path) }
-            if count == 0 { break }
-            bytes += buffer[..<count]
-            if bytes.count > maximumSize {
-                throw FileError(.unreadable, path: path, "The file does not end. Name a regular file.")
-            }
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw FileError(.malformed, path: path, "The file is not UTF-8 text. Write it again as UTF-8.")
-        }
-        return text
-    }
-}
-
 extension FileError {
-    fileprivate init(openingFailedWith number: Int32, path: String) {
+    /// The error for a value of `errno`.
+    fileprivate init(readingFailedWith number: Int32, path: String) {
         switch number {
         case ENOENT, ENOTDIR:
-            self.init(.missing, path: path, "There is no such file. Make it, or name the right one.")
+            self.init(.missing, path: path, "There is no such file. Create it, or name the right one.")
         case EACCES, EPERM:
             self.init(
-                .unreadable, path: path, "This process may not read the file. Give its user the right to read it.")
+                .unreadable, path: path,
+                "This process has no permission to read the file. Give its user read permission.")
         case EISDIR:
             self.init(.unreadable, path: path, "This is a folder. Name the file in it.")
         default:

@@ -1,38 +1,39 @@
 import Synchronization
 
-/// The value that a file holds, read again whenever the file changes.
+/// A value that is read from a file, and read again whenever the file changes.
 ///
-/// The first reading must succeed. A later version that cannot be read or used is reported once, read again every
-/// second, and meanwhile the last value stays: for as long as it takes, or, for credentials, for a minute at most.
+/// The first reading must succeed. A later version that cannot be used is reported once and read again every second.
+/// The last value stays in use meanwhile: without limit, or, for credentials, for one minute at most.
 public final class ReloadingFile<Value: Sendable>: Sendable {
-    /// What holds while the file cannot be used.
+    /// The policy while the file cannot be used.
     public enum WhileUnusable: Sendable {
         /// The last value stays in use.
         case keepsLast
-        /// ``usable`` is `nil` once the last value has not been confirmed for a minute, and at once when there is no
-        /// file: a value that may have been withdrawn lets nobody in.
+        /// ``usable`` becomes `nil` after one minute, and at once if there is no file. Credentials that may have been
+        /// withdrawn grant nobody access.
         case denies
     }
 
     private struct State {
         var value: Value
-        /// The version of the file that `value` came from.
+        /// The version of the file that `value` was read from.
         var signature: FileSignature
-        /// When the file was last seen to be the one that `value` came from.
+        /// When the file was last checked and was still that version.
         var confirmed: ContinuousClock.Instant
         var nextCheck: ContinuousClock.Instant
         var failure: Failure?
     }
 
-    /// The last try to read a changed file, which failed.
+    /// A failed attempt to read a changed file.
     private struct Failure {
-        /// `nil`: there was no file.
+        /// The version of the file; `nil` if there was none.
         var signature: FileSignature?
         var error: FileError
-        /// Until then the same version is not read again.
+        /// The same version is not read again before this time.
         var nextTry: ContinuousClock.Instant
     }
 
+    /// The path of the file.
     public let path: String
     private let whileUnusable: WhileUnusable
     private let state: Mutex<State>
@@ -40,20 +41,20 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
     private let report: @Sendable (FileError) -> Void
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// How long a look at the file holds.
+    /// The minimum time between two checks of the file.
     private static var checkInterval: Duration { .seconds(1) }
-    /// How long a file may be unusable before ``lastingProblem`` tells, and ``WhileUnusable/denies`` denies.
+    /// How long a file may be unusable before ``lastingProblem`` reports it and ``WhileUnusable/denies`` denies access.
     public static var patience: Duration { .seconds(60) }
 
     /// Reads the file for the first time.
     ///
     /// - Parameters:
     ///   - path: the file, absolute or relative to the working folder.
-    ///   - whileUnusable: what ``usable`` gives while a later version cannot be used.
+    ///   - whileUnusable: the policy for ``usable`` while a later version cannot be used.
     ///   - now: the clock; tests bring their own.
-    ///   - report: called when a changed file cannot be used, once for each change, on the thread that found it.
-    ///   - parse: makes the value of the file's text; what it throws is shown to the operator and must hold no secret.
-    /// - Throws: ``FileError`` when the file is missing, unreadable or malformed.
+    ///   - report: called once per change that cannot be used, on the thread that found it.
+    ///   - parse: makes the value from the text of the file. Operators see its errors, which must not hold secrets.
+    /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
     public init(
         path: String, whileUnusable: WhileUnusable = .keepsLast,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -72,65 +73,65 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
                 value: value, signature: signature, confirmed: time, nextCheck: time + ReloadingFile.checkInterval))
     }
 
-    /// Whether the last value stays in use for as long as the file cannot be used.
+    /// Whether the last value stays in use without limit while the file cannot be used.
     public var lastStaysInUse: Bool {
         if case .keepsLast = whileUnusable { true } else { false }
     }
 
-    /// The last value that the file held; the file is looked at once a second at most.
-    public var current: Value { look(isForced: false).value }
+    /// The last value. Checks the file for a change at most once per second.
+    public var current: Value { check(isForced: false).value }
 
-    /// The last value that the file held, after a look at it in any case.
-    public func refreshed() -> Value { look(isForced: true).value }
+    /// The last value, after checking the file for a change.
+    public func refreshed() -> Value { check(isForced: true).value }
 
-    /// ``current``, or `nil` while the file cannot be used and that denies access.
-    public var usable: Value? { allowed(look(isForced: false)) }
+    /// ``current``, or `nil` while the file cannot be used and the policy denies access.
+    public var usable: Value? { allowed(check(isForced: false)) }
 
-    /// ``usable`` after a look at the file in any case.
-    public func refreshedUsable() -> Value? { allowed(look(isForced: true)) }
+    /// ``usable``, after checking the file for a change.
+    public func refreshedUsable() -> Value? { allowed(check(isForced: true)) }
 
-    /// Why the file cannot be used: when there is none at once, else when it has been so for a minute.
+    /// Why the file cannot be used. A missing file is reported at once, other problems after one minute.
     public var lastingProblem: FileError? {
-        let seen = look(isForced: false)
+        let seen = check(isForced: false)
         return seen.isLasting ? seen.problem : nil
     }
 
-    /// Reads the file now; why it cannot be used, if it cannot.
+    /// Reads the file now, and returns why it cannot be used, if so.
     public func problemAfterReload() -> FileError? {
         state.withLock { $0.failure?.nextTry = now() }
-        return look(isForced: true).problem
+        return check(isForced: true).problem
     }
 
-    /// What a look at the file showed.
-    private struct Sight {
+    /// The result of a check.
+    private struct Check {
         var value: Value
         var problem: FileError?
         /// Whether the problem has lasted long enough to count.
         var isLasting = false
     }
 
-    private func allowed(_ seen: Sight) -> Value? {
+    private func allowed(_ seen: Check) -> Value? {
         guard case .denies = whileUnusable, seen.isLasting else { return seen.value }
         return nil
     }
 
-    private func look(isForced: Bool) -> Sight {
+    private func check(isForced: Bool) -> Check {
         let time = now()
-        let (seen, news) = state.withLock { state -> (Sight, FileError?) in
+        let (seen, news) = state.withLock { state -> (Check, FileError?) in
             var news: FileError?
             if isForced || time >= state.nextCheck {
                 state.nextCheck = time + ReloadingFile.checkInterval
                 news = reread(&state, at: time)
             }
-            guard let problem = state.failure?.error else { return (Sight(value: state.value), nil) }
+            guard let problem = state.failure?.error else { return (Check(value: state.value), nil) }
             let isLasting = problem.code == .missing || time - state.confirmed >= ReloadingFile.patience
-            return (Sight(value: state.value, problem: problem, isLasting: isLasting), news)
+            return (Check(value: state.value, problem: problem, isLasting: isLasting), news)
         }
         if let news { report(news) }
         return seen
     }
 
-    /// Reads the file if it is not the version that the value came from; returns a problem that is new.
+    /// Reads the file if it is another version than that of the value. Returns a problem if it is new.
     private func reread(_ state: inout State, at time: ContinuousClock.Instant) -> FileError? {
         let signature = FileSignature(path: path)
         if signature == state.signature {
@@ -138,7 +139,7 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
             state.failure = nil
             return nil
         }
-        // A version that failed is tried again, for the cause may be outside the file, such as too many open files.
+        // A version that failed is tried again, because the cause may be outside the file (too many open files).
         if let failure = state.failure, failure.signature == signature, time < failure.nextTry { return nil }
         do throws(FileError) {
             let (value, signature) = try ReloadingFile.read(path, parse)
@@ -164,5 +165,40 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
         } catch {
             throw FileError(.malformed, path: path, "\(error)")
         }
+    }
+}
+
+/// A file or URL of keys or credentials that a running service can read again, as operators see it: by the name of its
+/// setting in `/readyz`, in `securepush_file_unusable` and at SIGHUP.
+public struct ReloadableSource: Sendable {
+    /// The setting that names it, for example `AUTH_USERS_FILE`.
+    public let key: String
+    /// Checks it, at most once per second. `nil` if it is usable, else the problem and its consequence, without
+    /// secrets.
+    public let problem: @Sendable () -> String?
+    /// Reads it again now.
+    ///
+    /// - Throws: an error that describes why it cannot be used, without secrets.
+    public let reload: @Sendable () async throws -> Void
+
+    /// Makes a source of its two actions.
+    public init(
+        key: String, problem: @escaping @Sendable () -> String?, reload: @escaping @Sendable () async throws -> Void
+    ) {
+        self.key = key
+        self.problem = problem
+        self.reload = reload
+    }
+}
+
+extension ReloadingFile {
+    /// The file as operators see it.
+    ///
+    /// - Parameter key: the setting that names the file.
+    public func source(_ key: String) -> ReloadableSource {
+        let consequence = lastStaysInUse ? "The last valid content stays in use." : "Access is denied."
+        return ReloadableSource(
+            key: key, problem: { self.lastingProblem.map { "\($0.message) \(consequence)" } },
+            reload: { if let problem = self.problemAfterReload() { throw problem } })
     }
 }

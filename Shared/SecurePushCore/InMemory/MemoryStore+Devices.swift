@@ -1,3 +1,154 @@
+extension MemoryStore {
+    /// A device of either kind, by its folded ID.
+    struct DeviceKey: Hashable {
+        var kind: DeviceLease.Kind
+        var id: [UInt8]
+    }
+
+    /// A lease that has not ended.
+    struct HeldLease {
+        var id: String
+        var token: Int64
+        var until: Timestamp
+        /// The user who claims an installation with it.
+        var claimant: UserName?
+    }
+}
+
+extension MemoryStore: DeviceLeases {
+    public func lease(
+        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
+    ) async throws -> DeviceLease.Outcome {
+        let key = DeviceKey(kind: kind, id: MemoryStore.key(id))
+        let known = device(key)
+        guard isMet(condition, by: known) else { return .refused }
+        if let held = deviceLeases[key], held.until > now { return .busy }
+        var lease = DeviceLease(
+            kind: kind, id: known?.id ?? id, token: .random(in: .min ... .max), isInDoubt: deviceLeases[key] != nil)
+        var claimant: UserName?
+        if case .claimed(let installation, let handles) = condition {
+            claimant = installation.owner
+            if known?.owner != installation.owner {
+                guard count(of: installation.owner, besides: key, handles: handles) < Installation.maxPerUser else {
+                    return .tooMany
+                }
+            }
+            if known == nil {
+                noteHandle(handles, of: key, now: now)
+                installations[key.id] = installation
+                lease.isNew = true
+            }
+        }
+        deviceLeases[key] = HeldLease(
+            id: lease.id, token: lease.token, until: now + DeviceLease.duration, claimant: claimant)
+        return .leased(lease)
+    }
+
+    public func end(
+        _ lease: DeviceLease, _ change: DeviceLease.Change, now: Timestamp
+    ) async throws -> Bool {
+        let key = DeviceKey(kind: lease.kind, id: MemoryStore.key(lease.id))
+        guard deviceLeases[key]?.token == lease.token else { return false }
+        deviceLeases[key] = nil
+        switch change {
+        case .keep: break
+        case .remove:
+            newHandles[key] = nil
+            switch lease.kind {
+            case .installation: installations[key.id] = nil
+            case .registration: registrations[key.id] = nil
+            }
+        case .saveInstallation(var installation, let handles):
+            noteHandle(handles, of: key, now: now)
+            // The first spelling stays.
+            installation.id = installations[key.id]?.id ?? installation.id
+            installations[key.id] = installation
+        case .saveRegistration(var registration, let handles):
+            noteHandle(handles, of: key, now: now)
+            registration.id = registrations[key.id]?.id ?? registration.id
+            registrations[key.id] = registration
+        }
+        return true
+    }
+
+    public func expire(_ lease: DeviceLease, now: Timestamp) async throws {
+        let key = DeviceKey(kind: lease.kind, id: MemoryStore.key(lease.id))
+        if deviceLeases[key]?.token == lease.token { deviceLeases[key]?.until = now }
+    }
+
+    public func expiredLeases(limit: Int, now: Timestamp) async throws -> [DeviceLease.Expired] {
+        deviceLeases.filter { $0.value.until <= now }
+            .sorted { $0.value.until < $1.value.until }
+            .prefix(max(limit, 0))
+            .map { DeviceLease.Expired(kind: $0.key.kind, id: $0.value.id) }
+    }
+
+    public func leaseNewHandle(now: Timestamp, until: Timestamp) async throws -> String? {
+        let waiting = newHandles.filter { $0.value <= now }.min { $0.value < $1.value }
+        guard let key = waiting?.key else { return nil }
+        newHandles[key] = until
+        return device(key)?.handle
+    }
+
+    public func settleNewHandle(_ handles: [String]) async throws {
+        for key in newHandles.keys where device(key)?.handle.map({ isOne($0, of: handles) }) ?? true {
+            newHandles[key] = nil
+        }
+    }
+
+    private typealias Known = (id: String, owner: UserName, handle: String?)
+
+    private func device(_ key: DeviceKey) -> Known? {
+        switch key.kind {
+        case .installation: installations[key.id].map { ($0.id, $0.owner, $0.handle) }
+        case .registration: registrations[key.id].map { ($0.id, $0.owner, $0.handle) }
+        }
+    }
+
+    private func isMet(_ condition: DeviceLease.Condition, by known: Known?) -> Bool {
+        switch condition {
+        case .owned(let user): known?.owner == user
+        case .claimed(let installation, let handles):
+            known.map { $0.owner == installation.owner || isOne($0.handle, of: handles) } ?? true
+        case .holding(let handles): isOne(known?.handle, of: handles)
+        case .absent: known == nil
+        case .any: true
+        }
+    }
+
+    /// The user's installations, and those that the user is claiming at this moment.
+    private func count(of owner: UserName, besides claimed: DeviceKey, handles: [String]) -> Int {
+        let own = installations.filter { $0.value.owner == owner && !isOne($0.value.handle, of: handles) }
+        let claims = deviceLeases.count { key, lease in
+            lease.claimant == owner && key != claimed && installations[key.id]?.owner != owner
+        }
+        return own.count + claims
+    }
+
+    /// Notes that the hub is to be asked for a handle, unless it was, when a device had it that is still here.
+    private func noteHandle(_ handles: [String], of key: DeviceKey, now: Timestamp) {
+        if handles.isEmpty { return newHandles[key] = nil }
+        let holders =
+            installations.filter { isOne($0.value.handle, of: handles) }.keys
+            .map { DeviceKey(kind: .installation, id: $0) }
+            + registrations.filter { isOne($0.value.handle, of: handles) }.keys
+            .map { DeviceKey(kind: .registration, id: $0) }
+        if holders.contains(where: { newHandles[$0] == nil }) { return newHandles[key] = nil }
+        newHandles[key] = holders.contains(key) ? newHandles[key] ?? now : now
+    }
+
+    private func isOne(_ handle: String?, of handles: [String]) -> Bool {
+        guard let handle else { return false }
+        return handles.contains { $0.hasBytes(of: handle) }
+    }
+}
+
+extension String {
+    /// Whether two texts are the same bytes. Canonically equivalent ones are equal but not the same; that comparison is
+    /// the quick one, and mostly ends it.
+    func hasBytes(of other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
+}
+
 extension MemoryStore: RegistrationStore {
     public func registration(_ id: String, owner: UserName) async throws -> Registration? {
         guard let registration = registrations[MemoryStore.key(id)], registration.owner == owner else { return nil }

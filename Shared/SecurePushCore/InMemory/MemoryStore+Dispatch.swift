@@ -44,8 +44,110 @@ extension DispatchPlan {
         self.init(
             id: notification.id, recipient: notification.recipient, presentation: notification.presentation,
             alert: notification.alert, platforms: notification.platforms, expiresAt: notification.expiresAt,
-            expiryBoundsPush: notification.expiryBoundsPush, collapseKey: notification.collapseKey, priority: notification.priority,
+            expiryBoundsPush: notification.expiryBoundsPush, collapseKey: notification.collapseKey,
+            priority: notification.priority,
             traceparent: notification.traceparent, isRevoked: row.revokedAt != nil, attempt: row.attempt,
             unrecordedClaims: row.attempt - 1 - row.recordedAttempt, deliveries: row.deliveries)
+    }
+}
+
+extension MemoryStore: Outbox {
+    public func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
+        take(limit: limit, isPublished: false, due: now, now: now, until: until).entries
+    }
+
+    public func leasePublished(
+        limit: Int, due: Timestamp, now: Timestamp, until: Timestamp
+    ) async throws -> PublishedLease {
+        take(limit: limit, isPublished: true, due: due, now: now, until: until)
+    }
+
+    private func take(
+        limit: Int, isPublished: Bool, due: Timestamp, now: Timestamp, until: Timestamp
+    ) -> PublishedLease {
+        let found = outbox.values.filter { $0.isPublished == isPublished && $0.due <= due }
+            .sorted { ($0.due, $0.entry.id) < ($1.due, $1.entry.id) }
+            .prefix(max(limit, 0))
+        var lease = PublishedLease(examined: found.count)
+        for waiting in found {
+            let id = waiting.entry.id
+            guard let row = rows[id], !row.isFinal else {
+                outbox[id] = nil
+                continue
+            }
+            if let end = OutboxPolicy.end(ofClaimAt: row.claimedAt, now: now) {
+                outbox[id] = Waiting(entry: waiting.entry, due: end, isPublished: true)
+            } else {
+                outbox[id]?.due = until
+                lease.entries.append(waiting.entry)
+            }
+        }
+        return lease
+    }
+
+    public func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
+        for id in ids where outbox[id]?.isPublished == false {
+            outbox[id]?.isPublished = true
+            outbox[id]?.due = until
+        }
+    }
+
+    public func backlog(now: Timestamp) async throws -> OutboxBacklog {
+        let unpublished = outbox.values.filter { !$0.isPublished }
+        let oldest = unpublished.filter { $0.due <= now }.map(\.entry.id).min()
+        return OutboxBacklog(count: unpublished.count, oldest: oldest?.timestamp)
+    }
+
+    /// Adds a published entry that is due again at a time.
+    func enter(_ notification: Notification, until: Timestamp) {
+        let entry = OutboxEntry(id: notification.id, traceparent: notification.traceparent)
+        outbox[notification.id] = Waiting(entry: entry, due: until, isPublished: true)
+    }
+}
+
+extension MemoryStore.Row {
+    /// Whether it needs no more work.
+    fileprivate var isFinal: Bool { status != .accepted && status != .queued }
+}
+
+extension MemoryStore: DeadLetterStore {
+    public func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
+        var records: [NotificationID: NotificationRecord] = [:]
+        for id in ids where !damaged.contains(id) { records[id] = rows[id].map(NotificationRecord.init) }
+        return records
+    }
+
+    public func reopen(
+        _ letters: [NotificationID: [Platform]], now: Timestamp
+    ) async throws -> [NotificationID: ReplayDecision] {
+        var results: [NotificationID: ReplayDecision] = [:]
+        for (id, givenUp) in letters { results[id] = reopen(id, now: now) { $0.reopening(givenUp, now: now) } }
+        return results
+    }
+
+    /// - Returns: `nil` for an unknown ID.
+    func reopen(
+        _ id: NotificationID, now: Timestamp,
+        deciding: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery])
+    ) -> ReplayDecision? {
+        guard var row = rows[id] else { return nil }
+        if damaged.contains(id) { return .unreadable }
+        let (result, deliveries) = deciding(NotificationRecord(row))
+        guard case .owed = result else { return result }
+        row.deliveries = deliveries
+        row.status = .queued
+        row.attempt += 1
+        // This attempt is not a claim.
+        row.recordedAttempt += 1
+        rows[id] = row
+        enter(row.notification, until: now + OutboxPolicy.redelivery)
+        return result
+    }
+}
+
+extension MemoryStore: PayloadKeyUse {
+    public func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
+        let sealed = rows.values.lazy.filter { $0.payload?.keyID == keyID && $0.notification.expiresAt > now }
+        return sealed.prefix(max(limit, 0)).count
     }
 }

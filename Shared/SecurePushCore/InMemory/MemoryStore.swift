@@ -1,13 +1,13 @@
-/// A store in this process's memory: the reference semantics that the other stores are held to by one suite of tests,
-/// and a store for tests and trials. Nothing outlives the process.
+/// A store in the memory of this process, for tests and trials. Nothing survives the process. It is the reference for
+/// the other stores: one test suite runs against all of them.
 public actor MemoryStore {
-    /// A notification with all that is kept beside it.
+    /// A notification with everything that is stored with it.
     struct Row {
         var notification: Notification
         var payload: SealedPayload?
         var status = DispatchStatus.accepted
         var attempt = 0
-        /// The attempt that the last outcome was recorded of.
+        /// The attempt of the last recorded outcome.
         var recordedAttempt = 0
         var claimedAt: Timestamp?
         var deliveries: [Delivery] = []
@@ -15,7 +15,7 @@ public actor MemoryStore {
         var revokedAt: Timestamp?
     }
 
-    /// An outbox entry and when it falls due.
+    /// An outbox entry and when it becomes due.
     struct Waiting {
         var entry: OutboxEntry
         var due: Timestamp
@@ -25,22 +25,23 @@ public actor MemoryStore {
 
     var rows: [NotificationID: Row] = [:]
     var outbox: [NotificationID: Waiting] = [:]
-    /// By the bytes of the folded ID: a `String` as key would hold canonically equivalent texts equal.
+    /// By the bytes of the folded ID, because canonically equivalent strings are equal as keys.
     var registrations: [[UInt8]: Registration] = [:]
     var installations: [[UInt8]: Installation] = [:]
     var deviceLeases: [DeviceKey: HeldLease] = [:]
-    /// By the device: when the hub is to be asked for all devices with its handle.
+    /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
     /// Notifications whose rows cannot be read; see ``damage(_:)``.
     var damaged: Set<NotificationID> = []
 
+    /// An empty store.
     public init() {}
 
-    /// How far dispatching of a notification has come; `nil` for an unknown ID.
+    /// The progress of dispatching a notification; `nil` for an unknown ID.
     public func status(of id: NotificationID) -> DispatchStatus? { rows[id]?.status }
 
-    /// From now on a notification's row cannot be read, as after a change by hand in a database: for tests.
+    /// Makes the row of a notification unreadable, as a manual change in a database could. For tests.
     public func damage(_ id: NotificationID) { damaged.insert(id) }
 
     /// Why a damaged row cannot be read.
@@ -76,4 +77,112 @@ extension MemoryStore: PayloadReader {
     public func markRead(_ id: NotificationID, at time: Timestamp) async throws {
         if rows[id]?.readAt == nil { rows[id]?.readAt = time }
     }
+}
+
+extension MemoryStore: IdempotentWriter {
+    public func append(
+        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
+    ) async throws -> IdempotentRequest? {
+        if let earlier = idempotentRequests[request.key], earlier.expiresAt > now {
+            // An identical request is a second try of a caller that did not learn the outcome of the first.
+            return earlier == request ? nil : earlier
+        }
+        idempotentRequests[request.key] = request
+        add(notifications)
+        return nil
+    }
+
+    public func request(_ key: IdempotentRequest.Key, now: Timestamp) async throws -> IdempotentRequest? {
+        guard let request = idempotentRequests[key], request.expiresAt > now else { return nil }
+        return request
+    }
+}
+
+extension MemoryStore: SenderNotifications {
+    public func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
+        guard let row = rows[id], row.isOf(sender) else { return nil }
+        return NotificationRecord(row)
+    }
+
+    public func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
+        let found = rows.values.map(NotificationRecord.init)
+            .filter { record in
+                rows[record.id]?.isOf(query.sender) == true
+                    && query.recipient.map { $0 == record.recipient } ?? true
+                    && query.status.map { $0 == record.status(at: now) } ?? true
+                    && query.before.map { record.id < $0 } ?? true
+            }
+            .sorted { $1.id < $0.id }
+        let records = Array(found.prefix(max(query.limit, 0)))
+        return NotificationPage(records: records, next: found.count > records.count ? records.last?.id : nil)
+    }
+
+    public func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool {
+        guard let row = rows[id], row.isOf(sender) else { return false }
+        if row.revokedAt == nil { rows[id]?.revokedAt = now }
+        rows[id]?.payload = nil
+        outbox[id] = nil
+        return true
+    }
+
+    public func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
+        guard rows[id]?.isOf(sender) == true else { return nil }
+        return reopen(id, now: now) { $0.resending(now: now) }
+    }
+}
+
+extension MemoryStore: Inbox {
+    public func inbox(
+        of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
+    ) async throws -> InboxPage {
+        let readable = rows.values
+            .filter { row in
+                row.notification.recipient == recipient && row.revokedAt == nil && row.notification.expiresAt > now
+                    && row.notification.notBefore.map { $0 <= now } ?? true
+            }
+            .sorted { $0.notification.id < $1.notification.id }
+        let found = readable.filter { row in
+            (!unreadOnly || row.readAt == nil) && after.map { $0 < row.notification.id } ?? true
+        }
+        let entries = found.prefix(max(limit, 0)).map { row in
+            InboxPage.Entry(
+                id: row.notification.id, createdAt: row.notification.createdAt, isRead: row.readAt != nil)
+        }
+        return InboxPage(
+            entries: entries, unread: readable.count { $0.readAt == nil },
+            next: found.count > entries.count ? entries.last?.id : nil)
+    }
+}
+
+extension MemoryStore: Retention {
+    public func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
+        let limit = max(limit, 0)
+        let expired = rows.values.filter { $0.payload != nil && $0.notification.expiresAt <= now }.prefix(limit)
+        for row in expired { rows[row.notification.id]?.payload = nil }
+        let oldest = now - RetentionPolicy.tombstone
+        let forgotten = rows.values.filter { $0.payload == nil && $0.notification.expiresAt <= oldest }.prefix(limit)
+        for row in forgotten {
+            rows[row.notification.id] = nil
+            outbox[row.notification.id] = nil
+        }
+        let keys = idempotentRequests.values.filter { $0.expiresAt <= now }.prefix(limit)
+        for request in keys { idempotentRequests[request.key] = nil }
+        return PurgeReport(payloads: expired.count, notifications: forgotten.count, keys: keys.count)
+    }
+}
+
+extension NotificationRecord {
+    init(_ row: MemoryStore.Row) {
+        let notification = row.notification
+        self.init(
+            id: notification.id, recipient: notification.recipient, createdAt: notification.createdAt,
+            expiresAt: notification.expiresAt, notBefore: notification.notBefore,
+            platforms: notification.platforms, dispatchStatus: row.status, deliveries: row.deliveries,
+            readAt: row.readAt, revokedAt: row.revokedAt)
+    }
+}
+
+extension MemoryStore.Row {
+    /// Byte for byte, as the other stores compare.
+    fileprivate func isOf(_ sender: String) -> Bool { notification.sender.utf8.elementsEqual(sender.utf8) }
 }

@@ -1,27 +1,30 @@
-/// A strict scanner of JSON text (RFC 8259, I-JSON's strings) that finds values by place and builds no tree.
+/// A strict scanner of JSON text (RFC 8259, strings as in I-JSON) that finds the place of each value and builds no
+/// tree.
 ///
-/// A payload must come back exactly as it came: numbers as they were written, `null`, the order of members, escapes.
-/// Foundation's decoder gives none of that back, hides repeated members, and costs several times as much; so this one
-/// only checks the grammar and tells where each value stands, and the payload is kept as its bytes.
+/// A payload must be returned exactly as it was sent: the digits of numbers, `null`, the order of members, escapes.
+/// Foundation's decoder keeps none of that, hides repeated members, and costs several times as much. This scanner only
+/// checks the grammar and finds where each value is, so that the payload can be kept as its bytes.
 ///
-/// It refuses what RFC 8259 refuses, texts that are not UTF-8, unpaired surrogates (RFC 7493, section 2.1), and nesting
-/// deeper than ``maximumDepth``.
+/// It refuses what RFC 8259 refuses, text that is not UTF-8, unpaired surrogates (RFC 7493, section 2.1), and nesting
+/// deeper than ``maxDepth``.
 public struct JSONScanner: ~Copyable {
     /// How deep arrays and objects may nest.
-    public static let maximumDepth = 128
+    public static let maxDepth = 128
 
-    let bytes: UnsafeBufferPointer<UInt8>
-    var position: Int
-    let end: Int
+    private let bytes: UnsafeBufferPointer<UInt8>
+    fileprivate var position: Int
+    private let end: Int
 
-    /// A scanner of a range of a text. The pointer must outlive the scanner.
+    /// A scanner of one range of a text, or of all of it. The pointer must outlive the scanner.
     public init(_ bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>? = nil) {
         self.bytes = bytes
         position = range?.lowerBound ?? 0
         end = range?.upperBound ?? bytes.count
     }
 
-    /// Reads the one value that the text consists of.
+    /// Reads a text that consists of one value.
+    ///
+    /// - Throws: ``JSONSyntaxError`` for any other text.
     public mutating func document() throws(JSONSyntaxError) -> JSONSpan {
         guard isUTF8(bytes) else { throw JSONSyntaxError(message: "The text is not UTF-8", offset: 0) }
         let span = try value(depth: 0)
@@ -30,8 +33,8 @@ public struct JSONScanner: ~Copyable {
         return span
     }
 
-    /// Reads one value with the white space before it.
-    mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONSpan {
+    /// Reads one value and the white space before it.
+    fileprivate mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONSpan {
         skipWhiteSpace()
         guard position < end else { throw unexpected("where a value is expected") }
         let start = position
@@ -50,7 +53,7 @@ public struct JSONScanner: ~Copyable {
         }
     }
 
-    /// Reads an object, giving each member's name and value in their order, repeated ones too.
+    /// Reads an object and calls the closure with each name and value in their order, repeated ones too.
     public mutating func members(
         depth: Int = 0, _ body: (_ name: JSONSpan, _ value: JSONSpan) throws(JSONSyntaxError) -> Void
     ) throws(JSONSyntaxError) {
@@ -68,7 +71,7 @@ public struct JSONScanner: ~Copyable {
         guard take("}") else { throw unexpected("where ',' or '}' is expected") }
     }
 
-    /// Reads an array, giving each element in its order.
+    /// Reads an array and calls the closure with each element in its order.
     public mutating func elements(
         depth: Int = 0, _ body: (_ element: JSONSpan) -> Void
     ) throws(JSONSyntaxError) {
@@ -79,8 +82,8 @@ public struct JSONScanner: ~Copyable {
     }
 
     private mutating func enter(_ bracket: Character, depth: Int) throws(JSONSyntaxError) {
-        guard depth < JSONScanner.maximumDepth else {
-            throw JSONSyntaxError(message: "Nested deeper than \(JSONScanner.maximumDepth)", offset: position)
+        guard depth < JSONScanner.maxDepth else {
+            throw JSONSyntaxError(message: "Nested deeper than \(JSONScanner.maxDepth)", offset: position)
         }
         guard take(bracket) else { throw unexpected("where '\(bracket)' is expected") }
     }
@@ -124,14 +127,14 @@ public struct JSONScanner: ~Copyable {
         JSONSpan(kind: kind, range: start..<position, contentLength: position - start, hasEscapes: false)
     }
 
-    private mutating func take(_ character: Character) -> Bool {
+    fileprivate mutating func take(_ character: Character) -> Bool {
         skipWhiteSpace()
         guard position < end, bytes[position] == character.asciiValue else { return false }
         position += 1
         return true
     }
 
-    private mutating func skipWhiteSpace() {
+    fileprivate mutating func skipWhiteSpace() {
         while position < end {
             switch bytes[position] {
             case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position += 1
@@ -140,13 +143,13 @@ public struct JSONScanner: ~Copyable {
         }
     }
 
-    func unexpected(_ place: String) -> JSONSyntaxError {
+    private func unexpected(_ place: String) -> JSONSyntaxError {
         guard position < end else { return JSONSyntaxError(message: "The text ends \(place)", offset: position) }
         return JSONSyntaxError(message: "Unexpected character \(place)", offset: position)
     }
 }
 
-/// Whether bytes are well-formed UTF-8; ASCII is found eight bytes at a time.
+/// Whether bytes are well-formed UTF-8. ASCII is checked eight bytes at a time.
 private func isUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let raw = UnsafeRawBufferPointer(bytes)
     var position = 0
@@ -157,4 +160,196 @@ private func isUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let rest = raw[position...]
     if rest.allSatisfy({ $0 < 0x80 }) { return true }
     return String(validating: rest, as: UTF8.self) != nil
+}
+
+extension JSONScanner {
+    /// Reads a string, checks its escapes and measures its content.
+    fileprivate mutating func string() throws(JSONSyntaxError) -> JSONSpan {
+        let start = position
+        var length = 0
+        var hasEscapes = false
+        position += 1
+        while true {
+            guard position < end else { throw unexpected("within a string") }
+            let byte = bytes[position]
+            switch byte {
+            case UInt8(ascii: "\""):
+                position += 1
+                return JSONSpan(
+                    kind: .string, range: start..<position, contentLength: length, hasEscapes: hasEscapes)
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                length += UTF8.width(try escape())
+            case 0..<0x20:
+                throw JSONSyntaxError(message: "A control character within a string", offset: position)
+            default:
+                position += 1
+                length += 1
+            }
+        }
+    }
+
+    /// The text of a string that a scanner of this text has found, with its escapes resolved.
+    public func text(of span: JSONSpan) -> String {
+        let content = span.range.lowerBound + 1..<span.range.upperBound - 1
+        if !span.hasEscapes { return String(decoding: UnsafeBufferPointer(rebasing: bytes[content]), as: UTF8.self) }
+        var result: [UInt8] = []
+        result.reserveCapacity(span.contentLength)
+        var scanner = JSONScanner(bytes, range: content)
+        while scanner.position < scanner.end {
+            if scanner.bytes[scanner.position] != UInt8(ascii: "\\") {
+                result.append(scanner.bytes[scanner.position])
+                scanner.position += 1
+            } else if let scalar = try? scanner.escape(), let encoded = UTF8.encode(scalar) {
+                result.append(contentsOf: encoded)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// The bytes of a value exactly as they are in the text.
+    public func bytes(of span: JSONSpan) -> [UInt8] {
+        Array(UnsafeBufferPointer(rebasing: bytes[span.range]))
+    }
+
+    /// Reads an escape; a pair of `\uXXXX` surrogates is one scalar.
+    private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
+        let start = position
+        position += 1
+        guard position < end else { throw unexpected("within a string") }
+        let letter = bytes[position]
+        position += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
+        case UInt8(ascii: "b"): return "\u{08}"
+        case UInt8(ascii: "f"): return "\u{0C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"):
+            let first = try hexQuad()
+            if let scalar = Unicode.Scalar(first) { return scalar }
+            if first < 0xDC00, position + 1 < end, bytes[position] == UInt8(ascii: "\\"),
+                bytes[position + 1] == UInt8(ascii: "u")
+            {
+                position += 2
+                let second = try hexQuad()
+                if (0xDC00...0xDFFF).contains(second),
+                    let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+                {
+                    return scalar
+                }
+            }
+            throw JSONSyntaxError(message: "An unpaired surrogate within a string", offset: start)
+        default:
+            throw JSONSyntaxError(message: "An unknown escape within a string", offset: start)
+        }
+    }
+
+    private mutating func hexQuad() throws(JSONSyntaxError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard position < end, let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue,
+                bytes[position] < 0x80
+            else { throw unexpected("within an escape") }
+            value = value << 4 | UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+}
+
+/// The place of a value in a JSON text (RFC 8259), and its kind.
+public struct JSONSpan: Sendable, Hashable {
+    /// The kinds of values.
+    public enum Kind: String, Sendable {
+        case object, array, string, number, boolean, null
+
+        /// The kind with its article, for error messages.
+        public var phrase: String {
+            switch self {
+            case .object: "an object"
+            case .array: "an array"
+            case .string: "a string"
+            case .number: "a number"
+            case .boolean: "a boolean"
+            case .null: "null"
+            }
+        }
+    }
+
+    /// The kind of the value.
+    public let kind: Kind
+    /// The bytes of the value in its text, with quotation marks or brackets, and without the white space around it.
+    public let range: Range<Int>
+    /// The length of a string in UTF-8 with its escapes resolved; for another value the length of the range.
+    public let contentLength: Int
+    /// Whether a string has an escape.
+    let hasEscapes: Bool
+}
+
+/// Why a text is not JSON.
+public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, without anything of the text.
+    public let message: String
+    /// The offset of the offending byte.
+    public let offset: Int
+
+    public var description: String { "\(message) at byte \(offset)" }
+}
+
+/// The elements of an array in a text that a scanner has checked. They are found one by one, because a list of them
+/// would take up to 24 times the memory of the text.
+public struct JSONElements: Sequence, IteratorProtocol {
+    private var cursor: JSONCursor
+
+    init(of array: JSONSpan, in bytes: UnsafeBufferPointer<UInt8>) { cursor = JSONCursor(array, bytes) }
+
+    /// The next element; `nil` at the end.
+    public mutating func next() -> JSONSpan? {
+        cursor.step { scanner in try? scanner.value(depth: 0) }
+    }
+
+    /// Whether there is no element.
+    public var isEmpty: Bool { first { _ in true } == nil }
+}
+
+/// The members of an object in a text that a scanner has checked, found one by one, repeated ones too.
+struct JSONMembers: Sequence, IteratorProtocol {
+    private var cursor: JSONCursor
+
+    init(of object: JSONSpan, in bytes: UnsafeBufferPointer<UInt8>) { cursor = JSONCursor(object, bytes) }
+
+    mutating func next() -> (name: JSONSpan, value: JSONSpan)? {
+        cursor.step { scanner in
+            guard let name = try? scanner.string(), scanner.take(":"), let value = try? scanner.value(depth: 0) else {
+                return nil
+            }
+            return (name, value)
+        }
+    }
+}
+
+/// The rest of an array or object in a text that a scanner has checked.
+private struct JSONCursor {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position: Int
+    /// The place of the closing bracket.
+    private let end: Int
+
+    init(_ span: JSONSpan, _ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        position = span.range.lowerBound + 1
+        end = span.range.upperBound - 1
+    }
+
+    /// Reads one more item; `nil` at the end.
+    mutating func step<Item>(_ read: (inout JSONScanner) -> Item?) -> Item? {
+        var scanner = JSONScanner(bytes, range: position..<end)
+        _ = scanner.take(",")
+        scanner.skipWhiteSpace()
+        guard scanner.position < end, let item = read(&scanner) else { return nil }
+        position = scanner.position
+        return item
+    }
 }

@@ -1,13 +1,13 @@
 public import Logging
 import Synchronization
 
-/// Logs a problem that lasts: when it begins, once a minute while it goes on, and when it is over.
+/// Logs a lasting problem: when it begins, once per minute while it continues, and when it is over.
 ///
-/// While a server is away the same thing fails many times a second; a line for each would bury everything else.
+/// While a server is down, the same call fails many times per second. A line for each would hide everything else.
 public final class LastingProblemLog: Sendable {
-    /// Between two lines about a problem that goes on.
+    /// The time between two lines about a problem that continues.
     public static let interval = Duration.seconds(60)
-    /// Between a line and the one about the problem's next beginning: a problem may come and go many times a second.
+    /// The minimum time between two lines, because a problem may begin and end many times per second.
     public static let minInterval = Duration.seconds(10)
 
     private struct State {
@@ -16,7 +16,7 @@ public final class LastingProblemLog: Sendable {
         /// Failures since the problem began.
         var failures = 0
         var lastLine: ContinuousClock.Instant?
-        /// Whether a line has told that the problem is there.
+        /// Whether the beginning of the problem was logged.
         var isLogged = false
     }
 
@@ -25,10 +25,12 @@ public final class LastingProblemLog: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
 
+    /// Makes a log of one problem.
+    ///
     /// - Parameters:
-    ///   - message: says that the problem is there; logged as a warning.
-    ///   - end: says that it is over; logged as a notice.
-    ///   - now: the time; tests have their own.
+    ///   - message: the text while the problem lasts, logged as a warning.
+    ///   - end: the text when it is over, logged as a notice.
+    ///   - now: the clock; tests bring their own.
     public init(
         _ message: Logger.Message, end: Logger.Message,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -38,9 +40,9 @@ public final class LastingProblemLog: Sendable {
         self.now = now
     }
 
-    /// It has failed. Logs a line if one is due, with the number of failures that had none.
+    /// Notes a failure. Logs a line if one is due, with the number of failures that were not logged.
     ///
-    /// - Parameter error: must be fit for the log: nothing of a payload or a credential.
+    /// - Parameter error: goes to the log, so it must not hold anything of a payload or a credential.
     public func failed(_ error: String, to logger: Logger, metadata: Logger.Metadata = [:]) {
         let now = now()
         let unlogged: Int? = state.withLock { state in
@@ -61,7 +63,7 @@ public final class LastingProblemLog: Sendable {
         logger.warning(message, metadata: metadata)
     }
 
-    /// It has succeeded. Logs a line if there was one about the problem.
+    /// Notes a success. Logs a line if the problem was logged.
     public func succeeded(to logger: Logger) {
         let failures: Int? = state.withLock { state in
             defer { (state.failures, state.isLogged) = (0, false) }

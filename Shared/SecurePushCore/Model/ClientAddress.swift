@@ -4,17 +4,19 @@ import Glibc
 import Darwin
 #endif
 
-/// The address that a request came from, for limits that hold per client.
+/// The address of a client, for limits per client.
 ///
-/// IPv6 clients are counted by their /64 network: that is what one subscriber is usually given (RFC 6177), and a single
-/// host has 2^64 addresses to choose from.
+/// IPv6 clients are counted by their /64 network: one subscriber usually gets one (RFC 6177), and a single host can use
+/// all of its 2^64 addresses.
 public struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     /// The first 4 bytes of an IPv4 address, the first 8 of an IPv6 one.
     private let network: [UInt8]
     /// The IPv4 address, or the IPv6 network as `2001:db8:0:1::/64`.
     public let description: String
 
-    /// - Parameter text: an IP address as `inet_ntop` writes it, an IPv4-mapped one included.
+    /// Reads an address.
+    ///
+    /// - Parameter text: an IP address as `inet_ntop` writes it; it may be an IPv4-mapped one.
     /// - Returns: `nil` for any other text.
     public init?(_ text: String) {
         var four = in_addr()

@@ -1,21 +1,24 @@
-/// What travels through the broker: an ID, and on a retry what is left to do. Nothing of payload or recipient.
+/// A message in the broker: the ID of a notification, and on a retry what is left to do. It holds nothing of the
+/// payload or the recipient.
 public struct DispatchMessage: Sendable, Hashable {
-    /// The numbers that ``attempt`` may have; a message with another is dead-lettered unread.
+    /// The valid values of ``attempt``. A message with another value is dead-lettered unread.
     public static let attempts = 1...1000
-    /// The longest body that is read, in bytes; a longer one is dead-lettered unread. An ID has 36.
+    /// The maximum length of a body in bytes. A longer one is dead-lettered unread. An ID has 36 bytes.
     public static let maxBodyBytes = 1024
-    /// The longest properties and headers that are read, in bytes as they travel. Our own have less than 1 KiB, those
-    /// included that a broker adds to what has waited in a delay queue.
+    /// The maximum length of the properties and headers in bytes on the wire. A longer one is dead-lettered unread.
+    /// Ours have less than 1 KiB, with those that a broker adds to messages of the delay queues.
     public static let maxHeaderBytes = 8192
 
+    /// The notification.
     public var id: NotificationID
-    /// The platforms still owed; `nil` on the first way, when all are.
+    /// The platforms that are still owed; `nil` on the first delivery, when all are.
     public var platforms: [Platform]?
-    /// The number of the retry, one of ``attempts``; `nil` on the first way.
+    /// The number of the retry, one of ``attempts``; `nil` on the first delivery.
     public var attempt: Int?
-    /// The trace that it belongs to (``TraceContext``). The broker's adapter makes one where there is none.
+    /// The trace of the notification (``TraceContext``). The broker's adapter creates one if there is none.
     public var traceparent: String?
 
+    /// Makes a message.
     public init(
         id: NotificationID, platforms: [Platform]? = nil, attempt: Int? = nil, traceparent: String? = nil
     ) {
@@ -25,19 +28,19 @@ public struct DispatchMessage: Sendable, Hashable {
         self.traceparent = traceparent
     }
 
-    /// The number of the retry after this one. It stays at the last of ``attempts``.
+    /// The number of the next retry, limited to the last of ``attempts``.
     public var nextAttempt: Int {
         min(max(attempt ?? 0, 0), Self.attempts.upperBound - 1) + 1
     }
 }
 
-/// Where a message is to go.
+/// The destination of a message.
 public enum DispatchRoute: Sendable, Hashable {
-    /// To the dispatchers.
+    /// The dispatchers.
     case dispatch
-    /// To the delay queue at this index of `RETRY_DELAYS`, and from there to the dispatchers.
+    /// The delay queue at this index of `RETRY_DELAYS`, and from there the dispatchers.
     case retry(delay: Int)
-    /// To the dead-letter queue, with the reason in its header.
+    /// The dead-letter queue, with the reason in its header.
     case dead(reason: String)
 }
 
@@ -45,17 +48,46 @@ public enum DispatchRoute: Sendable, Hashable {
 public struct DispatchDelivery: Sendable {
     /// The broker's number of the delivery, unique within ``epoch``.
     public var tag: UInt64
-    /// The channel the tag belongs to; a settlement of an earlier epoch is void, for the broker delivers again.
+    /// The channel that the tag belongs to. A settlement of an earlier epoch has no effect, because the broker has
+    /// requeued the message.
     public var epoch: UInt64
-    /// The message, or `nil` for one that could not be read (a poison message).
+    /// The message; `nil` if it could not be read (a poison message).
     public var message: DispatchMessage?
     /// Whether the broker has delivered it before.
     public var isRedelivered: Bool
 
+    /// Makes a delivery.
     public init(tag: UInt64, epoch: UInt64, message: DispatchMessage?, isRedelivered: Bool = false) {
         self.tag = tag
         self.epoch = epoch
         self.message = message
         self.isRedelivered = isRedelivered
+    }
+}
+
+/// The delays between attempts, one delay queue each (`RETRY_DELAYS`).
+public struct RetryDelays: Sendable, Hashable {
+    /// The delays in the order of the attempts: at least one, each positive.
+    public let delays: [Duration]
+
+    /// 1 s, 5 s, 30 s, 2 min and 10 min.
+    public static let standard = RetryDelays([.seconds(1), .seconds(5), .seconds(30), .seconds(120), .seconds(600)])
+
+    /// - Precondition: `delays` is not empty.
+    public init(_ delays: [Duration]) {
+        precondition(!delays.isEmpty, "There must be a delay to retry after.")
+        self.delays = delays
+    }
+
+    /// The index of the delay before a retry.
+    ///
+    /// - Parameters:
+    ///   - attempt: the number of the retry, from 1. After the last delay the last one repeats.
+    ///   - atLeast: the hub's `Retry-After`. The shortest delay that is long enough is chosen, or the longest of all.
+    public func index(beforeRetry attempt: Int, atLeast: Duration? = nil) -> Int {
+        let planned = min(max(attempt, 1), delays.count) - 1
+        guard let atLeast, delays[planned] < atLeast else { return planned }
+        let longEnough = delays.indices.filter { delays[$0] >= atLeast }.min { delays[$0] < delays[$1] }
+        return longEnough ?? delays.indices.max { delays[$0] < delays[$1] } ?? planned
     }
 }

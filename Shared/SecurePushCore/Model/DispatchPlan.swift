@@ -1,28 +1,38 @@
-/// What a dispatcher needs to wake a recipient's devices, claimed from the store.
+/// Everything that a dispatcher needs to wake a recipient's devices, claimed from the store.
 ///
-/// The claim puts an attempt on record before the hub is called; ``attempt`` is its number and fences the outcome, so
-/// that a worker that was stopped and woke up late cannot overwrite a later attempt's record.
+/// The claim records an attempt before the hub is called. ``attempt`` is its number and fences the outcome: a worker
+/// that was suspended and resumes late cannot overwrite the record of a later attempt.
 public struct DispatchPlan: Sendable, Hashable {
+    /// The notification.
     public var id: NotificationID
+    /// The user whose devices are woken.
     public var recipient: UserName
+    /// How the devices are woken.
     public var presentation: Presentation
+    /// The generic text of an alert; `nil` shows ``AlertText/generic``.
     public var alert: AlertText?
-    /// The platforms asked for; `nil` for all that the dispatcher is set up for.
+    /// The requested platforms; `nil` for all that the dispatcher serves.
     public var platforms: [Platform]?
+    /// From this time on nothing is sent.
     public var expiresAt: Timestamp
-    /// Whether the expiry bounds the push too; see ``Notification/expiryBoundsPush``.
+    /// Whether the expiry limits the push too; see ``Notification/expiryBoundsPush``.
     public var expiryBoundsPush: Bool
+    /// See ``Notification/collapseKey``.
     public var collapseKey: String?
+    /// The urgency for Android devices.
     public var priority: Priority?
+    /// See ``Notification/traceparent``.
     public var traceparent: String?
+    /// Whether the sender has revoked it.
     public var isRevoked: Bool
     /// The number of this claim, from 1.
     public var attempt: Int
-    /// Earlier claims whose outcome was never recorded: each may have reached the hub.
+    /// The number of earlier claims whose outcome was never recorded. Each may have reached the hub.
     public var unrecordedClaims: Int
-    /// What earlier attempts recorded; empty at the first.
+    /// The record of earlier attempts; empty at the first.
     public var deliveries: [Delivery]
 
+    /// Makes a plan.
     public init(
         id: NotificationID, recipient: UserName, presentation: Presentation = .silent, alert: AlertText? = nil,
         platforms: [Platform]? = nil, expiresAt: Timestamp, expiryBoundsPush: Bool = false, collapseKey: String? = nil,
@@ -44,38 +54,40 @@ public struct DispatchPlan: Sendable, Hashable {
         self.unrecordedClaims = unrecordedClaims
         self.deliveries = deliveries
     }
-}
 
-extension DispatchPlan {
-    /// Until when the vendors' networks may keep the push; `nil` leaves it to them.
+    /// How long the vendors' networks may keep the push; `nil` leaves it to them.
     public var pushExpiresAt: Timestamp? { expiryBoundsPush ? expiresAt : nil }
 }
 
-/// The answer to one claim of several notifications.
+/// The result of one claim of several notifications.
 public struct DispatchClaims: Sendable {
-    /// What was claimed; an ID that the store does not know is absent.
+    /// The plans of what was claimed. An ID that the store does not know is absent.
     public var plans: [NotificationID: DispatchPlan]
     /// The rows that cannot be read, and why; never anything of a payload.
     public var unreadable: [NotificationID: StorageError]
 
+    /// Makes a result.
     public init(plans: [NotificationID: DispatchPlan] = [:], unreadable: [NotificationID: StorageError] = [:]) {
         self.plans = plans
         self.unreadable = unreadable
     }
 
-    /// The plan of a notification; `nil` where there is none.
+    /// The plan of a notification, if there is one.
     public subscript(id: NotificationID) -> DispatchPlan? { plans[id] }
 }
 
-/// What became of one claimed attempt: the whole record of deliveries, earlier ones included.
+/// The result of one claimed attempt, with the whole record of deliveries.
 public struct DispatchOutcome: Sendable, Hashable {
+    /// The notification.
     public var id: NotificationID
-    /// The claim's number; the store ignores the outcome where a later claim was made.
+    /// The number of the claim. The store ignores the outcome if there was a later claim.
     public var attempt: Int
+    /// The record of all deliveries, with those of earlier attempts.
     public var deliveries: [Delivery]
-    /// When what is still owed is to be tried again; `nil` where nothing is.
+    /// When the platforms that are still owed are tried again; `nil` if they are not.
     public var nextTry: Timestamp?
 
+    /// Makes an outcome.
     public init(id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil) {
         self.id = id
         self.attempt = attempt
@@ -83,12 +95,89 @@ public struct DispatchOutcome: Sendable, Hashable {
         self.nextTry = nextTry
     }
 
+    /// The status that the deliveries amount to.
     public var status: DispatchStatus { DispatchStatus(deliveries) }
 
-    /// Whether nothing more is to be done for the notification. Not so for an outcome without a next try that leaves a
-    /// platform owed: of two messages of one notification, each names what it is about.
+    /// Whether the notification needs no more work. An outcome without a next try is not final if it leaves a platform
+    /// owed: if a notification has two messages, each handles only the platforms that it names.
     public var isFinal: Bool { nextTry == nil && status != .queued }
 
-    /// When the ID is to be published again if it was lost on its way to the next try.
+    /// When the ID is published again if the broker loses it before the next try.
     public var republishAt: Timestamp? { nextTry.map { $0 + OutboxPolicy.redelivery } }
+}
+
+/// The state of a notification on one platform.
+public enum DeliveryState: String, Sendable, CaseIterable {
+    /// Not yet tried.
+    case pending
+    /// Tried and failed; another try is due.
+    case retrying
+    /// The hub has accepted it.
+    case sent
+    /// Dead-lettered: refused for good, or out of attempts.
+    case dead
+    /// Not sent, because it had expired, was revoked, or the recipient has no device on the platform.
+    case skipped
+
+    /// Whether no more work is due.
+    public var isSettled: Bool { self == .sent || self == .dead || self == .skipped }
+}
+
+/// The record of a notification on one platform.
+public struct Delivery: Sendable, Hashable {
+    /// The platform.
+    public var platform: Platform
+    /// The state on it.
+    public var state: DeliveryState
+    /// The number of requests to the hub.
+    public var attempts: Int
+    /// The number of requests whose result is unknown, because of a timeout, a broken connection, or a dispatcher that
+    /// died before it stored the outcome. The hub may have accepted them. Only such a request can lead to a second
+    /// push.
+    public var unanswered: Int
+    /// The hub's ID of the message, if its tier provides one.
+    public var hubMessageID: String?
+    /// Why the last try failed; never anything of the payload.
+    public var error: String?
+    /// When the record last changed.
+    public var updatedAt: Timestamp
+
+    /// Makes a record.
+    public init(
+        platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
+        error: String? = nil, updatedAt: Timestamp
+    ) {
+        self.platform = platform
+        self.state = state
+        self.attempts = attempts
+        self.unanswered = unanswered
+        self.hubMessageID = hubMessageID
+        self.error = error
+        self.updatedAt = updatedAt
+    }
+}
+
+/// The progress of dispatching, as the store keeps it. Reading, expiry and revocation are stored separately.
+public enum DispatchStatus: Int, Sendable, CaseIterable {
+    /// Stored; the broker has not confirmed the ID yet.
+    case accepted = 0
+    /// With the broker or a dispatcher: some platform is still owed.
+    case queued = 1
+    /// Every platform accepted it or was skipped. All of them may have been skipped.
+    case dispatched = 2
+    /// Some platforms accepted it, others are dead.
+    case partial = 3
+    /// No platform accepted it.
+    case failed = 4
+
+    /// The status that deliveries amount to.
+    public init(_ deliveries: [Delivery]) {
+        if deliveries.contains(where: { !$0.state.isSettled }) {
+            self = .queued
+        } else if !deliveries.contains(where: { $0.state == .dead }) {
+            self = .dispatched
+        } else {
+            self = deliveries.contains { $0.state == .sent } ? .partial : .failed
+        }
+    }
 }

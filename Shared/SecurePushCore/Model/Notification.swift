@@ -1,28 +1,35 @@
-/// A notification as accepted from a sender, without its payload: what is needed to wake the recipient's devices.
+/// A notification as accepted from a sender, without its payload: everything that is needed to wake the recipient's
+/// devices.
 public struct Notification: Sendable, Hashable {
+    /// Its ID, the only part that leaves this system.
     public var id: NotificationID
-    /// The name of the API key that sent it, or `user:NAME` for a user's own "Send push".
+    /// The name of the API key that sent it, or `user:NAME` if a user sent it with "Send push".
     public var sender: String
+    /// The user whose devices are woken.
     public var recipient: UserName
+    /// How the devices are woken.
     public var presentation: Presentation
     /// The generic text of an alert; `nil` shows ``AlertText/generic``.
     public var alert: AlertText?
-    /// The platforms to wake; `nil` for all that the dispatcher is set up for (`HUB_PLATFORMS`).
+    /// The platforms to wake; `nil` for all that the dispatcher serves (`HUB_PLATFORMS`).
     public var platforms: [Platform]?
+    /// When it was accepted.
     public var createdAt: Timestamp
-    /// Not sent and not readable from this time on.
+    /// From this time on it is neither sent nor readable.
     public var expiresAt: Timestamp
-    /// Whether the sender set the expiry, so that it bounds the push too (`apns-expiration`, `ttl`, `X-WNS-TTL`); an
-    /// expiry that comes of `RETENTION` alone does not.
+    /// Whether the sender set the expiry, so that it limits the push too (`apns-expiration`, `ttl`, `X-WNS-TTL`). An
+    /// expiry that only comes from `RETENTION` does not.
     public var expiryBoundsPush: Bool
-    /// Not sent before this time.
+    /// It is not sent before this time.
     public var notBefore: Timestamp?
-    /// At most 64 bytes; a later push with the same key replaces an earlier one on the device.
+    /// At most 64 bytes. A later push with the same key replaces an earlier one on the device.
     public var collapseKey: String?
+    /// The urgency for Android devices.
     public var priority: Priority?
-    /// W3C Trace Context, as the sender gave it or as it was made at acceptance.
+    /// W3C Trace Context, from the sender or created at acceptance.
     public var traceparent: String?
 
+    /// Makes a notification.
     public init(
         id: NotificationID = NotificationID(), sender: String, recipient: UserName,
         presentation: Presentation = .silent, alert: AlertText? = nil, platforms: [Platform]? = nil,
@@ -45,24 +52,177 @@ public struct Notification: Sendable, Hashable {
     }
 }
 
-/// A notification and its sealed payload: what one `append` makes durable.
+/// A notification and its sealed payload, which one `append` makes durable together.
 public struct SealedNotification: Sendable, Hashable {
+    /// The notification.
     public var notification: Notification
+    /// Its payload.
     public var payload: SealedPayload
 
+    /// Makes a pair.
     public init(notification: Notification, payload: SealedPayload) {
         self.notification = notification
         self.payload = payload
     }
 }
 
-/// A payload sealed with AES-256-GCM: nonce (12 bytes), ciphertext, tag (16 bytes), and the name of the key.
+/// A payload sealed with AES-256-GCM.
 public struct SealedPayload: Sendable, Hashable {
+    /// The ID of the key; see ``PayloadKeyRing/Key/id``.
     public var keyID: String
+    /// The nonce (12 bytes), the ciphertext and the tag (16 bytes).
     public var bytes: [UInt8]
 
+    /// Makes a sealed payload.
     public init(keyID: String, bytes: [UInt8]) {
         self.keyID = keyID
         self.bytes = bytes
+    }
+}
+
+/// A notification as its recipient's device reads it.
+public struct StoredNotification: Sendable, Hashable {
+    /// Its ID.
+    public var id: NotificationID
+    /// When it was accepted.
+    public var createdAt: Timestamp
+    /// From this time on it is not readable.
+    public var expiresAt: Timestamp
+    /// Before this time it does not exist for its recipient.
+    public var notBefore: Timestamp?
+    /// When a device first read it.
+    public var readAt: Timestamp?
+    /// Whether the sender has revoked it.
+    public var isRevoked: Bool
+    /// The payload; `nil` after it was revoked or purged.
+    public var payload: SealedPayload?
+    /// See ``Notification/traceparent``.
+    public var traceparent: String?
+
+    /// Makes a notification.
+    public init(
+        id: NotificationID, createdAt: Timestamp, expiresAt: Timestamp, notBefore: Timestamp? = nil,
+        readAt: Timestamp?, isRevoked: Bool, payload: SealedPayload?, traceparent: String? = nil
+    ) {
+        self.id = id
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.notBefore = notBefore
+        self.readAt = readAt
+        self.isRevoked = isRevoked
+        self.payload = payload
+        self.traceparent = traceparent
+    }
+}
+
+/// How a device is woken.
+public enum Presentation: String, Sendable, CaseIterable {
+    /// A silent push that lets the app fetch the payload in the background, as in the tutorial.
+    case silent
+    /// A generic text that a notification service extension replaces with the payload.
+    case alert
+}
+
+/// The generic text of an ``Presentation/alert``; never anything of the payload.
+public struct AlertText: Sendable, Hashable {
+    /// The first line.
+    public var title: String?
+    /// The text below it.
+    public var body: String?
+
+    /// Makes a text.
+    public init(title: String? = nil, body: String? = nil) {
+        self.title = title
+        self.body = body
+    }
+
+    /// The text that is shown if the sender gave none.
+    public static let generic = AlertText(title: "New message", body: "Open the app to read it.")
+
+    /// The maximum size of the payload of an alert in bytes (APNs, "Generating a remote notification").
+    public static let maxApplePayloadBytes = 4096
+
+    /// The size in bytes of the APNs payload that shows this text: the JSON of the text and everything around it.
+    public var applePayloadBytes: Int {
+        let text = title == nil && body == nil ? AlertText.generic : self
+        let frame = #"{"aps":{"alert":{},"mutable-content":1},"secureId":"01234567-89ab-7cde-8f01-23456789abcd"}"#
+        var count = frame.utf8.count
+        if let title = text.title { count += #""title":"#.utf8.count + JSONText.quoted(title).utf8.count }
+        if let body = text.body { count += #""body":"#.utf8.count + JSONText.quoted(body).utf8.count }
+        return text.title != nil && text.body != nil ? count + 1 : count
+    }
+}
+
+/// The urgency for Android devices (`android.priority`, FCM HTTP v1).
+public enum Priority: String, Sendable, CaseIterable {
+    case normal
+    case high
+}
+
+/// A request with an `Idempotency-Key`, as the store keeps it: what identifies a repeated request, and the answer that
+/// a repeated request gets.
+public struct IdempotentRequest: Sendable, Hashable {
+    /// A key with the scope in which it is unique.
+    public struct Key: Sendable, Hashable {
+        /// As ``Notification/sender``. Two senders may use the same key.
+        public var sender: String
+        /// The value of the header: 1 to 255 visible ASCII characters.
+        public var value: String
+        /// The line of a batch, from 1; 0 for a single request.
+        public var line: Int
+
+        /// Makes a key.
+        public init(sender: String, value: String, line: Int = 0) {
+            self.sender = sender
+            self.value = value
+            self.line = line
+        }
+    }
+
+    /// The key.
+    public var key: Key
+    /// Identifies the body without revealing it; see ``PayloadSealer/fingerprint(of:context:)``.
+    public var fingerprint: [UInt8]
+    /// The answer to the first request.
+    public var answer: Answer
+    /// From this time on the key can be used for another request.
+    public var expiresAt: Timestamp
+
+    /// The answer to the first request; its status is always 201.
+    public struct Answer: Sendable, Hashable {
+        /// The value of `Location`.
+        public var location: String?
+        /// The body.
+        public var body: [UInt8]
+
+        /// Makes an answer.
+        public init(location: String?, body: [UInt8]) {
+            self.location = location
+            self.body = body
+        }
+    }
+
+    /// Makes a request.
+    public init(key: Key, fingerprint: [UInt8], answer: Answer, expiresAt: Timestamp) {
+        self.key = key
+        self.fingerprint = fingerprint
+        self.answer = answer
+        self.expiresAt = expiresAt
+    }
+}
+
+extension IdempotentRequest.Key {
+    /// Compares byte for byte, because a sender may be a user, and users' names are compared so.
+    public static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.line == rhs.line && lhs.value.utf8.elementsEqual(rhs.value.utf8)
+            && lhs.sender.utf8.elementsEqual(rhs.sender.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(line)
+        for text in [sender, value] {
+            hasher.combine(text.utf8.count)
+            for byte in text.utf8 { hasher.combine(byte) }
+        }
     }
 }

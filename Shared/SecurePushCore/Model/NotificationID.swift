@@ -1,27 +1,31 @@
+import Synchronization
+
 /// The ID of a notification: a UUID of version 7 (RFC 9562, section 5.7), written in lower case.
 ///
-/// It is the only thing of a notification that crosses the broker, the hub and the vendors' networks. It sorts by
-/// time of creation, is opaque to clients, and opens nothing by itself.
+/// It is the only part of a notification that crosses the broker, the hub and the vendors' networks. IDs sort by time
+/// of creation, are opaque to clients, and grant no access by themselves.
 public struct NotificationID: Hashable, Sendable {
-    /// The first and the last eight bytes, big-endian.
+    /// The first eight bytes, big-endian.
     public let high: UInt64
+    /// The last eight bytes, big-endian.
     public let low: UInt64
 
+    /// Makes an ID of its bytes.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// A new ID, greater than all that this process has made so.
+    /// A new ID, greater than all earlier ones of this process.
     public init() {
         self = NotificationIDSequence.shared.next()
     }
 
-    /// An ID of a given time, in no order with others of it: 48 bits of milliseconds since the Unix epoch, then 74
-    /// random bits.
+    /// An ID of a given time: 48 bits of milliseconds since the Unix epoch, then 74 random bits. IDs of the same time
+    /// have no order.
     ///
-    /// - Parameter time: a time before 1970 or after the year 10889, which 48 bits cannot hold, counts as the nearest
-    ///   that they can.
+    /// - Parameter time: a time that 48 bits cannot hold, before 1970 or after the year 10889, counts as the nearest
+    ///   one that they can.
     public init(at time: Timestamp) {
         var generator = SystemRandomNumberGenerator()
         let random = generator.next()
@@ -31,7 +35,7 @@ public struct NotificationID: Hashable, Sendable {
     /// - Parameters:
     ///   - milliseconds: since the Unix epoch; limited to what 48 bits can hold.
     ///   - counter: the 12 bits after the version.
-    ///   - generator: where the last 62 bits come from.
+    ///   - generator: the source of the last 62 bits.
     init(milliseconds: Int64, counter: UInt16, using generator: inout some RandomNumberGenerator) {
         let time = UInt64(max(0, min(milliseconds, Self.maxMilliseconds)))
         high = time << 16 | 0x7000 | UInt64(counter & 0x0FFF)
@@ -41,7 +45,7 @@ public struct NotificationID: Hashable, Sendable {
     /// The latest time of an ID, in milliseconds since the Unix epoch.
     static let maxMilliseconds: Int64 = 1 << 48 - 1
 
-    /// Reads the 36 characters of a UUID in lower case; anything else is `nil`.
+    /// Reads the 36 characters of a UUID in lower case; `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         var text = String(text)
         let parsed = text.withUTF8 { NotificationID(utf8: $0) }
@@ -49,7 +53,7 @@ public struct NotificationID: Hashable, Sendable {
         self = parsed
     }
 
-    /// Reads the 36 bytes of a UUID in lower case; anything else is `nil`.
+    /// Reads the 36 bytes of a UUID in lower case; `nil` for any other text.
     public init?(utf8 bytes: some Collection<UInt8>) {
         guard bytes.count == 36 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
@@ -86,7 +90,7 @@ public struct NotificationID: Hashable, Sendable {
         }
     }
 
-    /// From the 16 bytes in network order; `nil` for another number of bytes.
+    /// Makes an ID of its 16 bytes in network order; `nil` for another number of bytes.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
@@ -96,7 +100,7 @@ public struct NotificationID: Hashable, Sendable {
         self.init(high: halves.0, low: halves.1)
     }
 
-    /// When the ID was made, as it says itself.
+    /// The time of creation in the ID.
     public var timestamp: Timestamp { Timestamp(milliseconds: Int64(high >> 16)) }
 }
 
@@ -122,6 +126,50 @@ extension NotificationID: CustomStringConvertible {
                 position += 1
             }
             return 36
+        }
+    }
+}
+
+/// Makes IDs in ascending order (RFC 9562, section 6.2, method 1): the 12 bits after the version count the IDs of one
+/// millisecond, and the last 62 bits are random in each.
+///
+/// The counter begins each millisecond at a random number below 2,048. When it overflows, and when the clock goes
+/// backwards, the IDs continue from the time of the last one, one millisecond ahead per 4,096 IDs. Their order is more
+/// important than their time.
+struct NotificationIDCounter {
+    private var time: Int64 = 0
+    private var count: UInt16 = 0
+
+    /// The next ID.
+    ///
+    /// - Parameter now: milliseconds since the Unix epoch. A number that an ID cannot hold counts as the nearest one
+    ///   that it can.
+    mutating func next(at now: Int64, using generator: inout some RandomNumberGenerator) -> NotificationID {
+        let now = max(0, min(now, NotificationID.maxMilliseconds))
+        if now > time {
+            time = now
+            count = UInt16.random(in: 0..<2048, using: &generator)
+        } else if count < 4095 {
+            count += 1
+        } else if time < NotificationID.maxMilliseconds {
+            time += 1
+            count = 0
+        }
+        return NotificationID(milliseconds: time, counter: count, using: &generator)
+    }
+}
+
+/// The ``NotificationIDCounter`` of this process, for all threads.
+final class NotificationIDSequence: Sendable {
+    static let shared = NotificationIDSequence()
+
+    private let counter = Mutex(NotificationIDCounter())
+
+    func next() -> NotificationID {
+        counter.withLock { counter in
+            var generator = SystemRandomNumberGenerator()
+            // Read under the lock, so that a thread that waited does not use an old time.
+            return counter.next(at: Timestamp.now.milliseconds, using: &generator)
         }
     }
 }

@@ -1,18 +1,27 @@
-/// What a sender may know of a notification: everything but its payload.
+/// Everything that a sender may know about a notification: all but its payload.
 public struct NotificationRecord: Sendable, Hashable {
+    /// The notification.
     public var id: NotificationID
+    /// The user it was sent to.
     public var recipient: UserName
+    /// When it was accepted.
     public var createdAt: Timestamp
+    /// When it expires.
     public var expiresAt: Timestamp
+    /// It is not sent before this time.
     public var notBefore: Timestamp?
-    /// The platforms asked for; `nil` for all that are served (`HUB_PLATFORMS`). See ``Notification/platforms``.
+    /// The requested platforms; `nil` for all that are served (`HUB_PLATFORMS`). See ``Notification/platforms``.
     public var platforms: [Platform]?
-    /// How far dispatching has come.
+    /// The progress of dispatching.
     public var dispatchStatus: DispatchStatus
+    /// The record of each platform.
     public var deliveries: [Delivery]
+    /// When a device first read it.
     public var readAt: Timestamp?
+    /// When the sender revoked it.
     public var revokedAt: Timestamp?
 
+    /// Makes a record.
     public init(
         id: NotificationID, recipient: UserName, createdAt: Timestamp, expiresAt: Timestamp,
         notBefore: Timestamp? = nil, platforms: [Platform]? = nil, dispatchStatus: DispatchStatus,
@@ -30,7 +39,7 @@ public struct NotificationRecord: Sendable, Hashable {
         self.revokedAt = revokedAt
     }
 
-    /// The one word that says where it stands at `now`.
+    /// The status at `now`.
     public func status(at now: Timestamp) -> NotificationStatus {
         if revokedAt != nil { return .revoked }
         if readAt != nil { return .read }
@@ -39,8 +48,8 @@ public struct NotificationRecord: Sendable, Hashable {
     }
 }
 
-/// Where a notification stands, as a sender is told: how far dispatching has come, unless something final outweighs it:
-/// first revoked, then read, then expired.
+/// The status of a notification, as a sender sees it. Precedence: revoked, read, expired, then the progress of
+/// dispatching.
 public enum NotificationStatus: String, Sendable, CaseIterable {
     case accepted
     case queued
@@ -51,6 +60,7 @@ public enum NotificationStatus: String, Sendable, CaseIterable {
     case expired
     case revoked
 
+    /// The status of a notification that is neither revoked nor read nor expired.
     public init(_ status: DispatchStatus) {
         switch status {
         case .accepted: self = .accepted
@@ -61,7 +71,7 @@ public enum NotificationStatus: String, Sendable, CaseIterable {
         }
     }
 
-    /// The stage of dispatching that this is; `nil` for what outweighs it.
+    /// The progress of dispatching that this is; `nil` for `read`, `expired` and `revoked`.
     public var dispatchStatus: DispatchStatus? {
         switch self {
         case .accepted: .accepted
@@ -74,15 +84,20 @@ public enum NotificationStatus: String, Sendable, CaseIterable {
     }
 }
 
-/// Which of a sender's notifications are asked for.
+/// A query for a sender's notifications.
 public struct NotificationQuery: Sendable, Hashable {
+    /// Only notifications of this sender.
     public var sender: String
+    /// Only notifications to this user.
     public var recipient: UserName?
+    /// Only notifications with this status.
     public var status: NotificationStatus?
-    /// Only older ones than this.
+    /// Only notifications that are older than this one.
     public var before: NotificationID?
+    /// The maximum number of records in a page.
     public var limit: Int
 
+    /// Makes a query.
     public init(
         sender: String, recipient: UserName? = nil, status: NotificationStatus? = nil, before: NotificationID? = nil,
         limit: Int = 100
@@ -97,13 +112,69 @@ public struct NotificationQuery: Sendable, Hashable {
 
 /// A page of a sender's notifications, newest first.
 public struct NotificationPage: Sendable, Hashable {
+    /// The records of the page.
     public var records: [NotificationRecord]
-    /// Where the next page begins (``NotificationQuery/before``); `nil` when there is nothing older. A page may hold
-    /// fewer than its limit, or nothing, and still have a next one: the store looks through a bounded number of rows.
+    /// Where the next page begins (``NotificationQuery/before``); `nil` if there is nothing older. A page may have
+    /// fewer records than its limit, or none, and still have a next page: the store examines a bounded number of rows.
     public var next: NotificationID?
 
+    /// Makes a page.
     public init(records: [NotificationRecord], next: NotificationID?) {
         self.records = records
         self.next = next
+    }
+}
+
+/// The result of a request to send a dead notification again.
+public enum ReplayDecision: Sendable, Hashable {
+    /// These platforms are owed again. Empty if the record does not say which; a dispatcher finds out.
+    case owed([Platform])
+    /// Nothing is owed: no platform that the dead letter names is dead.
+    case settled
+    /// The notification has expired.
+    case expired
+    /// The sender has revoked the notification.
+    case revoked
+    /// This program cannot read the record.
+    case unreadable
+}
+
+extension NotificationRecord {
+    /// Decides about a sender's request to send a notification again where it failed: as ``reopening(_:now:)`` with
+    /// every platform that is dead, including those where the hub refused it for good.
+    ///
+    /// - Returns: the decision, and the deliveries after it. Nothing is owed if no platform is dead.
+    public func resending(now: Timestamp) -> (result: ReplayDecision, deliveries: [Delivery]) {
+        let dead = deliveries.filter { $0.state == .dead }.map(\.platform)
+        if dead.isEmpty && revokedAt == nil && expiresAt > now { return (.settled, deliveries) }
+        return reopening(dead, now: now)
+    }
+
+    /// Decides about an operator's request to send a dead notification again.
+    ///
+    /// The platforms that the dead letter names become pending with no attempts if they are dead or still owed. The
+    /// others stay as they are.
+    ///
+    /// - Parameter named: the platforms that the dead letter names. Empty for a dead letter of the broker itself, which
+    ///   names none: then every platform that is owed begins again.
+    /// - Returns: the decision, and the deliveries after it.
+    public func reopening(_ named: [Platform], now: Timestamp) -> (result: ReplayDecision, deliveries: [Delivery]) {
+        if revokedAt != nil { return (.revoked, deliveries) }
+        if expiresAt <= now { return (.expired, deliveries) }
+        let reopened = deliveries.map { delivery in
+            let isNamed = named.contains(delivery.platform)
+            let isReopened = delivery.state.isSettled ? delivery.state == .dead && isNamed : isNamed || named.isEmpty
+            guard isReopened else { return delivery }
+            // The hub may have accepted earlier requests, which the device then shows in addition.
+            return Delivery(
+                platform: delivery.platform, state: .pending, unanswered: delivery.unanswered, updatedAt: now)
+        }
+        let owed = reopened.filter { !$0.state.isSettled }.map(\.platform)
+        if named.isEmpty {
+            let isUntried = dispatchStatus == .accepted || dispatchStatus == .queued
+            return (owed.isEmpty && !isUntried ? .settled : .owed([]), reopened)
+        }
+        let untried = named.filter { platform in !reopened.contains { $0.platform == platform } }
+        return (owed.isEmpty && untried.isEmpty ? .settled : .owed(owed + untried), reopened)
     }
 }

@@ -2,18 +2,20 @@
 public struct TraceContext: Sendable, Hashable {
     /// 32 hex digits, not all zero.
     public let traceID: String
-    /// 16 hex digits, not all zero: the span of whoever sent the request.
+    /// 16 hex digits, not all zero: the span of the caller.
     public let spanID: String
     /// The header's value.
     public let traceparent: String
 
     /// The metadata keys of logs, as OpenTelemetry names the fields.
     public enum LogKey {
+        /// The key of ``TraceContext/traceID``.
         public static let traceID = "trace_id"
+        /// The key of ``TraceContext/spanID``.
         public static let spanID = "span_id"
     }
 
-    /// A new trace with a new span, both random, that nobody records (flags 00).
+    /// A new trace with a new span, both random. The flags say that nobody records it (00).
     public static func random() -> TraceContext {
         var generator = SystemRandomNumberGenerator()
         // All zeros are invalid (section 3.2.2.3 and 3.2.2.4).
@@ -34,8 +36,10 @@ public struct TraceContext: Sendable, Hashable {
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    /// - Returns: `nil` for what is no such header; it must be ignored then (section 3.2.2.2). A version past 00 may
-    ///   have further fields; the first four are read.
+    /// Reads a header.
+    ///
+    /// - Returns: `nil` if it is not valid; it must be ignored then (section 3.2.2.2). A version after 00 may have
+    ///   further fields, and only the first four are read.
     public init?(traceparent text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= 55, bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else { return nil }
@@ -43,16 +47,12 @@ public struct TraceContext: Sendable, Hashable {
         let isFirst = version.elementsEqual("00".utf8)
         guard bytes.count == 55 || (!isFirst && bytes[55] == 0x2D && bytes.count <= 256) else { return nil }
         let (trace, span, flags) = (bytes[3..<35], bytes[36..<52], bytes[53..<55])
-        let isHex = [version, trace, span, flags].allSatisfy { $0.allSatisfy(Self.isHexDigit) }
+        let isHex = [version, trace, span, flags].allSatisfy { ByteSet.lowerHexDigits.containsAll($0) }
         guard isHex, !version.elementsEqual("ff".utf8), trace.contains(where: { $0 != 0x30 }),
             span.contains(where: { $0 != 0x30 })
         else { return nil }
         traceID = String(decoding: trace, as: UTF8.self)
         spanID = String(decoding: span, as: UTF8.self)
         traceparent = text
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
     }
 }

@@ -1,11 +1,16 @@
+import Crypto
+
 /// A user's name: 1 to 1,024 bytes of UTF-8 without control characters.
 ///
-/// Names are compared byte for byte. Swift's `String` holds canonically equivalent texts equal, which would give
-/// "é" written in one way the secrets of "é" written in the other; this type does not.
+/// Names are compared byte for byte. For Swift's `String`, canonically equivalent texts are equal: a user whose "é" is
+/// one scalar could read the secrets of a user whose "é" is two.
 public struct UserName: Sendable {
+    /// The name.
     public let text: String
 
-    /// - Returns: `nil` for a name that is empty, longer than 1,024 bytes or holds a control character (C0, DEL or C1).
+    /// Checks a name.
+    ///
+    /// - Returns: `nil` if it is empty, longer than 1,024 bytes, or has a control character (C0, DEL or C1).
     public init?(_ text: String) {
         guard (1...1024).contains(text.utf8.count) else { return nil }
         for scalar in text.unicodeScalars {
@@ -26,4 +31,36 @@ extension UserName: Hashable {
 
 extension UserName: CustomStringConvertible {
     public var description: String { text }
+}
+
+extension UserName {
+    /// The hub tag that addresses this user's devices, `username:NAME`.
+    ///
+    /// The tag header of a send is an expression, and the hub ignores the case of tags. So NAME is encoded injectively:
+    /// `a-z 0-9 _ @ . : -` stay as they are, and every other byte of the UTF-8 form is `#` and two lower-case hex
+    /// digits. A tag that would exceed the hub's limit of 120 characters has `##` and the SHA-256 of the name in hex
+    /// instead.
+    public var tag: String {
+        let prefix = "username:"
+        var encoded = [UInt8](prefix.utf8)
+        encoded.reserveCapacity(48)
+        for byte in text.utf8 {
+            if UserName.tagBytes.contains(byte) {
+                encoded.append(byte)
+            } else {
+                encoded.append(UInt8(ascii: "#"))
+                encoded.append(hexDigit(byte >> 4))
+                encoded.append(hexDigit(byte & 15))
+            }
+        }
+        if encoded.count > UserName.maxTagLength {
+            return prefix + "##" + SHA256.hash(data: [UInt8](text.utf8)).hex
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    private static let tagBytes = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789_@.:-")
+
+    /// The hub's limit for a tag, in characters.
+    static let maxTagLength = 120
 }

@@ -1,77 +1,106 @@
-/// The notifications that the broker is to hand to a dispatcher: the transactional outbox.
+/// The notifications that the broker has to deliver to a dispatcher: the transactional outbox.
 ///
-/// An entry is made with its notification (``NotificationWriter/append(_:)``) and lives until nothing more is to be
-/// done for it: ``DispatchStore/record(_:)`` of a final outcome takes it out, and so do revoking and the purge. The
-/// broker is a fast hint: whatever it loses is still here.
+/// An entry is created with its notification (``NotificationWriter/append(_:)``) and lives until the notification is
+/// final: ``DispatchStore/record(_:)`` of a final outcome removes it, and so do revoking and purging. Nothing is lost
+/// if the broker loses messages, because the entries are still here.
 ///
-/// An entry is first unpublished. The process that made it hands the ID to its relay in memory, and the entry falls due
-/// only after a grace time (``OutboxPolicy/grace``), or at `NotBefore`. Once the broker has confirmed the ID the entry
-/// is published, and falls due again at a time at which it should long have been settled. What is due is leased by
-/// whichever process sweeps first, and falls due again when the lease ends.
+/// An entry is unpublished at first. The process that stored it passes the ID to its relay in memory. The entry becomes
+/// due only after a grace time (``OutboxPolicy/grace``), or at `NotBefore`. When the broker has confirmed the ID, the
+/// entry is published, and becomes due again at a time when it should have been settled long ago. The first process
+/// that sweeps leases the due entries; they become due again when the lease ends.
 public protocol Outbox: Sendable {
     /// Leases up to `limit` unpublished entries that are due at `now`, the oldest first, and makes them due again at
-    /// `until`. Entries of notifications that have expired or were revoked are leased too: the dispatcher settles them.
-    /// Two concurrent calls never lease one entry (`SKIP LOCKED`, or the store's writer lock).
+    /// `until`. Two concurrent calls never lease the same entry (`SKIP LOCKED`, or the store's writer lock). Entries of
+    /// expired and revoked notifications are leased too: the dispatcher settles them.
     ///
-    /// What a dispatcher has claimed within ``OutboxPolicy/attemptLimit`` was published, whatever its entry says, by a
-    /// process that died before it could say so: it is not leased but published from then on, and due again when that
-    /// time is over. Entries of notifications that are final are removed, unleased.
+    /// If a dispatcher has claimed a notification within ``OutboxPolicy/attemptLimit``, it was published, even if its
+    /// entry is unpublished because the publishing process died. Such an entry is not leased. It becomes published, and
+    /// due again when that time has passed. Entries of final notifications are removed without a lease.
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry]
 
-    /// Notes that the broker has confirmed these IDs: their entries are published and due again at `until`. IDs without
-    /// an entry, and those that are published already, are left as they are.
+    /// Stores that the broker has confirmed these IDs: their entries become published and due again at `until`. IDs
+    /// without an entry and entries that are published already stay unchanged.
     func confirm(_ ids: [NotificationID], until: Timestamp) async throws
 
-    /// Leases up to `limit` published entries that fell due by `due`, the oldest first, and makes them due again at
-    /// `until`. To be called only when the broker evidently does not hold them.
+    /// Leases up to `limit` published entries that were due by `due`, the oldest first, and makes them due again at
+    /// `until`. Call it only when there is evidence that the broker does not hold them.
     ///
-    /// What a dispatcher has claimed within ``OutboxPolicy/attemptLimit`` before `now` is postponed instead, until that
-    /// time is over; entries of notifications that are final, which a dispatcher of an earlier version leaves behind,
-    /// are removed.
+    /// Entries that a dispatcher has claimed within ``OutboxPolicy/attemptLimit`` before `now` are postponed until that
+    /// time has passed. Entries of final notifications, which dispatchers of an earlier version leave behind, are
+    /// removed.
     func leasePublished(limit: Int, due: Timestamp, now: Timestamp, until: Timestamp) async throws -> PublishedLease
 
-    /// What waits to be published, for metrics and readiness: all unpublished entries, and the oldest that is due.
+    /// The unpublished entries, for metrics and readiness.
     func backlog(now: Timestamp) async throws -> OutboxBacklog
 }
 
-/// What a look at the published entries gave.
+/// A notification whose ID has to be published.
+public struct OutboxEntry: Sendable, Hashable {
+    /// The ID of the notification.
+    public var id: NotificationID
+    /// Its trace; see ``Notification/traceparent``.
+    public var traceparent: String?
+
+    /// Makes an entry.
+    public init(id: NotificationID, traceparent: String? = nil) {
+        self.id = id
+        self.traceparent = traceparent
+    }
+}
+
+/// The size of the outbox.
+public struct OutboxBacklog: Sendable, Hashable {
+    /// The number of unpublished entries.
+    public var count: Int
+    /// When the oldest due entry was created, according to its ID; `nil` if none is due.
+    public var oldest: Timestamp?
+
+    /// Makes a backlog.
+    public init(count: Int, oldest: Timestamp?) {
+        self.count = count
+        self.oldest = oldest
+    }
+}
+
+/// The result of a sweep of published entries.
 public struct PublishedLease: Sendable, Hashable {
-    /// What is to be published again, the oldest first.
+    /// The entries to publish again, the oldest first.
     public var entries: [OutboxEntry]
-    /// How many entries were looked at, those that were postponed or removed included: as many as asked for says that
-    /// there may be more.
+    /// The number of entries that were examined, with those that were postponed or removed. If it is the limit, there
+    /// may be more.
     public var examined: Int
 
+    /// Makes a result.
     public init(entries: [OutboxEntry] = [], examined: Int = 0) {
         self.entries = entries
         self.examined = examined
     }
 }
 
-/// When outbox entries fall due.
+/// When outbox entries become due.
 public enum OutboxPolicy {
-    /// How long the process that stored an entry has to publish it before others may.
+    /// How long only the process that stored an entry may publish it.
     public static let grace = Duration.seconds(5)
 
-    /// How long after it was published, or was to come out of a delay queue, a notification that is not settled may be
-    /// published again. Longer than the broker needs to take an ID back from a consumer that is gone without a word
-    /// (two heartbeats, 20 s) and to hand it to another.
+    /// How long after it was published, or after it left a delay queue, an unsettled notification may be published
+    /// again. Longer than the broker needs to requeue the messages of a consumer that vanished (two heartbeats, 20 s)
+    /// and to deliver them to another consumer.
     public static let redelivery = Duration.seconds(30)
 
-    /// How long a claim may be at work: the wait for a slot, the hub's deadline (10 s), and some seconds for a store
-    /// that is away while the outcome is to be recorded; several times that, for whoever publishes earlier makes two
-    /// dispatchers send the same notification, and whoever publishes later only delays one whose ID was lost and whose
-    /// dispatcher died at the same time.
+    /// How long a dispatcher may work on a claim: the wait for a slot, the hub's deadline (10 s), and some seconds in
+    /// which the store may be unavailable for the outcome. The limit is several times that. A limit that is too short
+    /// makes two dispatchers send the same notification. One that is too long only delays a notification whose ID was
+    /// lost while its dispatcher died.
     public static let attemptLimit = Duration.seconds(60)
 
-    /// `NotBefore` where given and later than the creation, else the creation and the grace time.
+    /// `NotBefore` if it is set and later than the creation, else the creation plus the grace time.
     public static func due(of notification: Notification) -> Timestamp {
         if let notBefore = notification.notBefore, notBefore > notification.createdAt { return notBefore }
         return notification.createdAt + grace
     }
 
-    /// When a claim that is still at work at `now` must be over; `nil` if it must be over by now. A claim by a clock
-    /// that is ahead counts as made at `now`.
+    /// When the work on a claim ends at the latest; `nil` if it has ended by `now`. A claim with a time in the future,
+    /// from a clock that is ahead, counts as made at `now`.
     public static func end(ofClaimAt claim: Timestamp?, now: Timestamp) -> Timestamp? {
         guard let claim, claim > now - attemptLimit else { return nil }
         return min(claim, now) + attemptLimit

@@ -1,34 +1,35 @@
-/// Destroys what has outlived its time, in batches that are short enough to stand beside live traffic.
+/// Destroys data that has expired, in batches short enough to run beside live traffic.
 public protocol Retention: Sendable {
-    /// Works off one batch of what is due at `now`, at most `limit` rows of each kind; several processes may call it at
-    /// the same time and never wait for each other's rows.
+    /// Purges one batch of what is due at `now`, at most `limit` rows of each kind. Several processes may call it at
+    /// the same time; rows locked by another process are skipped.
     ///
-    /// Due are: the ciphertext of notifications that have expired; the rows of notifications whose expiry
-    /// is longer ago than ``RetentionPolicy/tombstone``; idempotency keys past their time.
+    /// Due are the ciphertext of expired notifications, the rows of notifications that expired longer ago than
+    /// ``RetentionPolicy/tombstone``, and expired idempotency keys.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport
 }
 
-/// How long something is kept after its time.
+/// How long data is kept after it has expired.
 public enum RetentionPolicy {
-    /// How long the row of a notification outlives its expiry, so that its owner hears 410 and its sender a status.
+    /// How long the row of a notification is kept after its expiry, so that its owner gets 410 and its sender a status.
     public static let tombstone = Duration.seconds(30 * 86400)
 }
 
-/// What one batch of purging did.
+/// The result of one batch of purging.
 public struct PurgeReport: Sendable, Hashable {
-    /// Payloads whose ciphertext was destroyed.
+    /// The number of payloads whose ciphertext was destroyed.
     public var payloads: Int
-    /// Notifications whose rows were removed.
+    /// The number of notifications whose rows were removed.
     public var notifications: Int
-    /// Idempotency keys that were removed.
+    /// The number of idempotency keys that were removed.
     public var keys: Int
 
+    /// Makes a report.
     public init(payloads: Int = 0, notifications: Int = 0, keys: Int = 0) {
         self.payloads = payloads
         self.notifications = notifications
         self.keys = keys
     }
 
-    /// The largest of the three: a full batch says that there may be more.
+    /// The largest of the three. If it is the limit, there may be more.
     public var largest: Int { max(payloads, notifications, keys) }
 }

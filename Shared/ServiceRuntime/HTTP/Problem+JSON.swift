@@ -1,6 +1,7 @@
 import HTTPTypes
 public import Hummingbird
 import NIOCore
+import SecurePushCore
 
 extension Problem {
     /// The document: `type`, `title`, `status`, and `detail`, `instance` and `errors` where there are any. For answers

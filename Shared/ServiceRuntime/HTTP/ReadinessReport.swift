@@ -1,3 +1,4 @@
+import SecurePushCore
 import ServiceConfiguration
 
 /// What the readiness checks said.

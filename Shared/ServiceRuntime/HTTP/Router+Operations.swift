@@ -2,6 +2,7 @@ import HTTPTypes
 public import Hummingbird
 import Logging
 import NIOCore
+import SecurePushCore
 
 /// A router with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.
 public func makeRouter<Context: RequestContext>(of type: Context.Type, context: ServiceContext) -> Router<Context> {

@@ -67,3 +67,24 @@ extension PostgresStatement {
         WHERE present.sender = due.sender AND present.key = due.key AND present.line = due.line
         """)
 }
+
+extension PostgresStore: PayloadKeyUse {
+    func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
+        var parameters = PostgresParameters()
+        parameters.append(keyID)
+        parameters.append(now.milliseconds)
+        parameters.append(Int64(max(limit, 0)))
+        let result = try await query(.payloadsOfKey, parameters)
+        return try decoding { Int(try result.first?.decode(0, as: Int64.self) ?? 0) }
+    }
+}
+
+extension PostgresStatement {
+    fileprivate static let payloadsOfKey = PostgresStatement(
+        """
+        SELECT count(*) FROM (
+            SELECT FROM payloads
+            WHERE key_id = $1 AND sealed IS NOT NULL AND (purge_at IS NULL OR purge_at > $2) LIMIT $3
+        ) AS sealed
+        """)
+}

@@ -119,3 +119,56 @@ extension PostgresStore: Service {
         }
     }
 }
+
+extension PostgresStore {
+    /// The store of a libpq URI; connects to nothing yet.
+    ///
+    /// - Throws: ``StorageError`` with code `invalid`, whose message does not repeat the URI, or `unavailable` where no
+    ///   thread or descriptor is left.
+    convenience init(uri: String, migrations: MigrationPolicy, logger: Logger) throws(StorageError) {
+        let configuration = try PostgresStore.configuration(uri)
+        do throws(PostgresError) {
+            try self.init(configuration: configuration, migrations: migrations, logger: logger)
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    /// Brings the schema up to date, without a store.
+    ///
+    /// - Throws: ``StorageError``.
+    static func migrate(uri: String, logger: Logger) async throws -> MigrationReport {
+        let configuration = try configuration(uri)
+        let report = try await PostgresMigrator.migrate(configuration, policy: .automatic)
+        logger.debug("Migrated the database.", metadata: ["version": "\(report.version)"])
+        return report
+    }
+
+    private static func configuration(_ uri: String) throws(StorageError) -> PostgresConfiguration {
+        do { return try PostgresConfiguration(uri: uri) } catch { throw StorageError(error) }
+    }
+}
+
+extension PostgresStore: Store {
+    func ping(timeout: Duration) async throws {
+        try requireConnection()
+        let isReadOnly = try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                let result = try await self.query(.isReadOnly, PostgresParameters())
+                return try decoding { try result.first?.decode(0) ?? true }
+            }
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                throw StorageError(.timeout, "No answer from the database within \(timeout).")
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? true
+        }
+        if isReadOnly { throw StorageError(.unavailable, "The database is read-only.") }
+    }
+}
+
+extension PostgresStatement {
+    /// True on a standby, and where the database is set read-only.
+    fileprivate static let isReadOnly = PostgresStatement("SELECT current_setting('transaction_read_only')::bool")
+}

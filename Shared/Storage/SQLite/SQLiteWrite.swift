@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import SecurePushCore
 
 /// One change of the database, of those that are committed in groups.
@@ -46,4 +48,181 @@ enum SQLiteWrite: Sendable {
         default: 1
         }
     }
+}
+
+extension SQLiteWrite {
+    var heldBytes: Int {
+        switch self {
+        case .append(let sealed): sealed.heldBytes
+        case .appendOnce(let notifications, let request, _):
+            notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
+        case .record(let outcome): 256 + outcome.deliveries.count * 256
+        case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
+        case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
+        case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
+        default: 512
+        }
+    }
+}
+
+extension SQLiteWrite {
+    /// Makes the change within a transaction. Statements are prepared once a connection.
+    func execute(_ db: Database) throws -> Output {
+        switch self {
+        case .append(let sealed):
+            try SQLiteWrite.append(sealed, db)
+        case .markRead(let id, let time):
+            try db.cachedStatement(sql: "UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL")
+                .execute(arguments: [time.milliseconds, id.data])
+        case .claim(let id, let now):
+            return .claimed(try SQLiteClaim.make(id, now: now, db))
+        case .record(let outcome):
+            return .recorded(try SQLiteWrite.record(outcome, db))
+        case .abandon(let id):
+            try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
+        case .reopen(let change, let now):
+            return .reopened(try change.execute(now: now, db))
+        case .lease(let lease):
+            return .leased(try lease.execute(db))
+        case .confirm(let id, let until):
+            try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
+        case .device(let change):
+            return try change.execute(db)
+        case .appendOnce(let notifications, let request, let now):
+            return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
+        case .revoke(let id, let sender, let now):
+            return .revoked(try SQLiteWrite.revoke(id, sender: sender, now: now, db))
+        case .purge(let purge):
+            return .purged(try purge.execute(db))
+        }
+        return .done
+    }
+
+    /// - Returns: whether its attempt was still the newest.
+    private static func record(_ outcome: DispatchOutcome, _ db: Database) throws -> Bool {
+        try db.cachedStatement(sql: recordOutcome).execute(arguments: [
+            outcome.status.rawValue, DeliveriesCoding.encode(outcome.deliveries), outcome.attempt, outcome.id.data,
+            outcome.attempt,
+        ])
+        guard db.changesCount > 0 else { return false }
+        if let due = outcome.republishAt {
+            try enter(outcome.id, due: due, db)
+        } else if outcome.isFinal {
+            try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?")
+                .execute(arguments: [outcome.id.data])
+        }
+        return true
+    }
+
+    private static let recordOutcome = """
+        UPDATE notifications SET status = ?, deliveries = ?, recorded_attempt = ? WHERE id = ? AND attempt = ?
+        """
+
+    /// Where the dispatcher was faster, as it mostly is, there is no row any more and nothing is written.
+    static let confirm = """
+        UPDATE outbox SET due_at = \(SQLiteSchema.never), republish_at = ?
+        WHERE notification_id = ? AND republish_at IS NULL
+        """
+
+    /// Enters a notification into the outbox as published.
+    static func enter(_ id: NotificationID, due: Timestamp, _ db: Database) throws {
+        try db.cachedStatement(sql: enterPublished).execute(arguments: [due.milliseconds, id.data])
+    }
+
+    static let enterPublished = """
+        INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
+        SELECT id, \(SQLiteSchema.never), ?, traceparent FROM notifications WHERE id = ?
+        ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
+        """
+
+    /// A notification that is there already stays as it is, and gets no second entry in the outbox.
+    static func append(_ sealed: SealedNotification, _ db: Database) throws {
+        let new = sealed.notification
+        let id = new.id.data
+        try db.cachedStatement(sql: insertNotification).execute(arguments: [
+            id, new.sender, new.recipient.text, new.createdAt.milliseconds, new.expiresAt.milliseconds,
+            new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
+            new.platforms.map(Platform.list), new.collapseKey, new.priority?.rawValue,
+            new.traceparent, new.expiryBoundsPush,
+        ])
+        guard db.changesCount > 0 else { return }
+        try db.cachedStatement(sql: insertPayload).execute(arguments: [
+            id, sealed.payload.keyID, Data(sealed.payload.bytes), new.expiresAt.milliseconds,
+        ])
+        try db.cachedStatement(sql: "INSERT INTO outbox (notification_id, due_at, traceparent) VALUES (?, ?, ?)")
+            .execute(arguments: [id, OutboxPolicy.due(of: new).milliseconds, new.traceparent])
+    }
+
+    private static let insertNotification = """
+        INSERT INTO notifications (
+            id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title, alert_body, platforms,
+            collapse_key, priority, traceparent, bounds_push
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+        """
+
+    private static let insertPayload =
+        "INSERT INTO payloads (notification_id, key_id, sealed, purge_at) VALUES (?, ?, ?, ?)"
+}
+
+extension SQLiteWrite {
+    /// The writer's lock is held from the look for the key to the commit, so no other process comes between.
+    static func append(
+        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp, _ db: Database
+    ) throws -> IdempotentRequest? {
+        if let earlier = try IdempotentRequest.fetch(request.key, now: now, db) {
+            // The very same request is its caller's second try, whose first one's outcome it did not hear.
+            return earlier == request ? nil : earlier
+        }
+        try db.cachedStatement(sql: saveKey).execute(arguments: [
+            request.key.sender, request.key.value, request.key.line, Data(request.fingerprint),
+            request.answer.location, Data(request.answer.body), request.expiresAt.milliseconds,
+        ])
+        for notification in notifications { try append(notification, db) }
+        return nil
+    }
+
+    /// An expired key may still be there.
+    static let saveKey = """
+        INSERT INTO idempotency_keys (sender, value, line, fingerprint, location, body, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (sender, value, line) DO UPDATE SET fingerprint = excluded.fingerprint,
+            location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
+        """
+
+    /// Returns whether the sender has such a notification.
+    static func revoke(_ id: NotificationID, sender: String, now: Timestamp, _ db: Database) throws -> Bool {
+        let note = try db.cachedStatement(sql: noteRevocation)
+        guard let row = try Row.fetchOne(note, arguments: [now.milliseconds, id.data, sender]) else { return false }
+        let expiresAt: Int64 = row[0]
+        let removeAt = Timestamp(milliseconds: expiresAt) + RetentionPolicy.tombstone
+        try db.cachedStatement(sql: destroyPayload).execute(arguments: [removeAt.milliseconds, id.data])
+        try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
+        return true
+    }
+
+    static let noteRevocation = """
+        UPDATE notifications SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND sender = ? RETURNING expires_at
+        """
+
+    static let destroyPayload = """
+        UPDATE payloads SET key_id = '', sealed = x'', purge_at = ? WHERE notification_id = ? AND key_id <> ''
+        """
+}
+
+extension IdempotentRequest {
+    /// The request that has this key and has not expired.
+    static func fetch(_ key: Key, now: Timestamp, _ db: Database) throws -> IdempotentRequest? {
+        let statement = try db.cachedStatement(sql: find)
+        let arguments: StatementArguments = [key.sender, key.value, key.line, now.milliseconds]
+        guard let row = try Row.fetchOne(statement, arguments: arguments) else { return nil }
+        return IdempotentRequest(
+            key: key, fingerprint: try row.bytes(0, column: "fingerprint"),
+            answer: Answer(location: row[1], body: try row.bytes(2, column: "body")),
+            expiresAt: row.timestamp(3) ?? now)
+    }
+
+    static let find = """
+        SELECT fingerprint, location, body, expires_at FROM idempotency_keys
+        WHERE sender = ? AND value = ? AND line = ? AND expires_at > ?
+        """
 }

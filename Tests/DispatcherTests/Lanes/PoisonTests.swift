@@ -1,4 +1,5 @@
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 

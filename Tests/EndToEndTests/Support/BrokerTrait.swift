@@ -1,3 +1,4 @@
+import StackKit
 import TestSupport
 import Testing
 

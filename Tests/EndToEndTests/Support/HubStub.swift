@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import SecurePushCore
+import StackKit
 import Synchronization
 import TestSupport
 import Testing

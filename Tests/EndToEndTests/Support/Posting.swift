@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import SecurePushCore
+import StackKit
 
 /// Posts with some requests at once.
 func post(_ count: Int, to ingest: RunningService, _ stack: Stack) async throws -> [NotificationID] {

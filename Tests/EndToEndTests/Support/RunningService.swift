@@ -1,8 +1,7 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
 import NIOHTTP1
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 
@@ -11,35 +10,17 @@ struct RunningService: Sendable {
     let process: ProcessUnderTest
     let port: Int
 
-    struct Answer: Sendable {
-        let status: Int
-        let headers: HTTPHeaders
-        let body: String
-    }
+    typealias Answer = LoopbackHTTP.Response
 
-    /// Does not try again to connect: a port that refuses belongs to a service that has ended.
-    private static let client = {
-        var settings = HTTPClient.Configuration()
-        settings.connectionPool.retryConnectionEstablishment = false
-        settings.timeout.connect = .seconds(5)
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
-    }()
+    private static let http = LoopbackHTTP(connections: 8)
 
     func request(
         _ method: HTTPMethod = .GET, _ path: String, bearer: String? = nil, authorization: String? = nil,
         body: String? = nil
     ) async throws -> Answer {
-        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
-        request.method = method
-        if let bearer { request.headers.add(name: "Authorization", value: "Bearer \(bearer)") }
-        if let authorization { request.headers.add(name: "Authorization", value: authorization) }
-        if let body {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(string: body))
-        }
-        let response = try await Self.client.execute(request, timeout: .seconds(20))
-        let bytes = try await response.body.collect(upTo: 8 << 20)
-        return Answer(status: Int(response.status.code), headers: response.headers, body: String(buffer: bytes))
+        try await Self.http.send(
+            method, port: port, path, headers: authorization.map { ["Authorization": $0] } ?? [:], bearer: bearer,
+            json: body, timeout: .seconds(20))
     }
 
     /// Sends a payload, given as JSON text, and expects 201.

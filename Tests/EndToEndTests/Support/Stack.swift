@@ -1,8 +1,5 @@
-import AsyncHTTPClient
-import Crypto
 import Foundation
-import NIOCore
-import SecurePushCore
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -13,9 +10,7 @@ final class Stack: Sendable {
     let hub: HubStub
     let broker: RabbitMQServer
     let databaseURL: String
-    /// The sender's key, which is in no file: there is its hash.
-    let apiKey = "spk_" + UUID().uuidString
-    private let tokenSecret = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
+    private let secrets = StackSecrets(sender: "clinic")
     private let processes = Mutex<[ProcessUnderTest]>([])
 
     fileprivate init(folder: URL, hub: HubStub, broker: RabbitMQServer, databaseURL: String) throws {
@@ -23,18 +18,15 @@ final class Stack: Sendable {
         self.hub = hub
         self.broker = broker
         self.databaseURL = databaseURL
-        try write("payload-keys", PayloadKeyRing.newLine())
-        try write("api-keys", "clinic " + SHA256.hash(data: Data(apiKey.utf8)).hex)
-        try write("jwks.json", #"{"keys":[{"kty":"oct","alg":"HS256","k":"\#(tokenSecret.base64URL)"}]}"#)
+        try secrets.write(to: folder)
     }
 
     /// The settings of every service; each takes those that it knows.
     var environment: [String: String] {
         [
             "DATABASE_URL": databaseURL, "AMQP_URL": broker.url, "HTTP_PORT": "0", "LOG_FORMAT": "json",
-            "LOG_LEVEL": "trace", "PAYLOAD_KEYS_FILE": "payload-keys", "INGEST_API_KEYS_FILE": "api-keys",
-            "AUTH_JWKS_FILE": "jwks.json", "HUB_CONNECTION_STRING": hub.connectionString, "HUB_NAME": "hub",
-        ]
+            "LOG_LEVEL": "trace", "HUB_CONNECTION_STRING": hub.connectionString, "HUB_NAME": "hub",
+        ].merging(StackSecrets.settings) { $1 }
     }
 
     /// Starts a service and waits until it listens.
@@ -54,17 +46,10 @@ final class Stack: Sendable {
 
     fileprivate func end() { for process in processes.withLock({ $0 }) { process.kill() } }
 
-    /// A user's token, HS256 (RFC 7515).
-    func token(of user: String) -> String {
-        let claims = #"{"sub":"\#(user)","exp":\#(Timestamp.now.seconds + 600)}"#
-        let signed = Data(#"{"alg":"HS256"}"#.utf8).base64URL + "." + Data(claims.utf8).base64URL
-        let code = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: SymmetricKey(data: tokenSecret))
-        return signed + "." + Data(code).base64URL
-    }
+    /// The sender's key.
+    var apiKey: String { secrets.apiKey }
 
-    private func write(_ name: String, _ text: String) throws {
-        try Data((text + "\n").utf8).write(to: folder.appending(path: name))
-    }
+    func token(of user: String) -> String { secrets.token(of: user) }
 }
 
 /// Which database a test's services use.
@@ -94,12 +79,5 @@ func withStack(
     switch database {
     case .sqlite: try await run("sqlite:\(folder.path)/data/securepush.sqlite")
     case .postgres: try await withPostgresDatabase(run)
-    }
-}
-
-extension Data {
-    /// base64url without padding (RFC 4648, section 5).
-    fileprivate var base64URL: String {
-        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

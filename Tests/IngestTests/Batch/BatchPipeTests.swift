@@ -1,3 +1,4 @@
+import StackKit
 import Synchronization
 import TestSupport
 import Testing

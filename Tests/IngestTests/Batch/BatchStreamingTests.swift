@@ -1,6 +1,7 @@
 import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 

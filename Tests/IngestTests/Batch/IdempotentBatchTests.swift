@@ -2,6 +2,7 @@ import APITestSupport
 import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import SecurePushCore
+import StackKit
 import TestSupport
 import Testing
 

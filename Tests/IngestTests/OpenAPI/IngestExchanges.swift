@@ -5,6 +5,7 @@ import HummingbirdTesting
 import NIOCore
 import SecurePushCore
 import ServiceRuntime
+import StackKit
 import TestSupport
 import Testing
 

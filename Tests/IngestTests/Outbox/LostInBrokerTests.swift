@@ -3,6 +3,7 @@ import Foundation
 import Messaging
 import SecurePushCore
 import ServiceLifecycle
+import StackKit
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Logging
 import SecurePushCore
 import ServiceLifecycle
 import ServiceRuntime
+import StackKit
 import TestSupport
 import Testing
 

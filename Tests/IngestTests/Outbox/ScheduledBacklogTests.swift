@@ -1,5 +1,6 @@
 import SecurePushCore
 import ServiceLifecycle
+import StackKit
 import TestSupport
 import Testing
 

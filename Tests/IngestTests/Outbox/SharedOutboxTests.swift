@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import SecurePushCore
 import ServiceLifecycle
+import StackKit
 import Storage
 import TestSupport
 import Testing

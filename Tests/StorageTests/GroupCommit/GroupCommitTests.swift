@@ -1,6 +1,7 @@
 import Logging
 import SecurePushCore
 import ServiceLifecycle
+import StackKit
 import Synchronization
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import GRDB
 import Logging
 import SecurePushCore
 import ServiceLifecycle
+import StackKit
 import Storage
 import TestSupport
 

@@ -1,0 +1,231 @@
+/// An error with a code that programs act on and a message that people read.
+///
+/// A message never holds a payload, a token, a credential or a key.
+public protocol CodedError: Error, CustomStringConvertible, Equatable {
+    /// The kinds of the error.
+    associatedtype Code: Hashable, Sendable
+
+    /// The first word of ``description``, for example `storage`.
+    static var domain: String { get }
+
+    /// The kind of the error.
+    var code: Code { get }
+    /// What happened, for the reader of a log or an answer.
+    var message: String { get }
+}
+
+extension CodedError {
+    public var description: String { "\(Self.domain) \(code): \(message)" }
+}
+
+/// Why a call of the store failed.
+public struct StorageError: CodedError {
+    /// The kinds of ``StorageError``.
+    public enum Code: Hashable, Sendable {
+        /// The store cannot be reached, or it is starting or stopping. Nothing was done.
+        case unavailable
+        /// Too much is waiting to be stored or read. Nothing was done.
+        case overloaded
+        /// The connection broke while a statement was in flight. The statement may have been executed.
+        case connectionLost
+        /// There was no answer in time. The statement may have been executed.
+        case timeout
+        /// The schema is older or newer than this program. Run `securepush migrate`, or the newer program.
+        case migrationNeeded
+        /// The configuration is not valid.
+        case invalid
+        /// The database refused a statement, or a row cannot be read.
+        case failed
+    }
+
+    /// See ``CodedError/domain``.
+    public static var domain: String { "storage" }
+
+    /// The kind of the error.
+    public var code: Code
+    /// What happened, for an operator.
+    public var message: String
+
+    /// Makes an error; `message` is for an operator.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Whether the same call may succeed later.
+    public var isRetriable: Bool {
+        code == .unavailable || code == .overloaded || code == .connectionLost || code == .timeout
+    }
+}
+
+/// Why the broker did not confirm a message. All of them can be retried: the outbox publishes the message again.
+public struct MessagingError: CodedError {
+    /// The kinds of ``MessagingError``.
+    public enum Code: Hashable, Sendable {
+        /// There is no connection to the broker.
+        case notConnected
+        /// The broker accepts no messages (`connection.blocked`: a memory or disk alarm).
+        case blocked
+        /// The broker refused the message (`basic.nack`).
+        case nacked
+        /// No queue is bound for the message (`basic.return`).
+        case returned
+        /// The broker sent no confirm in time.
+        case timeout
+        /// The connection broke before the confirm.
+        case connectionLost
+        /// Too many messages are in flight.
+        case full
+    }
+
+    /// See ``CodedError/domain``.
+    public static var domain: String { "messaging" }
+
+    /// The kind of the error.
+    public var code: Code
+    /// What happened, for an operator.
+    public var message: String
+
+    /// Makes an error; `message` is for an operator.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// Why a request to the hub failed. Sends have ``SendOutcome`` instead.
+public struct PushGatewayError: CodedError {
+    /// The kinds of ``PushGatewayError``.
+    public enum Code: Hashable, Sendable {
+        /// 410: the hub has dropped this registration ID. The device has to create a new one.
+        case gone
+        /// 429, or 403 with `Retry-After`.
+        case throttled
+        /// 408, 5xx, no answer in time, or no connection.
+        case unavailable
+        /// 400 and similar: the hub does not accept this request.
+        case rejected
+        /// 401, or 403 without `Retry-After`: the hub does not accept our credentials.
+        case unauthorized
+    }
+
+    /// See ``CodedError/domain``.
+    public static var domain: String { "hub" }
+
+    /// The kind of the error.
+    public var code: Code
+    /// What happened, for an operator.
+    public var message: String
+    /// How long the hub asks to wait, if it does.
+    public var retryAfter: Duration?
+
+    /// Makes an error; `message` is for an operator.
+    public init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
+        self.code = code
+        self.message = message
+        self.retryAfter = retryAfter
+    }
+}
+
+/// Why the credentials of a caller were refused, and how to answer.
+///
+/// Answer 401 with each of ``challenges`` as a `WWW-Authenticate` value. Two codes have other answers:
+/// ``Code/unavailable`` is 503, and ``Code/throttled`` is 429 with ``retryAfter``.
+public struct AuthenticationError: CodedError {
+    /// The kinds of ``AuthenticationError``.
+    public enum Code: Hashable, Sendable {
+        /// There are no credentials, or none of a scheme that this API accepts.
+        case missing
+        /// The credentials do not have the form of their scheme.
+        case malformed
+        /// The credentials are well formed and not accepted.
+        case invalid
+        /// The token was valid and has expired.
+        case expired
+        /// The credentials cannot be checked at the moment. The same ones may be accepted later.
+        case unavailable
+        /// The credentials were not checked because too many attempts of this user or client have failed.
+        case throttled
+    }
+
+    /// See ``CodedError/domain``.
+    public static var domain: String { "authentication" }
+
+    /// The kind of the error.
+    public var code: Code
+    /// What is wrong, for the caller.
+    public var message: String
+    /// The values of `WWW-Authenticate` (RFC 9110, section 11.6.1); empty for `unavailable` and `throttled`.
+    public var challenges: [String]
+    /// When the next attempt will be checked, for ``Code/throttled``.
+    public var retryAfter: Duration?
+
+    /// Makes an error; `message` is for the caller.
+    public init(_ code: Code, _ message: String, challenges: [String] = [], retryAfter: Duration? = nil) {
+        self.code = code
+        self.message = message
+        self.challenges = challenges
+        self.retryAfter = retryAfter
+    }
+}
+
+/// Why a payload cannot be sealed or opened.
+public struct PayloadError: CodedError {
+    /// The kinds of ``PayloadError``.
+    public enum Code: Hashable, Sendable {
+        /// The key ring does not hold the key that the payload was sealed with.
+        case unknownKey
+        /// The payload was changed, or it was sealed for another notification or user.
+        case notAuthentic
+        /// The payload is too short to be a sealed one.
+        case malformed
+        /// The cipher failed.
+        case failed
+    }
+
+    /// See ``CodedError/domain``.
+    public static var domain: String { "payload" }
+
+    /// The kind of the error.
+    public var code: Code
+    /// What happened, for an operator.
+    public var message: String
+
+    /// Makes an error; `message` is for an operator.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// Why a file that the configuration names cannot be used.
+public struct FileError: CodedError, Hashable {
+    /// The kinds of ``FileError``.
+    public enum Code: Hashable, Sendable {
+        /// There is no file at the path.
+        case missing
+        /// The file exists and cannot be read.
+        case unreadable
+        /// The file was read and its content is not valid.
+        case malformed
+    }
+
+    /// See ``CodedError/domain``.
+    public static var domain: String { "file" }
+
+    /// The kind of the error.
+    public var code: Code
+    /// The path as the configuration gives it.
+    public var path: String
+    /// What is wrong and what to do about it, for an operator.
+    public var message: String
+
+    /// Makes an error; `message` is for an operator.
+    public init(_ code: Code, path: String, _ message: String) {
+        self.code = code
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { "\(path): \(message)" }
+}

@@ -1,0 +1,254 @@
+/// A platform as the hub names its formats: `apple`, `fcmv1`, `windows`, `adm`, `browser`, and the legacy `gcm`.
+public struct Platform: Hashable, Sendable, RawRepresentable {
+    /// The name.
+    public let rawValue: String
+
+    /// Makes a platform of any name. For the names that are supported here see ``known``.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// APNs.
+    public static let apple = Platform(rawValue: "apple")
+    /// Firebase Cloud Messaging, HTTP v1.
+    public static let fcmv1 = Platform(rawValue: "fcmv1")
+    /// Firebase Cloud Messaging, the legacy API.
+    public static let gcm = Platform(rawValue: "gcm")
+    /// Windows Push Notification Services.
+    public static let windows = Platform(rawValue: "windows")
+    /// Amazon Device Messaging.
+    public static let adm = Platform(rawValue: "adm")
+    /// Web Push.
+    public static let browser = Platform(rawValue: "browser")
+
+    /// The platforms that are supported here.
+    public static let known: [Platform] = [.apple, .fcmv1, .gcm, .windows, .adm, .browser]
+}
+
+extension Platform: CustomStringConvertible {
+    public var description: String { rawValue }
+}
+
+/// The rules for the IDs of installations and registrations.
+///
+/// The hub ignores the case of IDs, in its paths too. So two IDs that differ only in case are the same device.
+public enum DeviceID {
+    /// The maximum length in characters, which are bytes because an ID is ASCII.
+    public static let maxLength = 128
+
+    /// The rule, for error texts.
+    public static let requirement = "An ID is 1 to 128 of A-Z a-z 0-9 - _ . and does not consist of dots only."
+
+    /// Whether a text is a valid ID. Dots only, such as `..`, are not: a front end could take them for steps in the
+    /// hub's path (RFC 3986, section 5.2.4).
+    public static func isValid(_ text: String) -> Bool {
+        isValid(text, alsoAllowing: "")
+    }
+
+    /// Whether a text is a valid ID, or was one in earlier versions, which also allowed `@ # : =`. Devices with such an
+    /// ID can still be removed from the hub.
+    public static func isRemovable(_ text: String) -> Bool {
+        isValid(text, alsoAllowing: "@#:=")
+    }
+
+    /// The form in which IDs are compared: `A-Z` become `a-z`, and other bytes stay. Both databases fold in the same
+    /// way.
+    public static func folded(_ id: String) -> String {
+        let bytes = id.utf8.map { byte in
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isValid(_ text: String, alsoAllowing more: String) -> Bool {
+        (1...maxLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { plain.contains($0) || more.utf8.contains($0) }
+            && !text.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
+    }
+
+    private static let plain = ByteSet.alphanumerics.union(ByteSet("-_."))
+}
+
+/// Our copy of a device's installation, with its owner. It is complete, so that a hub that was lost can be filled
+/// again.
+public struct Installation: Sendable, Hashable {
+    /// The ID, which the device chooses.
+    public var id: String
+    /// The user whose device it is.
+    public var owner: UserName
+    /// The hub's format for its pushes.
+    public var platform: Platform
+    /// The push channel. For a browser it is the URL of its endpoint.
+    public var handle: String
+    /// The installation as the hub has it: JSON in the hub's own form.
+    public var document: [UInt8]
+    /// When it last changed.
+    public var updatedAt: Timestamp
+
+    /// Makes an installation.
+    public init(
+        id: String, owner: UserName, platform: Platform, handle: String, document: [UInt8], updatedAt: Timestamp
+    ) {
+        self.id = id
+        self.owner = owner
+        self.platform = platform
+        self.handle = handle
+        self.document = document
+        self.updatedAt = updatedAt
+    }
+
+    /// The maximum number of installations per user.
+    public static let maxPerUser = 100
+}
+
+/// Our copy of a device's registration with the hub, with its owner.
+public struct Registration: Sendable, Hashable {
+    /// The hub's registration ID.
+    public var id: String
+    /// The user whose device it is.
+    public var owner: UserName
+    /// The platform; `nil` until the device has sent its platform and handle.
+    public var platform: RegistrationPlatform?
+    /// The handle; `nil` until the device has sent it.
+    public var handle: String?
+    /// The tags in the hub, with the user's own tag.
+    public var tags: [String]
+    /// When it last changed.
+    public var updatedAt: Timestamp
+
+    /// Makes a registration.
+    public init(
+        id: String, owner: UserName, platform: RegistrationPlatform? = nil, handle: String? = nil, tags: [String] = [],
+        updatedAt: Timestamp
+    ) {
+        self.id = id
+        self.owner = owner
+        self.platform = platform
+        self.handle = handle
+        self.tags = tags
+        self.updatedAt = updatedAt
+    }
+}
+
+/// A platform with the name that the tutorial's clients use to register; the hub's formats have other names.
+public enum RegistrationPlatform: String, Sendable, CaseIterable {
+    case apns
+    case fcmv1
+    case gcm
+    case wns
+
+    /// The hub's format for pushes to such a device.
+    public var platform: Platform {
+        switch self {
+        case .apns: .apple
+        case .fcmv1: .fcmv1
+        case .gcm: .gcm
+        case .wns: .windows
+        }
+    }
+}
+
+/// A registration as the hub lists it.
+public struct HubRegistration: Sendable, Hashable {
+    /// The hub's registration ID.
+    public var id: String
+    /// The installation that it represents (the hub's tag `$InstallationId:{ID}`). Such a registration is created and
+    /// deleted with its installation.
+    public var installationID: String?
+
+    /// Makes a registration.
+    public init(id: String, installationID: String? = nil) {
+        self.id = id
+        self.installationID = installationID
+    }
+}
+
+/// The exclusive right of one request to change one device, in the hub and here.
+///
+/// The hub and the store cannot be changed in one transaction. So the lease is stored first, which means: the hub may
+/// differ from the store for this device. Then the hub is asked, and then one transaction ends the lease and changes
+/// the store. After a crash or a lost answer nobody ends the lease. It expires, and then the hub is brought to the
+/// state of the store.
+public struct DeviceLease: Sendable, Hashable {
+    /// The two forms in which the hub registers a device.
+    public enum Kind: Int16, Sendable, Hashable, CaseIterable {
+        case installation = 0
+        case registration = 1
+    }
+
+    /// The form of the device.
+    public var kind: Kind
+    /// The device's ID as the store spells it, or as the request spells it if the store does not know the device.
+    public var id: String
+    /// Distinguishes this lease from later ones of the same device.
+    public var token: Int64
+    /// Whether taking the lease has added the installation to the store.
+    public var isNew: Bool
+    /// Whether the previous lease was never ended, so that the hub may differ from the store already.
+    public var isInDoubt: Bool
+
+    /// Makes a lease.
+    public init(kind: Kind, id: String, token: Int64, isNew: Bool = false, isInDoubt: Bool = false) {
+        self.kind = kind
+        self.id = id
+        self.token = token
+        self.isNew = isNew
+        self.isInDoubt = isInDoubt
+    }
+
+    /// How long a lease is valid. A request starts no call of the hub in the second half of its lease, and no call
+    /// takes longer than ten seconds, so that no call is in flight when the lease expires.
+    public static let duration: Duration = .seconds(30)
+
+    /// The condition for taking a lease.
+    public enum Condition: Sendable {
+        /// The store knows the device, and this user owns it.
+        case owned(by: UserName)
+        /// The ID is free, or the user owns it, or its device has one of the handles. For a free ID the installation is
+        /// stored, unless the user has ``Installation/maxPerUser`` already. Installations with one of the handles do
+        /// not count, because they are about to be replaced.
+        case claimed(by: Installation, handles: [String])
+        /// The store knows the device, and it has one of the handles.
+        case holding([String])
+        /// The store does not know the device.
+        case absent
+        /// Any state; used to bring the hub to it.
+        case any
+    }
+
+    /// The result of a request for a lease.
+    public enum Outcome: Sendable, Hashable {
+        /// The lease was taken.
+        case leased(DeviceLease)
+        /// Another request is changing the device.
+        case busy
+        /// The condition is not met.
+        case refused
+        /// The user has ``Installation/maxPerUser`` installations already.
+        case tooMany
+    }
+
+    /// The change of the store when a lease ends.
+    public enum Change: Sendable {
+        /// The device stays as it is.
+        case keep
+        /// The device is removed.
+        case remove
+        /// The installation replaces the one with its ID. `handles` are the spellings of its handle.
+        case saveInstallation(Installation, handles: [String])
+        /// The registration replaces the one with its ID. `handles` are the spellings of its handle.
+        case saveRegistration(Registration, handles: [String])
+    }
+
+    /// A device whose lease has expired, so that the hub may differ from the store.
+    public struct Expired: Sendable, Hashable {
+        /// The form of the device.
+        public var kind: Kind
+        /// Its ID.
+        public var id: String
+
+        /// Makes a device.
+        public init(kind: Kind, id: String) {
+            self.kind = kind
+            self.id = id
+        }
+    }
+}

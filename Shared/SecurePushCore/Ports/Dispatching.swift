@@ -1,0 +1,135 @@
+/// The store as the dispatcher uses it: it claims notifications and records the results.
+public protocol DispatchStore: Sendable {
+    /// Claims notifications in one statement: increments the attempt of each, stores the time, and returns its plan. An
+    /// accepted notification becomes queued; any other status stays. An unknown ID is absent from the answer, and an ID
+    /// that is given twice is claimed once.
+    ///
+    /// A row that this program cannot read is reported by its ID. It does not keep other rows from being claimed.
+    ///
+    /// - Throws: ``StorageError`` if the statement as a whole failed. Repeating it increments the attempts again, so
+    ///   repeat it only if ``StorageError/isRetriable``.
+    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims
+
+    /// Removes notifications with unreadable rows from the outbox, after a dead letter was published for each.
+    /// Otherwise their IDs would be published and dead-lettered again and again. The rows stay unchanged.
+    func abandon(_ ids: [NotificationID]) async throws
+
+    /// Stores outcomes in one statement, each only if its attempt is still the newest. Also changes the outbox: the
+    /// entry of a final outcome (``DispatchOutcome/isFinal``) is removed. The entry of a notification that is to be
+    /// tried again counts as published and is due ``OutboxPolicy/redelivery`` after the next try.
+    ///
+    /// - Returns: the notifications that were claimed again in the meantime. The later claim owns what follows.
+    @discardableResult
+    func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID>
+}
+
+/// Receives deliveries from the broker.
+public protocol DispatchConsumer: Sendable {
+    /// All deliveries that have arrived, at most `limit`. Waits while there is none.
+    ///
+    /// - Returns: `nil` after the consumer is drained: it was cancelled for shutdown and holds no more deliveries.
+    func next(limit: Int) async -> [DispatchDelivery]?
+
+    /// Acknowledges deliveries whose outcome is stored. Returns at once; acknowledgements are sent in groups.
+    ///
+    /// A delivery that could not be read (``DispatchDelivery/message`` is `nil`) is moved to the dead-letter queue
+    /// unchanged, with the reason, before it is acknowledged.
+    func acknowledge(_ deliveries: [DispatchDelivery])
+
+    /// Returns deliveries to the queue for another consumer, while draining and while the store is down.
+    func requeue(_ deliveries: [DispatchDelivery])
+
+    /// Whether deliveries can arrive now.
+    var isConnected: Bool { get }
+}
+
+/// Publishes to the broker.
+public protocol DispatchPublisher: Sendable {
+    /// Publishes messages together, each to its own route, and waits for the broker's answer to each.
+    ///
+    /// - Returns: one result per message, in the same order: success after the broker has confirmed the message, or the
+    ///   reason why not. A message that failed may still have been queued.
+    func publish(
+        _ messages: [(message: DispatchMessage, route: DispatchRoute)]
+    ) async -> [Result<Void, MessagingError>]
+
+    /// Whether a publish can be expected to succeed now.
+    var isConnected: Bool { get }
+}
+
+extension DispatchPublisher {
+    /// Publishes messages to one route.
+    ///
+    /// - Returns: as ``publish(_:)``.
+    public func publish(
+        _ messages: [DispatchMessage], to route: DispatchRoute
+    ) async -> [Result<Void, MessagingError>] {
+        await publish(messages.map { (message: $0, route: route) })
+    }
+}
+
+/// Measures the dispatch queue.
+public protocol DispatchGauge: Sendable {
+    /// The number of messages in the dispatch queue that no dispatcher has received yet; `nil` if the broker cannot be
+    /// asked now.
+    func readyDispatches() async -> Int?
+}
+
+/// The dead-letter queue, as an operator works through it.
+///
+/// Dead letters are received one after another and held: no other consumer gets them, and they stay in the broker.
+/// After the queue is closed, those that were not removed are back in their place.
+public protocol DeadLetterQueue: Sendable {
+    /// The number of dead letters in the queue, without those that are held.
+    func count() async throws -> Int
+
+    /// Receives and holds the next dead letter; `nil` if there is none left.
+    func next() async throws -> DeadLetter?
+
+    /// Removes a dead letter that is held.
+    func remove(_ letter: DeadLetter) async throws
+
+    /// Removes all dead letters that nobody holds, and returns how many there were.
+    func purge() async throws -> Int
+
+    /// Requeues the dead letters that are held, and ends the connection.
+    func close() async
+}
+
+/// A message of the dead-letter queue that is held for an operator.
+public struct DeadLetter: Sendable, Hashable {
+    /// The broker's number of the delivery on the connection that holds it.
+    public var tag: UInt64
+    /// The message; `nil` if it cannot be read because its body is not the ID of a notification.
+    public var message: DispatchMessage?
+    /// Why it was dead-lettered; never anything of a payload.
+    public var reason: String
+    /// The length of its body in bytes. Nothing else may be shown of an unreadable message.
+    public var byteCount: Int
+
+    /// Makes a dead letter.
+    public init(tag: UInt64, message: DispatchMessage?, reason: String, byteCount: Int) {
+        self.tag = tag
+        self.message = message
+        self.reason = reason
+        self.byteCount = byteCount
+    }
+}
+
+/// The store as an operator uses it for the notifications in the dead-letter queue.
+public protocol DeadLetterStore: Sendable {
+    /// The records of notifications of any sender. An unknown ID is absent.
+    func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord]
+
+    /// Makes dead platforms pending again, as ``NotificationRecord/reopening(_:now:)`` decides: the notification
+    /// becomes queued, its attempt is incremented so that an earlier outcome cannot overwrite it, and the outbox gets a
+    /// published entry that is due ``OutboxPolicy/redelivery`` after `now`.
+    ///
+    /// Call it before the message is published. Repeating it is harmless.
+    ///
+    /// - Parameter letters: the platforms that each notification's dead letter names; empty if it names none.
+    /// - Returns: the decision for each; an unknown ID is absent.
+    func reopen(
+        _ letters: [NotificationID: [Platform]], now: Timestamp
+    ) async throws -> [NotificationID: ReplayDecision]
+}

@@ -1,0 +1,117 @@
+/// Sends native notifications through the hub.
+public protocol PushGateway: Sendable {
+    /// Sends one notification and calls back exactly once, on any thread, within the gateway's deadline.
+    ///
+    /// This is a callback and not `async` because three sends per notification are the hottest path, and a task per
+    /// send costs more than the send. The callback must not block. A gateway never retries; the dispatcher does.
+    func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void)
+
+    /// Begins to stop, and returns at once. Later sends are answered with ``SendOutcome/notSent(reason:)``. Every
+    /// request in flight is answered at its own deadline or after `duration`, whichever comes first. Calling it again
+    /// has an effect only if the duration ends earlier.
+    func stop(within duration: Duration)
+}
+
+/// Registers devices with the hub.
+public protocol RegistrationGateway: Sendable {
+    /// Asks the hub for a new registration ID.
+    func createRegistrationID() async throws -> String
+
+    /// Creates or overwrites a registration with exactly these tags.
+    ///
+    /// - Throws: ``PushGatewayError``; with the code `gone` if the hub has dropped that ID.
+    func putRegistration(_ id: String, platform: RegistrationPlatform, handle: String, tags: [String]) async throws
+
+    /// All registrations with a handle, with those that represent installations.
+    func registrations(handle: String) async throws -> [HubRegistration]
+
+    /// Deletes a registration. It is not an error if there is none.
+    func deleteRegistration(_ id: String) async throws
+}
+
+/// Keeps the installations of devices in the hub.
+public protocol InstallationGateway: Sendable {
+    /// Creates or overwrites an installation.
+    ///
+    /// - Parameter document: JSON in the hub's own form.
+    /// - Throws: ``PushGatewayError``.
+    func putInstallation(_ id: String, document: [UInt8]) async throws
+
+    /// Deletes an installation. It is not an error if there is none.
+    func deleteInstallation(_ id: String) async throws
+}
+
+/// One native notification for the hub: the format, the tag of the recipient, and a body that carries only the ID.
+public struct HubNotification: Sendable, Hashable {
+    /// The hub's format.
+    public var platform: Platform
+    /// The encoded tag of the recipient; see ``UserName/tag``.
+    public var tag: String
+    /// The value of `Content-Type`.
+    public var contentType: String
+    /// Further headers (`apns-push-type`, `X-WNS-Type`, …).
+    public var headers: [Header]
+    /// The native payload.
+    public var body: String
+
+    /// A header.
+    public struct Header: Sendable, Hashable {
+        /// Its name.
+        public var name: String
+        /// Its value.
+        public var value: String
+
+        /// Makes a header.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Makes a notification.
+    public init(platform: Platform, tag: String, contentType: String, headers: [Header], body: String) {
+        self.platform = platform
+        self.tag = tag
+        self.contentType = contentType
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// The result of one send, classified by what to do next.
+public enum SendOutcome: Sendable, Hashable {
+    /// 201 or 200: the hub has queued it. Only the Standard tier returns an ID.
+    case sent(hubMessageID: String?)
+    /// 429, or 403 with `Retry-After`: too many requests. The notification itself is fine.
+    case throttled(retryAfter: Duration?)
+    /// 408 or 5xx: the hub has not accepted it. Try again.
+    case unavailable(reason: String, retryAfter: Duration?)
+    /// Nothing of the request left this process: there was no connection, none was free in time, or the sender stops.
+    /// The hub has certainly not accepted it. The notification itself is fine.
+    case notSent(reason: String)
+    /// The request was written and there was no answer. The hub may have queued it. Try again and record this.
+    case unanswered(reason: String)
+    /// 400, 413 and similar: the same request would fail again. Without a status the request was never written, because
+    /// it could not be valid.
+    case rejected(reason: String, status: Int? = nil)
+    /// 401, or 403 without `Retry-After`: the hub does not accept our credentials.
+    case unauthorized(reason: String)
+    /// 404: the endpoint has no hub of this name. The notification itself is fine.
+    case hubNotFound(reason: String)
+}
+
+extension SendOutcome {
+    /// The name in metrics and logs.
+    public var label: String {
+        switch self {
+        case .sent: "sent"
+        case .throttled: "throttled"
+        case .unavailable: "unavailable"
+        case .notSent: "not_sent"
+        case .unanswered: "unanswered"
+        case .rejected: "rejected"
+        case .unauthorized: "unauthorized"
+        case .hubNotFound: "hub_not_found"
+        }
+    }
+}

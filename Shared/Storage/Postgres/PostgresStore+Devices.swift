@@ -1,0 +1,153 @@
+import Postgres
+import SecurePushCore
+
+extension PostgresStore: InstallationStore {
+    func installation(_ id: String) async throws -> Installation? {
+        var parameters = PostgresParameters()
+        parameters.append(id)
+        return try await installations(.installation, parameters).first
+    }
+
+    func installations(handle: String) async throws -> [Installation] {
+        var parameters = PostgresParameters()
+        parameters.append(handle)
+        return try await installations(.installationsOfHandle, parameters)
+    }
+
+    func installations(after id: String?, limit: Int) async throws -> [Installation] {
+        var parameters = PostgresParameters()
+        parameters.append(id ?? "")
+        parameters.append(Int64(max(limit, 0)))
+        return try await installations(.installationsAfter, parameters)
+    }
+
+    private func installations(
+        _ statement: PostgresStatement, _ parameters: PostgresParameters
+    ) async throws -> [Installation] {
+        let result = try await query(statement, parameters)
+        return try decoding { try result.map(Installation.init) }
+    }
+}
+
+extension PostgresStatement {
+    private static let installationColumns = "id, owner, platform, handle, document, updated_at"
+
+    fileprivate static let installation = PostgresStatement(
+        #"SELECT \#(installationColumns) FROM installations WHERE lower(id) = lower($1::text COLLATE "C")"#)
+
+    fileprivate static let installationsOfHandle = PostgresStatement(
+        "SELECT \(installationColumns) FROM installations WHERE handle = $1")
+
+    /// Every ID comes behind the empty text, for none is empty.
+    fileprivate static let installationsAfter = PostgresStatement(
+        "SELECT \(installationColumns) FROM installations WHERE id > $1 ORDER BY id LIMIT $2")
+}
+
+extension Installation {
+    /// A row of the columns above.
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
+            id: try row.decode(0), owner: try row.userName(1),
+            platform: Platform(rawValue: try row.decode(2)), handle: try row.decode(3),
+            document: try row.decode(4), updatedAt: try row.timestamp(5))
+    }
+}
+
+extension PostgresStore: RegistrationStore {
+    func registration(_ id: String, owner: UserName) async throws -> Registration? {
+        var parameters = PostgresParameters()
+        parameters.append(id)
+        parameters.append(owner.text)
+        let result = try await query(.registration, parameters)
+        return try decoding { try result.first.map(Registration.init) }
+    }
+
+    func registration(_ id: String) async throws -> Registration? {
+        var parameters = PostgresParameters()
+        parameters.append(id)
+        let result = try await query(.registrationOfAnyone, parameters)
+        return try decoding { try result.first.map(Registration.init) }
+    }
+
+    func registrations(handle: String) async throws -> [Registration] {
+        var parameters = PostgresParameters()
+        parameters.append(handle)
+        let result = try await query(.registrationsOfHandle, parameters)
+        return try decoding { try result.map(Registration.init) }
+    }
+
+    func registrations(after id: String?, limit: Int) async throws -> [Registration] {
+        var parameters = PostgresParameters()
+        parameters.append(id ?? "")
+        parameters.append(Int64(max(limit, 0)))
+        let result = try await query(.registrationsAfter, parameters)
+        return try decoding { try result.map(Registration.init) }
+    }
+}
+
+extension PostgresStatement {
+    private static let registrationColumns = "id, owner, platform, handle, updated_at, tags"
+
+    private static let byID = #"SELECT \#(registrationColumns) FROM registrations WHERE lower(id) = lower($1::text COLLATE "C")"#
+
+    fileprivate static let registrationOfAnyone = PostgresStatement(byID)
+
+    fileprivate static let registration = PostgresStatement("\(byID) AND owner = $2")
+
+    fileprivate static let registrationsOfHandle = PostgresStatement(
+        "SELECT \(registrationColumns) FROM registrations WHERE handle = $1")
+
+    /// Every ID comes behind the empty text, for none is empty.
+    fileprivate static let registrationsAfter = PostgresStatement(
+        "SELECT \(registrationColumns) FROM registrations WHERE id > $1 ORDER BY id LIMIT $2")
+}
+
+extension Registration {
+    /// A row of the columns above.
+    fileprivate init(_ row: PostgresRow) throws {
+        let platform = try row.decodeIfPresent(2, as: String.self)
+        self.init(
+            id: try row.decode(0), owner: try row.userName(1),
+            platform: platform.flatMap(RegistrationPlatform.init(rawValue:)), handle: try row.decodeIfPresent(3),
+            tags: try TagsCoding.decode(row.decode(5)), updatedAt: try row.timestamp(4))
+    }
+}
+
+extension PostgresStore: RegisteredPlatforms {
+    func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>] {
+        if users.isEmpty { return [:] }
+        let users = Array(Set(users))
+        var parameters = PostgresParameters(capacity: users.count * 32 + 32)
+        parameters.append(users) { $0.text }
+        let result = try await query(.platforms, parameters)
+        return try decoding {
+            var platforms: [UserName: Set<Platform>] = [:]
+            for row in result {
+                let user = users[Int(try row.decode(0, as: Int64.self)) - 1]
+                let name = try row.decode(1, as: String.self)
+                if try row.decode(2, as: Bool.self) {
+                    // A name that a later version wrote says nothing to this one.
+                    guard let platform = RegistrationPlatform(rawValue: name) else { continue }
+                    platforms[user, default: []].insert(platform.platform)
+                } else {
+                    platforms[user, default: []].insert(Platform(rawValue: name))
+                }
+            }
+            return platforms
+        }
+    }
+}
+
+extension PostgresStatement {
+    /// Both indexes hold the platform, so that no row is read for it.
+    fileprivate static let platforms = PostgresStatement(
+        """
+        SELECT asked.position, registrations.platform, true
+        FROM unnest($1::text[]) WITH ORDINALITY AS asked (owner, position)
+        JOIN registrations ON registrations.owner = asked.owner COLLATE "C" AND registrations.platform IS NOT NULL
+        UNION ALL
+        SELECT asked.position, installations.platform, false
+        FROM unnest($1::text[]) WITH ORDINALITY AS asked (owner, position)
+        JOIN installations ON installations.owner = asked.owner COLLATE "C"
+        """)
+}

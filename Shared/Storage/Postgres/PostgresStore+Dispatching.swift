@@ -1,0 +1,204 @@
+import Postgres
+import SecurePushCore
+
+extension PostgresStore: DispatchStore {
+    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        if ids.isEmpty { return DispatchClaims() }
+        var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
+        parameters.append(ids.sorted()) { PostgresUUID($0) }
+        parameters.append(now.milliseconds)
+        let result = try await query(.claim, parameters)
+        return try decoding {
+            var claims = DispatchClaims()
+            claims.plans.reserveCapacity(result.count)
+            for row in result {
+                let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
+                // The claim of all is committed: a row that cannot be read must not keep the others from being sent.
+                do {
+                    claims.plans[id] = try DispatchPlan(id, row)
+                } catch {
+                    claims.unreadable[id] = StorageError.unreadableRow(error)
+                }
+            }
+            return claims
+        }
+    }
+
+    func abandon(_ ids: [NotificationID]) async throws {
+        if ids.isEmpty { return }
+        var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
+        parameters.append(ids.sorted()) { PostgresUUID($0) }
+        _ = try await query(.abandon, parameters)
+    }
+
+    func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
+        if outcomes.isEmpty { return [] }
+        let outcomes = outcomes.sorted { $0.id < $1.id }
+        var parameters = PostgresParameters(capacity: outcomes.count * 256 + 128)
+        parameters.append(outcomes) { PostgresUUID($0.id) }
+        parameters.append(outcomes) { Int32(clamping: $0.attempt) }
+        parameters.append(outcomes) { Int16($0.status.rawValue) }
+        parameters.append(outcomes) { DeliveriesCoding.encode($0.deliveries) }
+        parameters.append(outcomes) { $0.republishAt?.milliseconds }
+        let result = try await query(.record, parameters)
+        return try decoding {
+            Set(try result.map { NotificationID(try $0.decode(0, as: PostgresUUID.self)) })
+        }
+    }
+}
+
+extension PostgresStatement {
+    /// An attempt is on record before the hub is called. A status that was reached is not taken back by a redelivery.
+    /// Claims without an outcome are those since the attempt that was recorded last; a row of the version before does
+    /// not say which that was, and is taken to have recorded all of them if it has an outcome at all.
+    ///
+    /// The numbers are kept from overflowing: an error of one row would fail the claim of all.
+    fileprivate static let claim = PostgresStatement(
+        """
+        UPDATE notifications AS n
+        SET attempt = least(n.attempt, 2147483646) + 1, claimed_at = $2,
+            status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
+        FROM unnest($1::uuid[]) AS claimed (id) WHERE n.id = claimed.id
+        RETURNING n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
+            n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
+            n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1"))
+        """)
+
+    fileprivate static let abandon = PostgresStatement(
+        "DELETE FROM outbox WHERE notification_id = ANY ($1::uuid[])")
+
+    /// The attempt that was recorded last of a row `n`.
+    ///
+    /// - Parameter newest: the newest that may have been.
+    static func recordedAttempt(_ newest: String) -> String {
+        "coalesce(n.recorded_attempt, CASE WHEN n.deliveries IS NULL THEN 0 ELSE \(newest) END)"
+    }
+
+    /// The attempt fences: where a later claim was made, this outcome is not the newest. Order of the locks as in all
+    /// statements: the notification, its outbox entry.
+    fileprivate static let record = PostgresStatement(
+        """
+        WITH recorded AS (
+            UPDATE notifications AS n
+            SET status = outcome.status, deliveries = outcome.deliveries, recorded_attempt = outcome.attempt
+            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[])
+                AS outcome (id, attempt, status, deliveries, republish_at)
+            WHERE n.id = outcome.id AND n.attempt = outcome.attempt
+            RETURNING n.id, n.status, n.traceparent, outcome.republish_at
+        ), settled AS (
+            DELETE FROM outbox USING recorded
+            WHERE notification_id = recorded.id AND recorded.status > 1 AND recorded.republish_at IS NULL
+        ), open AS (
+            SELECT id, republish_at, traceparent FROM recorded WHERE republish_at IS NOT NULL
+        ), published AS (
+            \(publishedOfOpen)
+        )
+        SELECT id FROM unnest($1::uuid[]) AS outcome (id) EXCEPT SELECT id FROM recorded
+        """)
+}
+
+extension DispatchPlan {
+    /// A row of ``PostgresStatement/claim``.
+    fileprivate init(_ id: NotificationID, _ row: PostgresRow) throws {
+        guard let presentation = Presentation(code: try row.decode(2)) else { throw unreadable("presentation") }
+        let title = try row.decodeIfPresent(3, as: String.self)
+        let body = try row.decodeIfPresent(4, as: String.self)
+        self.init(
+            id: id, recipient: try row.userName(1), presentation: presentation,
+            alert: title == nil && body == nil ? nil : AlertText(title: title, body: body),
+            platforms: try row.decodeIfPresent(5, as: String.self).map(Platform.platforms(list:)),
+            expiresAt: try Timestamp(stored: try row.decode(6), column: "expires_at"), expiryBoundsPush: try row.decode(13),
+            collapseKey: try row.decodeIfPresent(7),
+            priority: try row.decodeIfPresent(8, as: Int16.self).flatMap(Priority.init(code:)),
+            traceparent: try row.decodeIfPresent(9), isRevoked: try row.decode(10),
+            attempt: Int(try row.decode(11, as: Int32.self)),
+            unrecordedClaims: Int(min(max(0, try row.decode(14, as: Int64.self)), Int64(Int32.max))),
+            deliveries: try row.decodeIfPresent(12, as: String.self).map(DeliveriesCoding.decode) ?? [])
+    }
+}
+
+extension PostgresStore: DeadLetterStore {
+    func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
+        let records = try await dispatchRows(ids).compactMap { try? $0.value.get().record }
+        return Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    func reopen(
+        _ letters: [NotificationID: [Platform]], now: Timestamp
+    ) async throws -> [NotificationID: ReplayDecision] {
+        try await reopen(Array(letters.keys), now: now) { $0.reopening(letters[$0.id] ?? [], now: now) }
+    }
+
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
+        // Whose it is never changes.
+        guard try await record(id, sender: sender) != nil else { return nil }
+        return try await reopen([id], now: now) { $0.resending(now: now) }[id]
+    }
+
+    private func reopen(
+        _ ids: [NotificationID], now: Timestamp,
+        deciding decide: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery])
+    ) async throws -> [NotificationID: ReplayDecision] {
+        try await NotificationReplay.run(ids, decide: decide) { ids in
+            try await dispatchRows(ids)
+        } write: { changes in
+            let changes = changes.sorted { $0.id < $1.id }
+            var parameters = PostgresParameters(capacity: changes.count * 512 + 128)
+            parameters.append(changes) { PostgresUUID($0.id) }
+            parameters.append(changes) { Int32(clamping: $0.attempt) }
+            parameters.append(changes) { $0.old }
+            parameters.append(changes) { $0.new }
+            parameters.append((now + OutboxPolicy.redelivery).milliseconds)
+            let result = try await query(.reopen, parameters)
+            return try decoding {
+                Set(try result.map { NotificationID(try $0.decode(0, as: PostgresUUID.self)) })
+            }
+        }
+    }
+
+    private func dispatchRows(_ ids: [NotificationID]) async throws -> NotificationReplay.Rows {
+        if ids.isEmpty { return [:] }
+        var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
+        parameters.append(ids) { PostgresUUID($0) }
+        let result = try await query(.dispatchRows, parameters)
+        return try decoding {
+            var rows: NotificationReplay.Rows = [:]
+            for row in result {
+                let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
+                do {
+                    rows[id] = .success(
+                        NotificationReplay.Row(
+                            record: try NotificationRecord(row), attempt: Int(try row.decode(10, as: Int32.self)),
+                            deliveries: try row.decodeIfPresent(6, as: String.self)))
+                } catch {
+                    rows[id] = .failure(StorageError.unreadableRow(error))
+                }
+            }
+            return rows
+        }
+    }
+}
+
+extension PostgresStatement {
+    fileprivate static let dispatchRows = PostgresStatement(
+        "SELECT \(recordColumns), attempt FROM notifications WHERE id = ANY ($1::uuid[])")
+
+    /// Only where nobody has claimed the notification or stored an outcome since it was read. The attempt is no claim,
+    /// so it counts as recorded.
+    fileprivate static let reopen = PostgresStatement(
+        """
+        WITH reopened AS (
+            UPDATE notifications AS n SET deliveries = change.new, status = 1,
+                attempt = least(n.attempt, 2147483646) + 1,
+                recorded_attempt = \(recordedAttempt("n.attempt")) + 1
+            FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[]) AS change (id, attempt, old, new)
+            WHERE n.id = change.id AND n.attempt = change.attempt AND n.deliveries IS NOT DISTINCT FROM change.old
+            RETURNING n.id, n.traceparent
+        ), open AS (
+            SELECT id, $5::bigint AS republish_at, traceparent FROM reopened
+        ), entry AS (
+            \(publishedOfOpen)
+        )
+        SELECT id FROM reopened
+        """)
+}

@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+import SecurePushCore
+
+extension SQLiteStore: DispatchStore {
+    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        let ids = Array(Set(ids))
+        var claims = DispatchClaims()
+        for (id, output) in zip(ids, try await submit(ids.map { .claim($0, now: now) })) {
+            guard case .claimed(let claim?) = output else { continue }
+            do {
+                claims.plans[id] = try claim.get().dispatchPlan()
+            } catch {
+                claims.unreadable[id] = StorageError(error)
+            }
+        }
+        return claims
+    }
+
+    func abandon(_ ids: [NotificationID]) async throws {
+        _ = try await submit(ids.map { .abandon($0) })
+    }
+
+    func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
+        var fenced: Set<NotificationID> = []
+        for (outcome, output) in zip(outcomes, try await submit(outcomes.map { .record($0) })) {
+            if case .recorded(false) = output { fenced.insert(outcome.id) }
+        }
+        return fenced
+    }
+}
+
+/// A claimed notification: its plan, and its deliveries as they are stored. They are decoded after the commit, because
+/// nobody else waits for that.
+struct SQLiteClaim: Sendable {
+    private var plan: DispatchPlan
+    private var deliveries: String?
+
+    /// Counts up the attempt of a notification and reads its plan; `nil` for an unknown ID.
+    ///
+    /// - Returns: a failure for a row that cannot be read.
+    /// - Throws: what the database refuses; only that undoes the transaction, which others share.
+    static func make(
+        _ id: NotificationID, now: Timestamp, _ db: Database
+    ) throws -> Result<SQLiteClaim, StorageError>? {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE notifications SET attempt = min(attempt, \(Int32.max - 1)) + 1, claimed_at = ?,
+                    status = max(status, \(DispatchStatus.queued.rawValue))
+                WHERE id = ?
+                RETURNING recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key,
+                    priority, traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt
+                """)
+        guard let row = try Row.fetchOne(statement, arguments: [now.milliseconds, id.data]) else { return nil }
+        return Result { try SQLiteClaim(id, row) }.mapError { StorageError($0) }
+    }
+
+    private init(_ id: NotificationID, _ row: Row) throws {
+        let code: Int16 = try row.value(1, column: "presentation")
+        guard let presentation = Presentation(code: code) else { throw Row.unreadable("presentation") }
+        let alert = AlertText(
+            title: try row.valueIfPresent(2, column: "alert_title"),
+            body: try row.valueIfPresent(3, column: "alert_body"))
+        let platforms: String? = try row.valueIfPresent(4, column: "platforms")
+        let priority: String? = try row.valueIfPresent(7, column: "priority")
+        let revokedAt: Int64? = try row.valueIfPresent(9, column: "revoked_at")
+        // Within 32 bits, so that no arithmetic with them overflows.
+        let attempt: Int32 = try row.value(10, column: "attempt")
+        let recorded: Int32? = try row.valueIfPresent(13, column: "recorded_attempt")
+        deliveries = try row.valueIfPresent(11, column: "deliveries")
+        // Not in SQL, as where a row is read: `IS NULL` is wrong in what an UPDATE of a table without row IDs returns
+        // (SQLite 3.40).
+        let newest = recorded.map(Int.init) ?? (deliveries == nil ? 0 : Int(attempt) - 1)
+        plan = DispatchPlan(
+            id: id, recipient: try row.userName(0, column: "recipient"), presentation: presentation,
+            alert: alert == AlertText() ? nil : alert, platforms: platforms.map(Platform.platforms(list:)),
+            expiresAt: try Timestamp(stored: try row.value(5, column: "expires_at"), column: "expires_at"),
+            expiryBoundsPush: try row.value(12, column: "bounds_push"),
+            collapseKey: try row.valueIfPresent(6, column: "collapse_key"),
+            priority: priority.flatMap(Priority.init(rawValue:)),
+            traceparent: try row.valueIfPresent(8, column: "traceparent"), isRevoked: revokedAt != nil,
+            attempt: Int(attempt), unrecordedClaims: max(0, Int(attempt) - 1 - newest))
+    }
+
+    /// The plan with its deliveries.
+    func dispatchPlan() throws -> DispatchPlan {
+        guard let deliveries else { return plan }
+        var plan = plan
+        plan.deliveries = try DeliveriesCoding.decode(deliveries)
+        return plan
+    }
+}
+
+extension SQLiteStore: DeadLetterStore {
+    func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
+        let records = try await dispatchRows(ids).compactMap { try? $0.value.get().record }
+        return Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    func reopen(
+        _ letters: [NotificationID: [Platform]], now: Timestamp
+    ) async throws -> [NotificationID: ReplayDecision] {
+        try await reopen(Array(letters.keys), now: now) { $0.reopening(letters[$0.id] ?? [], now: now) }
+    }
+
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
+        // Whose it is never changes.
+        guard try await record(id, sender: sender) != nil else { return nil }
+        return try await reopen([id], now: now) { $0.resending(now: now) }[id]
+    }
+
+    private func reopen(
+        _ ids: [NotificationID], now: Timestamp,
+        deciding decide: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery])
+    ) async throws -> [NotificationID: ReplayDecision] {
+        try await NotificationReplay.run(ids, decide: decide) { ids in
+            try await dispatchRows(ids)
+        } write: { changes in
+            let outputs = try await submit(changes.map { .reopen($0, now: now) })
+            return Set(outputs.compactMap { if case .reopened(let id?) = $0 { id } else { nil } })
+        }
+    }
+
+    private func dispatchRows(_ ids: [NotificationID]) async throws -> NotificationReplay.Rows {
+        try checkRunning()
+        return try await database.read { db in
+            let statement = try db.cachedStatement(sql: NotificationReplay.Row.select)
+            var rows: NotificationReplay.Rows = [:]
+            for id in Set(ids) {
+                guard let row = try Row.fetchOne(statement, arguments: [id.data]) else { continue }
+                rows[id] = Result {
+                    NotificationReplay.Row(
+                        record: try NotificationRecord(row).withDeliveries(row),
+                        attempt: try row.value(11, column: "attempt"),
+                        deliveries: try row.valueIfPresent(8, column: "deliveries"))
+                }.mapError { StorageError($0) }
+            }
+            return rows
+        }
+    }
+}
+
+extension NotificationReplay.Row {
+    static let select = "SELECT \(NotificationRecord.columns), attempt FROM notifications WHERE id = ?"
+}
+
+extension NotificationReplay.Change {
+    /// - Returns: the ID, where the record was still the one that was read.
+    func execute(now: Timestamp, _ db: Database) throws -> NotificationID? {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE notifications SET deliveries = ?, status = \(DispatchStatus.queued.rawValue),
+                    attempt = min(attempt, \(Int32.max - 1)) + 1,
+                    recorded_attempt = \(SQLiteSchema.recordedAttempt("attempt")) + 1
+                WHERE id = ? AND attempt = ? AND deliveries IS ?
+                """)
+        try statement.execute(arguments: [new, id.data, attempt, old])
+        guard db.changesCount > 0 else { return nil }
+        try SQLiteWrite.enter(id, due: now + OutboxPolicy.redelivery, db)
+        return id
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import GRDB
+import SecurePushCore
+
+extension SQLiteStore: Outbox {
+    func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
+        let lease = SQLiteLease(isPublished: false, limit: limit, due: now, now: now, until: until)
+        return try await execute(lease).entries
+    }
+
+    func leasePublished(
+        limit: Int, due: Timestamp, now: Timestamp, until: Timestamp
+    ) async throws -> PublishedLease {
+        try await execute(SQLiteLease(isPublished: true, limit: limit, due: due, now: now, until: until))
+    }
+
+    private func execute(_ lease: SQLiteLease) async throws -> PublishedLease {
+        guard case .leased(let result)? = try await submit([.lease(lease)]).first else { return PublishedLease() }
+        return result
+    }
+
+    func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
+        _ = try await submit(ids.map { .confirm($0, until: until) })
+    }
+
+    /// Cheap however much waits: the count ends at 100,000, and the oldest is looked for among the first 10,000 by ID
+    /// and, where none of those is due, among the first 10,000 that fell due.
+    func backlog(now: Timestamp) async throws -> OutboxBacklog {
+        try checkRunning()
+        return try await database.read { db in
+            let count = try Int.fetchOne(db.cachedStatement(sql: OutboxBacklog.bounded)) ?? 0
+            for sql in [OutboxBacklog.oldestOfFirst, OutboxBacklog.oldestOfDue] {
+                let oldest = try db.cachedStatement(sql: sql)
+                guard let row = try Row.fetchOne(oldest, arguments: [now.milliseconds]) else { continue }
+                if !row.hasNull(atIndex: 0) {
+                    return OutboxBacklog(count: count, oldest: try row.notificationID(0).timestamp)
+                }
+            }
+            return OutboxBacklog(count: count, oldest: nil)
+        }
+    }
+}
+
+extension OutboxBacklog {
+    static let bounded =
+        "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE due_at < \(SQLiteSchema.never) LIMIT 100000)"
+
+    static let oldestOfFirst = """
+        SELECT min(notification_id) FROM (
+            SELECT notification_id, due_at FROM outbox ORDER BY notification_id LIMIT 10000
+        ) WHERE due_at <= ?
+        """
+
+    static let oldestOfDue = """
+        SELECT min(notification_id) FROM (
+            SELECT notification_id FROM outbox WHERE due_at <= ? ORDER BY due_at LIMIT 10000
+        )
+        """
+}
+
+/// A look at the outbox's entries that are due. The transaction holds the writer's lock, so no other leases the same.
+struct SQLiteLease: Sendable {
+    var isPublished: Bool
+    var limit: Int
+    var due: Timestamp
+    var now: Timestamp
+    var until: Timestamp
+
+    func execute(_ db: Database) throws -> PublishedLease {
+        let sql = isPublished ? Self.published : Self.unpublished
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: sql), arguments: [due.milliseconds, max(limit, 0)])
+        var lease = PublishedLease(examined: rows.count)
+        for row in rows {
+            let entry = OutboxEntry(id: try row.notificationID(0), traceparent: row[1])
+            let status: Int? = row[2]
+            guard let status, status <= DispatchStatus.queued.rawValue else {
+                try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?")
+                    .execute(arguments: [entry.id.data])
+                continue
+            }
+            if let end = OutboxPolicy.end(ofClaimAt: row.timestamp(3), now: now) {
+                try publish(entry.id, until: end, db)
+            } else if isPublished {
+                try publish(entry.id, until: until, db)
+                lease.entries.append(entry)
+            } else {
+                try db.cachedStatement(sql: "UPDATE outbox SET due_at = ? WHERE notification_id = ?")
+                    .execute(arguments: [until.milliseconds, entry.id.data])
+                lease.entries.append(entry)
+            }
+        }
+        return lease
+    }
+
+    private func publish(_ id: NotificationID, until: Timestamp, _ db: Database) throws {
+        try db.cachedStatement(sql: Self.publish).execute(arguments: [until.milliseconds, id.data])
+    }
+
+    static let publish =
+        "UPDATE outbox SET due_at = \(SQLiteSchema.never), republish_at = ? WHERE notification_id = ?"
+
+    static let unpublished = select(by: "due_at")
+    static let published = select(by: "republish_at")
+
+    /// The notification is absent where an earlier version's purge left the entry.
+    private static func select(by due: String) -> String {
+        """
+        SELECT outbox.notification_id, outbox.traceparent, notifications.status, notifications.claimed_at
+        FROM outbox LEFT JOIN notifications ON notifications.id = outbox.notification_id
+        WHERE outbox.\(due) <= ? ORDER BY outbox.\(due), outbox.notification_id LIMIT ?
+        """
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import SecurePushCore
+
+/// The text in which the stores keep a notification's deliveries: a JSON array of small objects, such as
+/// `[{"p":"apple","s":"sent","n":1,"t":1790000000000}]`.
+///
+/// `p` platform, `s` state, `n` attempts, `u` those of them without an answer, `m` the hub's message ID, `e` the last
+/// error, `t` the time of the last change in milliseconds; what is `nil` is left out, and members that are unknown are
+/// passed over. Written by hand because every dispatched notification pays for it; read by `JSONDecoder` because only
+/// redelivered ones do.
+enum DeliveriesCoding {
+    private struct Object: Decodable {
+        let p: String
+        let s: String
+        let n: Int
+        let u: Int?
+        let m: String?
+        let e: String?
+        let t: Int64
+    }
+
+    static func encode(_ deliveries: [Delivery]) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16 + deliveries.count * 160)
+        bytes.append(UInt8(ascii: "["))
+        for (position, delivery) in deliveries.enumerated() {
+            bytes.append(contentsOf: (position == 0 ? "{" : ",{").utf8)
+            append(delivery, to: &bytes)
+            bytes.append(UInt8(ascii: "}"))
+        }
+        bytes.append(UInt8(ascii: "]"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Throws: ``StorageError`` with code `failed` for a text that this program did not write.
+    static func decode(_ text: String) throws(StorageError) -> [Delivery] {
+        guard let objects = try? JSONDecoder().decode([Object].self, from: Data(text.utf8)) else {
+            throw StorageError(.failed, "A notification's deliveries cannot be read.")
+        }
+        var deliveries: [Delivery] = []
+        for object in objects {
+            guard let state = DeliveryState(rawValue: object.s) else {
+                throw StorageError(.failed, "A notification's deliveries hold an unknown state.")
+            }
+            let unanswered = object.u ?? 0
+            guard countRange.contains(object.n), countRange.contains(unanswered) else {
+                throw StorageError(.failed, "A notification's deliveries hold a number of attempts out of range.")
+            }
+            deliveries.append(
+                Delivery(
+                    platform: Platform(rawValue: object.p), state: state, attempts: object.n, unanswered: unanswered,
+                    hubMessageID: object.m, error: object.e,
+                    updatedAt: try Timestamp(stored: object.t, column: "deliveries")))
+        }
+        return deliveries
+    }
+
+    /// What attempts are counted in: more than any dispatcher makes, and far from where adding to it overflows.
+    private static let countRange = 0...Int(Int32.max)
+
+    private static func append(_ delivery: Delivery, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: #""p":"#.utf8)
+        JSONText.append(delivery.platform.rawValue, to: &bytes)
+        bytes.append(contentsOf: #","s":"#.utf8)
+        JSONText.append(delivery.state.rawValue, to: &bytes)
+        bytes.append(contentsOf: #","n":"#.utf8)
+        appendNumber(delivery.attempts, to: &bytes)
+        if delivery.unanswered > 0 {
+            bytes.append(contentsOf: #","u":"#.utf8)
+            appendNumber(delivery.unanswered, to: &bytes)
+        }
+        for (key, value) in [("m", delivery.hubMessageID), ("e", delivery.error)] {
+            guard let value else { continue }
+            bytes.append(contentsOf: #",""#.utf8)
+            bytes.append(contentsOf: key.utf8)
+            bytes.append(contentsOf: #"":"#.utf8)
+            JSONText.append(value, to: &bytes)
+        }
+        bytes.append(contentsOf: #","t":"#.utf8)
+        appendNumber(delivery.updatedAt.milliseconds, to: &bytes)
+    }
+
+    private static func appendNumber(_ number: some BinaryInteger, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: String(number).utf8)
+    }
+}
+
+extension Timestamp {
+    /// The years 1970 to 9999, which RFC 3339 can write and arithmetic with configured durations cannot overflow.
+    private static let storedRange: ClosedRange<Int64> = 0...253_402_300_799_999
+
+    /// Reads a time that a store keeps.
+    ///
+    /// - Throws: ``StorageError`` with code `failed` for a number that this program did not write.
+    init(stored milliseconds: Int64, column: String) throws(StorageError) {
+        guard Self.storedRange.contains(milliseconds) else {
+            throw StorageError(.failed, "The column \(column) holds a time that cannot be read.")
+        }
+        self.init(milliseconds: milliseconds)
+    }
+}
+
+extension Platform {
+    /// The text in which the stores keep platforms: their names, separated by commas.
+    static func list(_ platforms: [Platform]) -> String { platforms.map(\.rawValue).joined(separator: ",") }
+
+    /// The platforms of such a text.
+    static func platforms(list: String) -> [Platform] {
+        list.split(separator: ",").map { Platform(rawValue: String($0)) }
+    }
+}
+
+/// The text in which a store keeps a registration's tags: a JSON array of strings, in their order.
+enum TagsCoding {
+    static func encode(_ tags: [String]) -> String {
+        var bytes = [UInt8(ascii: "[")]
+        for (position, tag) in tags.enumerated() {
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSONText.append(tag, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "]"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Throws: ``StorageError`` with code `failed` for a text that this program did not write.
+    static func decode(_ text: String) throws(StorageError) -> [String] {
+        guard let tags = try? JSONDecoder().decode([String].self, from: Data(text.utf8)) else {
+            throw StorageError(.failed, "A registration's tags cannot be read.")
+        }
+        return tags
+    }
+}

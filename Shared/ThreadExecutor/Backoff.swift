@@ -1,0 +1,20 @@
+/// The waits between attempts to connect: full jitter, a random time up to a bound that doubles with each failure, so
+/// that many processes do not come back in step.
+public struct Backoff: Sendable {
+    private static let minBound = Duration.milliseconds(100)
+    private static let maxBound = Duration.seconds(5)
+    private var failures = 0
+
+    /// A backoff before the first failure.
+    public init() {}
+
+    /// Begins again with the shortest waits: an attempt succeeded.
+    public mutating func reset() { failures = 0 }
+
+    /// The time to wait before the next attempt: at least 50 ms, so that no failure makes a tight loop; at most 5 s.
+    public mutating func next() -> Duration {
+        let bound = min(Backoff.maxBound, Backoff.minBound * (1 << min(failures, 16)))
+        failures += 1
+        return max(Backoff.minBound / 2, bound * Double.random(in: 0...1))
+    }
+}

@@ -1,0 +1,141 @@
+import ArgumentParser
+import ChaosChecker
+
+/// What a run is started with.
+struct ChaosOptions: ParsableArguments {
+    enum Database: String, ExpressibleByArgument, CaseIterable, Sendable {
+        case postgres, sqlite
+    }
+
+    @Option(help: "How many notifications are sent.") var count = 2000
+    @Option(help: "The platforms fanned out to, separated by commas.") var platforms = "apple,fcmv1,windows"
+    @Option(help: "How many users there are; each has a device on every platform.") var recipients = 50
+    @Option(help: "Dispatcher processes.") var dispatchers = 2
+    @Option(help: "Ingest processes.") var ingests = 2
+    @Option(help: "The store.") var database = Database.postgres
+    @Option(help: "RabbitMQ nodes: 1, or 3 (scripts/rabbitmq-cluster.sh).") var nodes = 1
+    @Option(help: "What the plan is made from; the same seed gives the same plan.") var seed: UInt64 = 1
+    @Option(help: "Kills by kind.") var kills = Kills(text: "rabbitmq=2,postgres=2,ingest=3,dispatcher=6")
+    @Option(help: "How often the broker's data is deleted.") var wipeBroker = 1
+    @Option(help: "How often the hub answers every send with 429 for a while.") var storms = 2
+    @Option(help: "How often a dispatcher is stopped (SIGSTOP) and goes on later.") var stops = 1
+    @Option(help: "How often a dispatcher is asked to end (SIGTERM).") var terms = 1
+    @Option(help: "How often a dispatcher is asked to end (SIGTERM) while the hub answers nothing.") var silences = 1
+    @Option(help: "Notifications a second; left out, the run lasts as long as its faults need.") var rate: Int?
+    @Option(help: "Requests to ingest at once.") var inFlight = 32
+    @Option(help: "Hub requests at once of one dispatcher (DISPATCH_CONCURRENCY): what a kill can make come twice.")
+    var concurrency = 32
+    @Option(help: "The services' RETRY_DELAYS.") var retryDelays = "1s,2s,4s,8s,15s"
+    @Option(help: "Seconds after which the run is given up; left out, a multiple of its expected length.")
+    var timeLimit: Int?
+    @Option(help: "Where data, logs and the history go; left out, a new temporary folder.") var directory: String?
+    @Option(help: "The folder of rabbitmq.sh and postgres.sh.") var scripts = "scripts"
+    @Option(help: "The folder of the services' executables.") var products = ".build/debug"
+    @Flag(help: "Print the verdict as JSON.") var json = false
+    @Flag(help: "Print the plan and do nothing.") var planOnly = false
+    @Option(help: ArgumentHelp("Judge a history that was kept, and do nothing else.", valueName: "history"))
+    var checkOnly: String?
+
+    var platformNames: [String] { platforms.split(separator: ",").map(String.init) }
+
+    /// What cannot be run, in words.
+    var problem: String? {
+        let known = ["apple", "fcmv1", "windows"]
+        if platformNames.isEmpty || !platformNames.allSatisfy(known.contains) {
+            return "--platforms are of \(known.joined(separator: ","))."
+        }
+        if min(count, dispatchers, ingests, inFlight, concurrency, recipients - 1) < 1 {
+            return "--count, --dispatchers, --ingests, --in-flight and --concurrency are at least 1, --recipients 2."
+        }
+        if let rate, rate < 1 { return "--rate is at least 1." }
+        if nodes != 1 && nodes != 3 { return "--nodes is 1 or 3." }
+        if nodes == 3 && wipeBroker > 0 { return "--wipe-broker needs --nodes 1: the data of three is not deleted." }
+        if kills.counts[.postgres, default: 0] > 0 && database == .sqlite && !kills.isDefault {
+            return "--database sqlite has no server to kill: leave postgres out of --kills."
+        }
+        return nil
+    }
+
+    /// About how long the faults need, in seconds: those of one target come one after another.
+    var seconds: Int {
+        let request = planRequest
+        let broker = 25 * (request.kills[.rabbitmq, default: 0] + wipeBroker)
+        let store = 12 * request.kills[.postgres, default: 0]
+        let ingest = 6 * request.kills[.ingest, default: 0]
+        let dispatcher =
+            7 * (request.kills[.dispatcher, default: 0] + terms) + 2 * request.stopSeconds * stops
+            + 25 * silences
+        let hub = 2 * request.stormSeconds * storms
+        return max(15, broker, store, ingest, dispatcher, hub)
+    }
+
+    /// Notifications a second.
+    var pace: Int { rate ?? max(1, count / seconds) }
+
+    var limit: Int { timeLimit ?? 240 + 5 * max(seconds, count / pace) }
+
+    /// Duplicate sends that are allowed beside 2 % of all. In a short run the requests that are in flight when a
+    /// dispatcher or the database is killed are more than that; in a long one they are not.
+    var allowance: Int {
+        if isLong { return 0 }
+        let request = planRequest
+        let interruptions = request.kills[.dispatcher, default: 0] + stops + terms
+        return (interruptions + request.kills[.postgres, default: 0] * dispatchers) * concurrency
+    }
+
+    private var isLong: Bool { count >= 20_000 }
+
+    var planRequest: FaultPlan.Request {
+        var kills = kills.counts
+        if database == .sqlite { kills[.postgres] = nil }
+        return FaultPlan.Request(
+            seed: seed, kills: kills, wipes: wipeBroker, storms: storms, stops: stops, terms: terms,
+            silences: silences, members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
+            stormSeconds: isLong ? 60 : 5, stopSeconds: isLong ? 60 : 8)
+    }
+
+    /// One line that holds all that is needed to do the same again.
+    var summary: String {
+        let killed = planRequest.kills.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { "\($0.key.rawValue)=\($0.value)" }.joined(separator: ",")
+        return "chaos --seed \(seed) --count \(count) --platforms \(platforms) --recipients \(recipients) "
+            + "--dispatchers \(dispatchers) --ingests \(ingests) --database \(database.rawValue) --nodes \(nodes) "
+            + "--kills \(killed.isEmpty ? "none" : killed) --wipe-broker \(wipeBroker) --storms \(storms) "
+            + "--stops \(stops) --terms \(terms) --silences \(silences) --rate \(pace) --in-flight \(inFlight) "
+            + "--concurrency \(concurrency) --retry-delays \(retryDelays)"
+    }
+}
+
+/// `rabbitmq=10,postgres=10,ingest=10,dispatcher=50`, or `none`.
+struct Kills: ExpressibleByArgument, Sendable, CustomStringConvertible {
+    let counts: [FaultPlan.Target: Int]
+    let description: String
+    let isDefault: Bool
+
+    init(text: String) {
+        counts = Self.read(text) ?? [:]
+        description = text
+        isDefault = true
+    }
+
+    init?(argument: String) {
+        guard let counts = argument == "none" ? [:] : Self.read(argument) else { return nil }
+        self.counts = counts
+        description = argument
+        isDefault = false
+    }
+
+    var defaultValueDescription: String { description }
+
+    private static func read(_ text: String) -> [FaultPlan.Target: Int]? {
+        var counts: [FaultPlan.Target: Int] = [:]
+        for part in text.split(separator: ",") {
+            let words = part.split(separator: "=")
+            guard words.count == 2, let target = FaultPlan.Target(rawValue: String(words[0])), target != .hub,
+                let count = Int(words[1]), count >= 0
+            else { return nil }
+            counts[target] = count
+        }
+        return counts
+    }
+}

@@ -1,0 +1,91 @@
+import ChaosChecker
+import Foundation
+import SecurePushCore
+import StackKit
+import Synchronization
+
+/// One process of a service, which may be killed and started again under the same name and port.
+final class ServiceProcess: Sendable {
+    let name: String
+    let port: Int
+    private let executable: URL
+    private let environment: [String: String]
+    private let folder: RunFolder
+    private let history: HistoryWriter
+    private let state = Mutex(State())
+
+    private struct State {
+        var program: Program?
+        /// Whether its end is expected.
+        var isDown = true
+    }
+
+    init(
+        _ name: String, executable: URL, port: Int, environment: [String: String], folder: RunFolder,
+        history: HistoryWriter
+    ) {
+        self.name = name
+        self.executable = executable
+        self.port = port
+        self.environment = environment.merging(["HTTP_PORT": "\(port)", "LOG_FORMAT": "json"]) { $1 }
+        self.folder = folder
+        self.history = history
+    }
+
+    func start() throws {
+        let program = try Program(
+            executable, environment: environment, output: folder.logs.appending(path: "\(name).log"),
+            folder: folder.secrets)
+        try Data("\(program.id)\n".utf8).write(to: folder.run.appending(path: "\(name).pid"))
+        state.withLock {
+            $0.program = program
+            $0.isDown = false
+        }
+    }
+
+    /// SIGKILL.
+    func kill() async {
+        guard let program = goDown() else { return }
+        program.send(SIGKILL)
+        _ = await program.waitUntilEnd(within: .seconds(10))
+    }
+
+    /// SIGSTOP or SIGCONT.
+    func send(_ signal: Int32) { state.withLock { $0.program }?.send(signal) }
+
+    /// SIGTERM, and SIGKILL when that is not obeyed; the end goes into the history.
+    func terminate() async {
+        guard let program = goDown(), program.isRunning else { return }
+        let begin = ContinuousClock.now
+        program.send(SIGTERM)
+        if !(await program.waitUntilEnd(within: .seconds(20))) {
+            program.send(SIGKILL)
+            _ = await program.waitUntilEnd(within: .seconds(10))
+        }
+        history.write(
+            .exit(
+                .init(
+                    time: HistoryWriter.now, service: name, isAsked: true, code: program.exitCode,
+                    took: (ContinuousClock.now - begin).milliseconds)))
+    }
+
+    /// Starts it again when it ended and nobody had killed it, which goes into the history.
+    func revive() {
+        let dead: Program? = state.withLock { state in
+            guard !state.isDown, let program = state.program, !program.isRunning else { return nil }
+            state.isDown = true
+            return program
+        }
+        guard let dead else { return }
+        history.write(
+            .exit(.init(time: HistoryWriter.now, service: name, isAsked: false, code: dead.exitCode)))
+        try? start()
+    }
+
+    private func goDown() -> Program? {
+        state.withLock { state in
+            state.isDown = true
+            return state.program
+        }
+    }
+}

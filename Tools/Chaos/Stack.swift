@@ -1,0 +1,187 @@
+import ChaosChecker
+import Foundation
+import StackKit
+
+/// The servers and services of a run, all on loopback.
+struct Stack: Sendable {
+    let options: ChaosOptions
+    let folder: RunFolder
+    let secrets: StackSecrets
+    let broker: any Broker
+    let database: PostgresServer
+    let emulator: ServiceProcess
+    let ingests: [ServiceProcess]
+    let dispatchers: [ServiceProcess]
+    let retrievals: [ServiceProcess]
+    let http: LoopbackHTTP
+
+    struct NotStarted: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Starts everything, or nothing.
+    static func start(_ options: ChaosOptions, folder: RunFolder, history: HistoryWriter) async throws -> Stack {
+        let scripts = Scripts(folder: URL(filePath: options.scripts).absoluteURL)
+        if options.nodes == 3, !scripts.has("rabbitmq-cluster.sh") {
+            throw NotStarted(description: "--nodes 3 needs \(options.scripts)/rabbitmq-cluster.sh.")
+        }
+        let secrets = StackSecrets(sender: "chaos")
+        try secrets.write(to: folder.secrets)
+        let services = 2 + options.ingests + options.dispatchers
+        let port = try freePorts(4 + services)
+        let broker: any Broker =
+            options.nodes == 3
+            ? ThreeNodes(scripts: scripts, folder: folder.broker)
+            : SingleNode(server: RabbitMQServer(folder: folder.broker, port: port, scripts: scripts))
+        let database = PostgresServer(folder: folder.postgres, port: port + 3, scripts: scripts)
+        do {
+            try await broker.start()
+            if options.database == .postgres { try await database.start() }
+            let stack = Stack(options, folder, secrets, broker, database, firstPort: port + 4, history)
+            try await stack.startServices()
+            return stack
+        } catch {
+            await Self.endServers(broker, database, options)
+            throw error
+        }
+    }
+
+    private init(
+        _ options: ChaosOptions, _ folder: RunFolder, _ secrets: StackSecrets, _ broker: any Broker,
+        _ database: PostgresServer, firstPort first: Int, _ history: HistoryWriter
+    ) {
+        (self.options, self.folder, self.secrets, self.broker, self.database) =
+            (options, folder, secrets, broker, database)
+        let products = URL(filePath: options.products).absoluteURL
+        let settings = ServiceSettings(
+            options: options, secrets: secrets, brokerURL: broker.url,
+            databaseURL: Self.databaseURL(options, folder, database), emulatorPort: first)
+        func service(_ product: String, _ name: String, _ port: Int, _ environment: [String: String]) -> ServiceProcess
+        {
+            ServiceProcess(
+                name, executable: products.appending(path: product), port: port, environment: environment,
+                folder: folder, history: history)
+        }
+        emulator = service("hub-emulator", "hub-emulator", first, settings.emulator)
+        retrievals = [service("retrieval", "retrieval-1", first + 1, settings.retrieval)]
+        ingests = (0..<options.ingests).map { service("ingest", "ingest-\($0 + 1)", first + 2 + $0, settings.ingest) }
+        dispatchers = (0..<options.dispatchers).map {
+            service("dispatcher", "dispatcher-\($0 + 1)", first + 2 + options.ingests + $0, settings.dispatcher)
+        }
+        http = LoopbackHTTP(connections: max(32, options.inFlight))
+    }
+
+    private static func databaseURL(
+        _ options: ChaosOptions, _ folder: RunFolder, _ database: PostgresServer
+    ) -> String {
+        switch options.database {
+        case .postgres: database.url
+        case .sqlite: "sqlite:\(folder.sqlite.path)/securepush.sqlite"
+        }
+    }
+
+    var databaseURL: String { Self.databaseURL(options, folder, database) }
+
+    var all: [ServiceProcess] { [emulator] + ingests + retrievals + dispatchers }
+
+    private func startServices() async throws {
+        // The first that opens the store makes its schema; the others find it.
+        for service in all {
+            try service.start()
+            guard await http.waitUntilOK(port: service.port, "/readyz", within: .seconds(60)) else {
+                for service in all { await service.kill() }
+                throw NotStarted(description: "\(service.name) did not become ready; see \(folder.logs.path).")
+            }
+        }
+    }
+
+    /// Ends everything: services by SIGTERM, first those that accept work.
+    func end() async {
+        for service in all { service.send(SIGCONT) }
+        for group in [ingests, retrievals, dispatchers, [emulator]] {
+            await withTaskGroup(of: Void.self) { tasks in
+                for service in group { tasks.addTask { await service.terminate() } }
+            }
+        }
+        await http.close()
+        await Self.endServers(broker, database, options)
+    }
+
+    private static func endServers(
+        _ broker: any Broker, _ database: PostgresServer, _ options: ChaosOptions
+    ) async {
+        await broker.stop()
+        if options.database == .postgres { try? await database.stop() }
+    }
+}
+
+/// The settings of each service of a run; files of keys are named from the folder that the services run in.
+struct ServiceSettings: Sendable {
+    let options: ChaosOptions
+    let secrets: StackSecrets
+    let brokerURL: String
+    let databaseURL: String
+    let emulatorPort: Int
+
+    private var hub: [String: String] {
+        [
+            "HUB_CONNECTION_STRING":
+                "Endpoint=http://127.0.0.1:\(emulatorPort)/;SharedAccessKeyName=DefaultFullSharedAccessSignature;"
+                + "SharedAccessKey=\(secrets.hubKey)",
+            "HUB_NAME": "hub", "HUB_PLATFORMS": options.platforms,
+        ]
+    }
+
+    private var store: [String: String] { ["DATABASE_URL": databaseURL] }
+    private var broker: [String: String] { ["AMQP_URL": brokerURL, "RETRY_DELAYS": options.retryDelays] }
+
+    var emulator: [String: String] {
+        [
+            "EMULATOR_CONNECTION_STRING": hub["HUB_CONNECTION_STRING"] ?? "", "EMULATOR_SEED": "\(options.seed)",
+            // The run reads the log all the time; this is for the moments in which it does not come to it.
+            "EMULATOR_RECORDS": "200000", "EMULATOR_RECORD_MEGABYTES": "256",
+        ]
+    }
+
+    var ingest: [String: String] {
+        store.merging(broker) { $1 }.merging([
+            "HUB_PLATFORMS": options.platforms
+        ]) { $1 }.merging(StackSecrets.settings) { $1 }
+    }
+
+    var dispatcher: [String: String] {
+        store.merging(broker) { $1 }.merging(hub) { $1 }
+            .merging(["DISPATCH_CONCURRENCY": "\(options.concurrency)"]) { $1 }
+    }
+
+    var retrieval: [String: String] {
+        store.merging(hub) { $1 }
+            .merging(["PAYLOAD_KEYS_FILE": "payload-keys", "AUTH_JWKS_FILE": "jwks.json"]) { $1 }
+    }
+}
+
+/// Where everything of a run is.
+struct RunFolder: Sendable {
+    let url: URL
+
+    /// - Parameter path: made unless it is there; `nil` for a new temporary folder.
+    init(_ path: String?) throws {
+        if let path {
+            url = URL(filePath: path).standardizedFileURL
+        } else {
+            url = FileManager.default.temporaryDirectory
+                .appending(path: "securepush-chaos-\(UUID().uuidString.prefix(8).lowercased())")
+        }
+        for folder in [url, run, logs] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+    }
+
+    /// Process IDs, for who must end what a run has left behind.
+    var run: URL { url.appending(path: "run") }
+    var logs: URL { url.appending(path: "logs") }
+    var broker: URL { url.appending(path: "rabbitmq") }
+    var postgres: URL { url.appending(path: "postgres") }
+    var sqlite: URL { url.appending(path: "sqlite") }
+    var secrets: URL { url.appending(path: "secrets") }
+}

@@ -1,0 +1,35 @@
+public import Foundation
+
+/// A private PostgreSQL cluster on loopback, which may be stopped and killed; run by `scripts/postgres.sh`.
+public struct PostgresServer: Sendable {
+    public let folder: URL
+    public let port: Int
+    private let scripts: Scripts
+
+    public init(folder: URL, port: Int, scripts: Scripts = .ofThisCheckout) {
+        (self.folder, self.port, self.scripts) = (folder, port, scripts)
+    }
+
+    /// The libpq URI of its database.
+    public var url: String { "postgres://securepush@127.0.0.1:\(port)/securepush" }
+    /// The same database as the cluster's superuser.
+    public var adminURL: String { "postgres://postgres@127.0.0.1:\(port)/securepush" }
+
+    public func start() async throws { try await scripts.run("postgres.sh", ["start", folder.path, String(port)]) }
+    public func stop() async throws { try await scripts.run("postgres.sh", ["stop", folder.path]) }
+    /// SIGKILL of all its processes.
+    public func kill() async throws { try await scripts.run("postgres.sh", ["kill", folder.path]) }
+}
+
+/// Starts a cluster in a temporary folder, runs the body, and deletes the cluster.
+public func withPostgresServer(_ body: (PostgresServer) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory
+        .appending(path: "securepush-pg-\(UUID().uuidString.prefix(8))")
+    let server = PostgresServer(folder: folder, port: try freePorts(1))
+    try await server.start()
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(server)) } catch { result = .failure(error) }
+    try? await server.kill()
+    try? FileManager.default.removeItem(at: folder)
+    try result.get()
+}

@@ -1,0 +1,128 @@
+public import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A child process of this one, whose output goes to files.
+///
+/// Files and not pipes: a pipe stays open as long as the servers that the program leaves behind. Sendable because
+/// Foundation's `Process` is set up once; afterwards any thread may ask its state or signal it.
+public final class Program: Sendable {
+    private let process: Process
+
+    /// Starts the program.
+    ///
+    /// - Parameters:
+    ///   - environment: the whole environment of the child.
+    ///   - output: standard output is appended to this file.
+    ///   - errors: standard error is appended to this file; by default to `output`.
+    ///   - folder: the working folder.
+    ///   - maxDescriptors: the limit of open files and sockets (`ulimit -n`); `nil` keeps this process's own.
+    public init(
+        _ executable: URL, _ arguments: [String] = [], environment: [String: String], output: URL, errors: URL? = nil,
+        folder: URL, maxDescriptors: Int? = nil
+    ) throws {
+        let process = Process()
+        if let maxDescriptors {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments =
+                ["-c", "ulimit -n \(maxDescriptors) && exec \"$0\" \"$@\"", executable.path] + arguments
+        } else {
+            process.executableURL = executable
+            process.arguments = arguments
+        }
+        process.environment = environment
+        process.currentDirectoryURL = folder
+        process.standardInput = FileHandle.nullDevice
+        let outputFile = try Self.openForAppending(output)
+        // The child has its own; these would stay open as long as the object.
+        defer { try? outputFile.close() }
+        let errorFile = try errors.map(Self.openForAppending)
+        defer { try? errorFile?.close() }
+        (process.standardOutput, process.standardError) = (outputFile, errorFile ?? outputFile)
+        try Self.withNoSignalBlocked { try process.run() }
+        self.process = process
+    }
+
+    public var isRunning: Bool { process.isRunning }
+
+    /// The process ID.
+    public var id: Int32 { process.processIdentifier }
+
+    /// `nil` while it runs, or after a signal ended it.
+    public var exitCode: Int32? {
+        !process.isRunning && process.terminationReason == .exit ? process.terminationStatus : nil
+    }
+
+    public func send(_ signal: Int32) {
+        if process.isRunning { kill(process.processIdentifier, signal) }
+    }
+
+    /// Waits for its end, even in a cancelled task, so that a run that is broken off can still wait for its children.
+    ///
+    /// - Returns: whether it ended before the limit.
+    public func waitUntilEnd(within limit: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while process.isRunning {
+            if ContinuousClock.now >= deadline { return false }
+            await pause(.milliseconds(20))
+        }
+        return true
+    }
+
+    private static func openForAppending(_ url: URL) throws -> FileHandle {
+        if !FileManager.default.fileExists(atPath: url.path) { try Data().write(to: url) }
+        let file = try FileHandle(forWritingTo: url)
+        try file.seekToEnd()
+        return file
+    }
+
+    /// Swift's pool threads block most signals, and a child inherits the mask of the thread that starts it: without
+    /// this a server would never see SIGTERM.
+    private static func withNoSignalBlocked(_ body: () throws -> Void) rethrows {
+        var (none, former) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        try body()
+    }
+}
+
+/// A program failed or took too long.
+public struct ProgramFailed: Error, CustomStringConvertible {
+    public let program: String
+    /// `nil` if a signal ended it, or the time limit.
+    public let exitCode: Int32?
+    public let output: String
+
+    public var description: String {
+        "\(program) ended with \(exitCode.map { "exit code \($0)" } ?? "a signal or its time limit"): \(output)"
+    }
+}
+
+/// Runs a program to its end and returns its standard output and standard error.
+///
+/// - Parameter limit: after this time the program is killed.
+/// - Throws: ``ProgramFailed`` unless it exits with 0.
+@discardableResult
+public func run(
+    _ program: String, _ arguments: [String], within limit: Duration = .seconds(300)
+) async throws -> String {
+    let output = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: output) }
+    let isPath = program.contains("/")
+    let child = try Program(
+        URL(filePath: isPath ? program : "/usr/bin/env"), isPath ? arguments : [program] + arguments,
+        environment: ProcessInfo.processInfo.environment, output: output,
+        folder: URL(filePath: FileManager.default.currentDirectoryPath))
+    if !(await child.waitUntilEnd(within: limit)) {
+        child.send(SIGKILL)
+        _ = await child.waitUntilEnd(within: .seconds(10))
+    }
+    let text = String(decoding: (try? Data(contentsOf: output)) ?? Data(), as: UTF8.self)
+    guard child.exitCode == 0 else { throw ProgramFailed(program: program, exitCode: child.exitCode, output: text) }
+    return text
+}
