@@ -264,9 +264,8 @@ let package = Package(
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", asyncHTTPClient, crypto,
-                httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+                "HubEmulator", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport",
+                asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
         .testTarget(
             name: "SecurePushCLITests",

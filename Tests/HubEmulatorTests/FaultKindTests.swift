@@ -13,7 +13,7 @@ import Testing
     }
 
     private static func hasWaitingPush(_ emulator: Emulator) -> Bool {
-        emulator.state.devices.summaries.contains(where: \.waiting)
+        emulator.state.devices.all.contains { $0.pending != nil }
     }
 
     @Test func refusedBeforeAccepting() async throws {
@@ -62,7 +62,7 @@ import Testing
             let record = try #require(emulator.state.log.records(after: nil, limit: 1).first)
             #expect(record.isAccepted == isAccepted)
             #expect(record.isUnanswered)
-            #expect(record.answeredStatus == nil)
+            #expect(record.status == nil)
             #expect(Self.hasWaitingPush(emulator) == isAccepted)
         }
     }

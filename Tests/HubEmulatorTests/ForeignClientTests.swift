@@ -132,7 +132,7 @@ import Testing
             try await emulator.register("ab12", tags: "t", hub: "first")
             let response = try await emulator.call(.get, "/")
             #expect(response.status == .ok)
-            #expect(response.headers[.contentType] == AtomDocument.feedContentType)
+            #expect(response.headers[.contentType] == AtomEntry.feedContentType)
             let feed = try XMLReader.read(Array(response.text.utf8))
             #expect(feed.name == "feed")
             let names = feed.children.filter { $0.name == "entry" }.map { $0.child("title")?.text.lowercased() }

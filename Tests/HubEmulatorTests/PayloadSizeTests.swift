@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -48,11 +49,11 @@ import Testing
             _ = try await emulator.send(message, format: "template")
             let record = try #require(try await emulator.records("?Limit=1").first)
             #expect(record["Outcomes"] as? [String: Int] == ["InvalidNotificationSize": 1])
-            let soon = WireTime(milliseconds: WireTime.now.milliseconds + 60_000)
+            let soon = Timestamp(milliseconds: Timestamp.now.milliseconds + 60_000)
             _ = try await emulator.send(
-                String(repeating: "x", count: 4097), headers: [HubHeaders.scheduleTime: soon.rfc3339],
+                String(repeating: "x", count: 4097), headers: [HubHeaders.scheduleTime: soon.description],
                 uri: "/hub/schedulednotifications")
-            for send in emulator.state.schedules.takeDue(now: soon) { emulator.state.intake.deliver(send) }
+            for send in emulator.state.schedules.removeDue(now: soon) { emulator.state.sends.deliver(send) }
             let later = try #require(try await emulator.records("?Limit=1").first)
             #expect(later["Kind"] as? String == "scheduled")
             #expect(later["Outcomes"] as? [String: Int] == ["InvalidNotificationSize": 1])

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -55,7 +56,7 @@ import Testing
             RecordedRequest(
                 id: "1", kind: .send, hub: "h", format: .windows, tags: nil, headers: [:], body: [0xFF, 0x00],
                 receivedAt: .now))
-        let json = String(decoding: try EmulatorJSON.encode(log.records(after: nil, limit: nil)), as: UTF8.self)
+        let json = JSONValue.array(log.records(after: nil, limit: nil).map(\.json)).json
         #expect(json.contains(#""BodyBase64":"/wA=""#))
     }
 
