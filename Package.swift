@@ -14,7 +14,6 @@ let settings: [SwiftSetting] = [
 // Dependencies by product, so that each target's list below reads as the import table of docs/architecture.md.
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
@@ -43,8 +42,9 @@ let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift
 /// warns of dependencies that no target has, takes the pins below without a word.
 let pinned: [Target.Dependency] = [
     ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
-    ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Tracing", "swift-distributed-tracing"),
-    ("StructuredFieldValues", "swift-http-structured-headers"), ("NIOExtras", "swift-nio-extras"),
+    ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Configuration", "swift-configuration"),
+    ("Tracing", "swift-distributed-tracing"), ("StructuredFieldValues", "swift-http-structured-headers"),
+    ("NIOExtras", "swift-nio-extras"),
     ("NIOHTTP2", "swift-nio-http2"), ("NIOTransportServices", "swift-nio-transport-services"),
     ("Numerics", "swift-numerics"), ("ServiceContextModule", "swift-service-context"),
     ("SystemPackage", "swift-system"),
@@ -63,7 +63,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
@@ -81,6 +80,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-structured-headers.git", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
@@ -112,9 +112,12 @@ let package = Package(
             name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
             path: "Shared/Postgres", swiftSettings: settings),
 
+        // glibc's malloc settings.
+        .systemLibrary(name: "CMalloc", path: "Shared/CMalloc"),
+
         // Settings: keys, parsing, and all mistakes at once.
         .target(
-            name: "ServiceConfiguration", dependencies: ["SecurePushCore", configuration, logging, nioSSL],
+            name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging, nioSSL],
             path: "Shared/ServiceConfiguration", swiftSettings: settings),
 
         // Adapters of the domain's ports; they never import each other.
@@ -143,7 +146,9 @@ let package = Package(
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                "SecurePushCore", "ServiceConfiguration",
+                .target(name: "CMalloc", condition: .when(platforms: [.linux])), httpTypes, hummingbird,
+                hummingbirdCore, hummingbirdHTTP2,
                 hummingbirdTLS,
                 logging,
                 metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
@@ -162,7 +167,7 @@ let package = Package(
             name: "Dispatcher",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
-                hummingbird, logging, metrics,
+                deque, hummingbird, logging, metrics,
                 serviceLifecycle,
             ], path: "Services/Dispatcher", swiftSettings: settings),
         .executableTarget(

@@ -1,7 +1,7 @@
 import Metrics
 import SecurePushCore
 
-/// The dispatcher's instruments, held so that none is looked up on the way of a notification.
+/// The dispatcher's instruments, kept so that no notification has to look one up.
 struct DispatchMetrics: Sendable {
     let settled = Counter(label: "securepush_dispatch_settled_total")
     let unknown = Counter(label: "securepush_dispatch_unknown_total")
@@ -28,12 +28,12 @@ struct DispatchMetrics: Sendable {
         deadLettered = Dictionary(letters) { first, _ in first }
     }
 
-    /// Counts sends that were saved, for the recipient has no device on the platform.
+    /// Counts sends that were skipped because the recipient has no device on the platform.
     func countUnregistered(_ platforms: [Platform]) {
         for platform in platforms { unregistered[platform]?.increment() }
     }
 
-    /// Counts messages moved to the dead-letter queue.
+    /// Counts messages that were moved to the dead-letter queue.
     func countDeadLetters(_ cause: DeadLetterCause, _ messages: Int = 1) {
         deadLettered[cause.label]?.increment(by: messages)
     }

@@ -4,15 +4,17 @@ public import ServiceLifecycle
 import Synchronization
 import ThreadExecutor
 
-/// A few connections to one database, kept up while ``run()`` runs.
+/// A pool of connections to one database, which ``run()`` keeps open.
 public final class PostgresClient: Service {
     private let connections: [PostgresConnection]
     private let logger: Logger
     private let connectedGauge = Gauge(label: "securepush_postgres_connections")
     private let lossCounter = Counter(label: "securepush_postgres_connection_losses_total")
 
-    /// - Parameter connections: how many; each has a thread, and a process at the server.
-    /// - Throws: ``PostgresError`` with code `unavailable` where no thread or descriptor is left for them.
+    /// Starts the connections' threads; ``run()`` connects.
+    ///
+    /// - Parameter connections: the number of connections. Each has a thread here, and a process at the server.
+    /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
     public init(configuration: PostgresConfiguration, connections: Int = 4, logger: Logger) throws(PostgresError) {
         self.connections = try (0..<max(1, connections)).map { _ throws(PostgresError) in
             try PostgresConnection(configuration: configuration)
@@ -23,9 +25,9 @@ public final class PostgresClient: Service {
     /// Whether a query can be expected to succeed now.
     public var isConnected: Bool { connections.contains { $0.isConnected } }
 
-    /// Runs a statement as a transaction of its own, on the connection with the fewest queries under way.
+    /// Runs a statement as its own transaction, on the connection with the fewest queries in flight.
     ///
-    /// - Throws: ``PostgresError``, with code `unavailable` at once while no connection is up; `CancellationError`.
+    /// - Throws: ``PostgresError``, with code `unavailable` at once while there is no connection; `CancellationError`.
     public func query(
         _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
     ) async throws -> PostgresResult {
@@ -37,15 +39,15 @@ public final class PostgresClient: Service {
         return try await connection.query(statement, parameters)
     }
 
-    /// Connects all, and connects again what breaks, until the service is stopped; then closes all.
+    /// Opens all connections, and reopens those that break, until graceful shutdown or cancellation; then closes all.
     public func run() async {
         await cancelWhenGracefulShutdown { await self.runUntilCancelled() }
     }
 
-    /// The same, but deaf to graceful shutdown: for an owner that still has queries to finish then.
+    /// Like ``run()``, but ignores graceful shutdown, so that its owner can still finish queries then.
     public func runUntilCancelled() async {
         await withDiscardingTaskGroup { group in
-            for connection in connections { group.addTask { await self.keepUp(connection) } }
+            for connection in connections { group.addTask { await self.keepOpen(connection) } }
         }
     }
 
@@ -55,24 +57,24 @@ public final class PostgresClient: Service {
         }
     }
 
-    private func keepUp(_ connection: PostgresConnection) async {
+    private func keepOpen(_ connection: PostgresConnection) async {
         var backoff = Backoff()
         var failures = 0
         while !Task.isCancelled {
             do {
                 try await connection.connect()
-                logger.debug("Connected to the database.")
+                logger.debug("Connected to the database")
                 reportConnections()
                 (backoff, failures) = (Backoff(), 0)
-                let error = try await connection.lost()
+                let error = try await connection.waitUntilLost()
                 lossCounter.increment()
-                logger.warning("Lost a connection to the database.", metadata: ["error": "\(error)"])
+                logger.warning("Lost a connection to the database", metadata: ["error": "\(error)"])
             } catch is CancellationError {
                 break
             } catch {
                 failures += 1
                 let level: Logger.Level = failures == 1 ? .warning : .debug
-                logger.log(level: level, "Cannot connect to the database.", metadata: ["error": "\(error)"])
+                logger.log(level: level, "Cannot connect to the database", metadata: ["error": "\(error)"])
             }
             reportConnections()
             try? await Task.sleep(for: backoff.next())

@@ -4,30 +4,30 @@ import Glibc
 import Darwin
 #endif
 
-/// How to reach a PostgreSQL server, and how long to wait for it.
+/// The address of a PostgreSQL server, and the time limits for it.
 public struct PostgresConfiguration: Sendable {
-    /// The connection URI or keyword string as libpq takes it (PostgreSQL's manual, 34.1.1), with `sslmode`,
-    /// `sslrootcert`, `target_session_attrs` and the rest. It may hold a password.
+    /// A connection URI or keyword string for libpq (PostgreSQL's manual, 34.1.1), with `sslmode`, `sslrootcert`,
+    /// `target_session_attrs` and other keywords. It may hold a password.
     let uri: String
     private let shown: String
-    /// Options of the URI's own `options` keyword; ours are added to them.
+    /// The value of the URI's `options` keyword; ours are appended.
     private let givenOptions: String
-    /// The hosts that are reached by TCP without a verified certificate: `sslmode` is below `verify-ca`.
+    /// The hosts that are reached by TCP without certificate verification (`sslmode` below `verify-ca`).
     public let unverifiedHosts: [String]
 
-    /// How long connecting may take, the name's look-up included; the URI's `connect_timeout`, or 5 s. One limit for
-    /// all hosts of the URI together.
+    /// The time limit for connecting, including name resolution, for all hosts of the URI together: the URI's
+    /// `connect_timeout`, or 5 s.
     public var connectTimeout: Duration
-    /// How long a query may wait for its answer before the connection is given up; 10 s.
+    /// How long a query may wait for its result before the connection is closed; 10 s.
     public var queryTimeout: Duration = .seconds(10)
-    /// When the server itself cancels a statement (`statement_timeout`); 10 s, `nil` for the server's own setting.
+    /// When the server cancels a statement (`statement_timeout`); 10 s, `nil` for the server's own setting.
     public var statementTimeout: Duration? = .seconds(10)
-    /// What `pg_stat_activity` shows, unless the URI names one.
+    /// The `application_name` in `pg_stat_activity`, unless the URI names another.
     public var applicationName = "securepush"
-    /// Server settings of each session, such as `jit`; names and values must be plain words.
+    /// Server settings for each session, such as `jit`; names and values must be plain words.
     public var runtimeParameters: [String: String] = [:]
 
-    /// Checks the URI; connects to nothing.
+    /// Checks the URI without connecting.
     ///
     /// - Throws: ``PostgresError`` with code `invalid`; its message does not repeat the URI.
     public init(uri: String) throws(PostgresError) {
@@ -42,18 +42,18 @@ public struct PostgresConfiguration: Sendable {
         shown = "postgres://\(host):\(options["port"] ?? "5432")/\(database)"
     }
 
-    /// libpq takes what the URI leaves out from the environment (PostgreSQL's manual, 34.15).
+    /// libpq reads keywords that the URI does not set from the environment (PostgreSQL's manual, 34.15).
     private static func unverifiedHosts(_ options: [String: String]) -> [String] {
         func option(_ keyword: String, _ variable: String) -> String? {
             options[keyword] ?? getenv(variable).map { String(cString: $0) }
         }
         if ["verify-ca", "verify-full"].contains(option("sslmode", "PGSSLMODE") ?? "") { return [] }
         let hosts = option("hostaddr", "PGHOSTADDR") ?? option("host", "PGHOST") ?? ""
-        // A path is a Unix socket, as is none at all.
+        // A path means a Unix socket; so does no host at all.
         return hosts.split(separator: ",").map(String.init).filter { !$0.hasPrefix("/") && !$0.hasPrefix("@") }
     }
 
-    /// What libpq is given, in order: what the URI may override, the URI, what it may not.
+    /// The keywords for libpq in order of precedence: defaults, then the URI, then those the URI must not override.
     var keywords: [(keyword: String, value: String)] {
         [
             ("fallback_application_name", applicationName), ("gssencmode", "disable"), ("dbname", uri),
@@ -73,12 +73,12 @@ public struct PostgresConfiguration: Sendable {
 }
 
 extension PostgresConfiguration: CustomStringConvertible {
-    /// Host, port and database; never the user's password.
+    /// Host, port and database, without credentials.
     public var description: String { shown }
 }
 
 extension PostgresConfiguration: CustomDebugStringConvertible, CustomReflectable {
     public var debugDescription: String { shown }
-    // Without this, `dump` and a test's message would show the URI.
+    // Without this, `dump` and the messages of failed tests would show the URI.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

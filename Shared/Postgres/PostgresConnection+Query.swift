@@ -1,10 +1,10 @@
 extension PostgresConnection {
-    /// Runs a statement as a transaction of its own, unless one was begun on this connection.
+    /// Runs a statement as its own transaction, or in the transaction that was begun on this connection.
     ///
-    /// Queries are sent in the order of the calls, without waiting for one another's answers.
+    /// Queries are sent in the order of the calls, without waiting for each other's results.
     ///
-    /// - Throws: ``PostgresError``, or `CancellationError`: a query that was sent is not withdrawn then, only its
-    ///   answer is not waited for.
+    /// - Throws: ``PostgresError``, or `CancellationError`: a query that was sent is still executed, but its result is
+    ///   ignored.
     public func query(
         _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
     ) async throws -> PostgresResult {
@@ -12,10 +12,10 @@ extension PostgresConnection {
         return try await send(statement, parameters).value()
     }
 
-    /// Runs what `body` asks of this connection in one transaction, all or none. Nothing else may use the connection
+    /// Runs the queries that `body` sends on this connection in one transaction. Nothing else may use the connection
     /// meanwhile.
     ///
-    /// - Throws: ``PostgresError``, or what `body` throws.
+    /// - Throws: ``PostgresError``, or the error that `body` throws; the transaction is rolled back then.
     public nonisolated func withTransaction<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         _ = try await query(.begin)
         do {
@@ -28,10 +28,12 @@ extension PostgresConnection {
         }
     }
 
-    /// Sent even where the task was cancelled; a connection that is lost has rolled back already.
+    /// Sends `ROLLBACK` even if the task was cancelled; a lost connection is rolled back by the server.
     private func rollBack() { _ = try? send(.rollback, PostgresParameters()) }
 
-    /// Runs statements that take no parameters, in order, in one transaction: a migration.
+    /// Runs statements without parameters, in order, such as those of a migration.
+    ///
+    /// - Throws: ``PostgresError`` of the first statement that fails, or `CancellationError`.
     public func execute(_ statements: [String]) async throws {
         for sql in statements { _ = try await query(PostgresStatement(sql, isPrepared: false)) }
     }
@@ -47,21 +49,22 @@ extension PostgresConnection {
         let isSent =
             (!isNew || handle.sendPrepare(name, statement.sql, types: parameters.types))
             && handle.sendQuery(name, parameters) && handle.sendSync()
-        let answer = QueryPromise<PostgresResult>()
+        let promise = QueryPromise<PostgresResult>()
         let deadline = ContinuousClock.now + configuration.queryTimeout
-        pipeline.sent(answer, statement: statement, isPreparing: isNew, deadline: deadline)
+        pipeline.sent(promise, statement: statement, isPreparing: isNew, deadline: deadline)
         if !isSent { disconnect(handle.error(.connectionLost)) }
-        return answer
+        return promise
     }
 
-    /// Takes all answers that have fully arrived.
+    /// Delivers all results that have fully arrived.
     func receive(_ handle: ConnectionHandle) {
         while !pipeline.isEmpty, let event = handle.nextEvent() {
             if case .failure(let error) = event, error.code == .connectionLost { return disconnect(error) }
             switch pipeline.receive(event) {
             case .none: break
-            case .complete(let answer, let outcome): answer.give(outcome.mapError { $0 })
-            case .fail: return disconnect(PostgresError(.connectionLost, "The server's answers are out of step."))
+            case .complete(let promise, let outcome): promise.fulfil(outcome.mapError { $0 })
+            case .fail:
+                return disconnect(PostgresError(.connectionLost, "The server's replies do not match the queries."))
             }
         }
     }

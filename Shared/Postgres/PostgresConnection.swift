@@ -4,9 +4,9 @@ public import ThreadExecutor
 
 /// One connection to a PostgreSQL server, in pipeline mode, on a thread of its own.
 ///
-/// libpq's handle is not thread-safe and may block while connecting; all of it happens on this actor's thread. Many
-/// queries can be under way at once: each is written as it comes, and answered in turn. A connection that broke can be
-/// made anew by ``connect()``; ``PostgresClient`` does so.
+/// libpq's handle is not thread-safe and may block while connecting, so it is used on this actor's thread only. Many
+/// queries can be in flight at once: each is sent at once, and the results arrive in the same order. After a connection
+/// broke, ``connect()`` opens it again; ``PostgresClient`` does so.
 public actor PostgresConnection {
     enum Phase {
         case idle
@@ -19,30 +19,32 @@ public actor PostgresConnection {
     /// An attempt to connect.
     struct Connecting {
         let deadline: ContinuousClock.Instant
-        let answer: QueryPromise<Void>
+        let promise: QueryPromise<Void>
         var untilWritable = true
     }
 
-    /// What may be asked from any thread.
+    /// The state that any thread may read.
     final class Status: Sendable {
         let isConnected = Atomic(false)
-        /// Queries that callers wait for.
+        /// The number of queries that callers wait for.
         let inFlight = Atomic(0)
     }
 
+    /// The settings of this connection.
     public nonisolated let configuration: PostgresConfiguration
     nonisolated let status = Status()
     private let executor: ThreadExecutor
 
     var phase = Phase.idle
     var pipeline = PostgresPipeline<QueryPromise<PostgresResult>, PostgresResult>()
-    var lossAnswers: [QueryPromise<PostgresError>] = []
+    var lossPromises: [QueryPromise<PostgresError>] = []
 
+    /// The executor with the connection's own thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Starts the thread; connects to nothing yet.
+    /// Starts the thread; does not connect yet.
     ///
-    /// - Throws: ``PostgresError`` with code `unavailable` where no thread or descriptor is left for it.
+    /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
     public init(configuration: PostgresConfiguration) throws(PostgresError) {
         self.configuration = configuration
         do {
@@ -58,75 +60,76 @@ public actor PostgresConnection {
     /// Whether queries can be sent.
     public nonisolated var isConnected: Bool { status.isConnected.load(ordering: .relaxed) }
 
-    /// The process of the server that serves this connection, as `pg_stat_activity` has it; `nil` while not connected.
+    /// The ID of the server process for this connection (`pid` in `pg_stat_activity`); `nil` while not connected.
     public var serverProcess: Int32? {
         guard case .connected(let handle) = phase else { return nil }
         return handle.serverProcess
     }
 
-    /// How many queries have been sent and not been answered.
+    /// The number of queries that were sent and have no result yet.
     public var inFlight: Int { pipeline.count }
 
-    /// Closes for good: what is under way fails.
+    /// Closes the connection for good; queries in flight fail.
     public func close() {
         disconnect(PostgresError(.connectionLost, "The connection was closed."))
         phase = .closed
     }
 
-    /// Gives the handle up and fails all that waits for it.
+    /// Releases the handle and fails everything that waits for it.
     func disconnect(_ error: PostgresError) {
         if case .closed = phase { return }
-        let attempt: QueryPromise<Void>? = if case .connecting(_, let connecting) = phase { connecting.answer } else { nil }
+        let attempt: QueryPromise<Void>? =
+            if case .connecting(_, let connecting) = phase { connecting.promise } else { nil }
         let wasConnected = status.isConnected.exchange(false, ordering: .relaxed)
         // Frees the handle, and with it the socket.
         phase = .idle
-        attempt?.give(.failure(PostgresError(.unavailable, error.message)))
+        attempt?.fulfil(.failure(PostgresError(.unavailable, error.message)))
         fail(pipeline.removeAll(), with: error)
         guard wasConnected else { return }
-        for answer in lossAnswers { answer.give(.success(error)) }
-        lossAnswers.removeAll()
+        for promise in lossPromises { promise.fulfil(.success(error)) }
+        lossPromises.removeAll()
     }
 
-    /// The oldest fails with the error itself; those behind it may have been done or not.
-    private func fail(_ answers: [QueryPromise<PostgresResult>], with error: PostgresError) {
+    /// The oldest query fails with the error itself; the later ones may have been executed or not.
+    private func fail(_ promises: [QueryPromise<PostgresResult>], with error: PostgresError) {
         let lost = PostgresError(.connectionLost, sqlState: error.sqlState, error.message)
-        for (position, answer) in answers.enumerated() { answer.give(.failure(position == 0 ? error : lost)) }
+        for (position, promise) in promises.enumerated() { promise.fulfil(.failure(position == 0 ? error : lost)) }
     }
 }
 
 extension PostgresConnection {
     /// Connects, within the configuration's ``PostgresConfiguration/connectTimeout``.
     ///
-    /// - Throws: ``PostgresError`` with code `unavailable`, also for credentials that the server refuses.
+    /// - Throws: ``PostgresError`` with code `unavailable`, also if the server refuses the credentials.
     public func connect() async throws {
         try Task.checkCancellation()
         guard case .idle = phase else {
-            throw PostgresError(.invalid, "The connection is closed, or connected already.")
+            throw PostgresError(.invalid, "The connection is closed, or already connected.")
         }
         let deadline = ContinuousClock.now + configuration.connectTimeout
         let handle = try ConnectionHandle.start(configuration)
-        let answer = QueryPromise<Void>()
-        phase = .connecting(handle, Connecting(deadline: deadline, answer: answer))
+        let promise = QueryPromise<Void>()
+        phase = .connecting(handle, Connecting(deadline: deadline, promise: promise))
         do {
-            try await answer.value()
+            try await promise.value()
         } catch {
-            // Given up by its caller: the attempt must not go on without one.
+            // The attempt must not go on after its caller was cancelled.
             if error is CancellationError { disconnect(PostgresError(.unavailable, "Connecting was cancelled.")) }
             throw error
         }
     }
 
-    /// Waits until the connection is lost, and says why; at once while there is none.
+    /// Waits until the connection is lost, and returns why; returns at once while there is no connection.
     ///
     /// - Throws: `CancellationError`.
-    public func lost() async throws -> PostgresError {
+    public func waitUntilLost() async throws -> PostgresError {
         guard case .connected = phase else { return PostgresError(.unavailable, "There is no connection.") }
-        let answer = QueryPromise<PostgresError>()
-        lossAnswers.append(answer)
-        return try await answer.value()
+        let promise = QueryPromise<PostgresError>()
+        lossPromises.append(promise)
+        return try await promise.value()
     }
 
-    /// Takes the next step, the socket being ready.
+    /// Takes the next step of connecting once the socket is ready.
     func proceed(_ handle: ConnectionHandle, _ connecting: Connecting) {
         var connecting = connecting
         switch handle.proceed() {
@@ -137,18 +140,20 @@ extension PostgresConnection {
             guard handle.enterPipeline() else { return disconnect(handle.error(.unavailable)) }
             phase = .connected(handle)
             status.isConnected.store(true, ordering: .relaxed)
-            return connecting.answer.give(.success(()))
+            return connecting.promise.fulfil(.success(()))
         }
         phase = .connecting(handle, connecting)
     }
 }
 
-// The thread's calls come on the actor's own executor, so its state may be used.
+// The thread's calls run on the actor's own executor, so they may use its state.
 extension PostgresConnection: ThreadExecutor.Client {
+    /// For the thread: sends queries, and returns what ends the next wait.
     public nonisolated func prepareToWait() -> ThreadExecutor.Interest {
         assumeIsolated { $0.interest() }
     }
 
+    /// For the thread: reads results, and checks deadlines.
     public nonisolated func waitEnded(readable: Bool, writable: Bool) {
         assumeIsolated { $0.serve(readable: readable, writable: writable) }
     }
@@ -165,7 +170,7 @@ extension PostgresConnection: ThreadExecutor.Client {
                 disconnect(handle.error(.connectionLost))
                 return ThreadExecutor.Interest()
             }
-            // Sending reads too where the socket takes no more, and the socket does not tell of what was read then.
+            // If the socket accepts no more, sending also reads, and the socket does not become readable for that.
             receive(handle)
             drainDecrypted(handle)
             guard case .connected = phase else { return ThreadExecutor.Interest() }
@@ -185,19 +190,19 @@ extension PostgresConnection: ThreadExecutor.Client {
             }
         case .connected(let handle):
             if readable {
-                // What came before the end of the connection still counts.
+                // Results that arrived before the connection ended still count.
                 let isAlive = handle.consumeInput()
                 receive(handle)
                 if !isAlive { return disconnect(handle.error(.connectionLost)) }
                 drainDecrypted(handle)
             }
             if let deadline = pipeline.deadline, deadline <= .now {
-                disconnect(PostgresError(.timeout, "No answer within \(configuration.queryTimeout)."))
+                disconnect(PostgresError(.timeout, "No result within \(configuration.queryTimeout)."))
             }
         }
     }
 
-    /// Takes what the TLS library has decrypted already: waiting for the socket, nobody would hear of it.
+    /// Reads the bytes that the TLS library has already decrypted: the socket does not become readable for them.
     private func drainDecrypted(_ handle: ConnectionHandle) {
         while case .connected = phase, handle.hasDecryptedBytes {
             let isAlive = handle.consumeInput()

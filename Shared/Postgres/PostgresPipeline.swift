@@ -1,19 +1,19 @@
 import DequeModule
 import Synchronization
 
-/// What is under way on a connection in pipeline mode, as a value: it says what an answer means, and does nothing.
+/// The queries in flight on a connection in pipeline mode, as a value: it interprets each reply, and does no I/O.
 ///
-/// Each query goes out as an optional Parse, then Bind and Execute, then Sync: it is a transaction of its own, and what
-/// fails takes no other query with it. An answer counts only once its Sync has been answered, for the server commits
+/// Each query is sent as an optional Parse, then Bind and Execute, then Sync: it is its own transaction, and its
+/// failure affects no other query. A result counts only once its Sync has been answered, because the server commits
 /// there and not before (PostgreSQL's manual, 34.5 and 55.2.4).
 struct PostgresPipeline<Query, Reply> {
-    /// What libpq gave: one item of `PQgetResult`.
+    /// One item from `PQgetResult`.
     enum Event {
         case reply(Reply)
         case failure(PostgresError)
-        /// Not done because of an earlier failure before the same Sync.
+        /// Not executed because of an earlier failure before the same Sync.
         case aborted
-        /// The end of one command's results (`PQgetResult` gave none).
+        /// The end of one command's results (`PQgetResult` returned NULL).
         case end
         case synced
     }
@@ -21,7 +21,7 @@ struct PostgresPipeline<Query, Reply> {
     enum Action {
         case none
         case complete(Query, Result<Reply, PostgresError>)
-        /// The answer fits nothing that was asked: the connection cannot be used any more.
+        /// The reply matches no query: the connection cannot be used any more.
         case fail
     }
 
@@ -47,30 +47,30 @@ struct PostgresPipeline<Query, Reply> {
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
 
-    /// When the oldest query must have its answer. All have the same time to wait, so the oldest is the first due.
+    /// When the oldest query times out. All queries have the same time limit, so the oldest times out first.
     var deadline: ContinuousClock.Instant? { entries.first?.deadline }
 
-    /// The name under which the connection knows a statement; `isNew` if it must be prepared under it first.
+    /// The statement's name on this connection; `isNew` if the statement must be prepared first.
     ///
-    /// - Throws: with code `invalid` when the statement is prepared already for parameters of other types.
+    /// - Throws: ``PostgresError`` with code `invalid` if the statement is already prepared for other parameter types.
     mutating func name(
         for statement: PostgresStatement, _ parameters: PostgresParameters
     ) throws(PostgresError) -> (name: String, isNew: Bool) {
         guard statement.isPrepared else { return ("", true) }
         if let known = prepared[statement.number] {
             guard parameters.hasTypes(known.types) else {
-                throw PostgresError(.invalid, "A statement's parameters must have the same types at each call.")
+                throw PostgresError(.invalid, "A statement's parameters must have the same types in each call.")
             }
             return (known.name, false)
         }
         preparedCount += 1
-        // Never the name of one that failed or was forgotten: the server may still know that.
+        // A name is never reused: the server may still know a statement that failed or was forgotten.
         let name = "s\(preparedCount)"
         prepared[statement.number] = Prepared(name: name, types: parameters.types)
         return (name, true)
     }
 
-    /// Notes a query that was handed to libpq, preceded by a Parse of its own if `isPreparing`.
+    /// Adds a query that was passed to libpq, with a Parse before it if `isPreparing`.
     mutating func sent(
         _ query: Query, statement: PostgresStatement, isPreparing: Bool, deadline: ContinuousClock.Instant
     ) {
@@ -99,7 +99,7 @@ struct PostgresPipeline<Query, Reply> {
         return .none
     }
 
-    /// Everything under way, the oldest first; nothing is known of the server's statements afterwards.
+    /// Removes all queries and all prepared statements; returns the queries, the oldest first.
     mutating func removeAll() -> [Query] {
         defer { self = PostgresPipeline() }
         return entries.map(\.query)
@@ -109,8 +109,8 @@ struct PostgresPipeline<Query, Reply> {
         if entries[0].outcome == nil { entries[0].outcome = outcome }
     }
 
-    /// A statement that failed to prepare, or whose plan the server cannot use any more (its tables changed: 0A000), is
-    /// prepared anew at its next use.
+    /// A statement is prepared again at its next use if preparing it failed, or if the server cannot use its plan any
+    /// more (0A000: its tables changed; 26000: the server does not know it).
     private mutating func forget(after error: PostgresError) {
         guard entries[0].phase == .preparing || error.sqlState == "0A000" || error.sqlState == "26000" else { return }
         prepared[entries[0].statement] = nil
@@ -118,23 +118,25 @@ struct PostgresPipeline<Query, Reply> {
 
     private mutating func completeFirst() -> Action {
         let entry = entries.removeFirst()
-        let missing = PostgresError(.server, "The server answered nothing.")
+        let missing = PostgresError(.server, "The server sent no result.")
         return .complete(entry.query, entry.outcome ?? .failure(missing))
     }
 }
 
-/// A statement's text, known to each connection by a number, so that it is prepared once a connection.
+/// A statement's text with a number, by which each connection prepares it only once.
 ///
-/// Make each statement once and keep it (`static let`): every value has a number of its own.
+/// Create each statement once and keep it (`static let`): every value gets its own number.
 public struct PostgresStatement: Sendable {
-    /// The SQL, parameters as `$1`; one statement.
+    /// The SQL of one statement, with parameters as `$1`.
     public let sql: String
     let number: Int
     let isPrepared: Bool
 
     private static let count = Atomic(0)
 
-    /// - Parameter isPrepared: `false` for a statement that is not run again, such as one of a migration.
+    /// A statement with its own number.
+    ///
+    /// - Parameter isPrepared: `false` for a statement that runs only once, such as one of a migration.
     public init(_ sql: String, isPrepared: Bool = true) {
         self.sql = sql
         self.isPrepared = isPrepared

@@ -1,51 +1,51 @@
 import Synchronization
 
-/// A place for one answer: written once from any thread, awaited once by one task.
+/// A single result, which any thread may deliver once and one task may await once.
 ///
-/// The waiting task's cancellation takes effect at once, also before it waits; the answer is dropped then.
+/// Cancelling the waiting task takes effect at once, even before it waits; the result is dropped then.
 final class QueryPromise<Value: Sendable>: Sendable {
     private enum State {
         case empty
         case awaited(CheckedContinuation<Value, any Error>)
-        case given(Result<Value, any Error>)
+        case fulfilled(Result<Value, any Error>)
         case taken
     }
 
     private let state = Mutex(State.empty)
 
-    /// Gives the answer; only the first counts.
-    func give(_ result: Result<Value, any Error>) {
+    /// Delivers the result; only the first one counts.
+    func fulfil(_ result: Result<Value, any Error>) {
         let waiter = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             switch state {
-            case .empty: state = .given(result)
+            case .empty: state = .fulfilled(result)
             case .awaited(let continuation):
                 state = .taken
                 return continuation
-            case .given, .taken: break
+            case .fulfilled, .taken: break
             }
             return nil
         }
         waiter?.resume(with: result)
     }
 
-    /// Waits for the answer.
+    /// Waits for the result.
     ///
-    /// - Throws: what was given, or `CancellationError`.
+    /// - Throws: the error of the result, or `CancellationError`.
     func value() async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let given = state.withLock { state -> Result<Value, any Error>? in
-                    guard case .given(let result) = state else {
+                let result = state.withLock { state -> Result<Value, any Error>? in
+                    guard case .fulfilled(let result) = state else {
                         state = .awaited(continuation)
                         return nil
                     }
                     state = .taken
                     return result
                 }
-                if let given { continuation.resume(with: given) }
+                if let result { continuation.resume(with: result) }
             }
         } onCancel: {
-            give(.failure(CancellationError()))
+            fulfil(.failure(CancellationError()))
         }
     }
 }

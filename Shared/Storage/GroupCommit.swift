@@ -2,16 +2,16 @@ import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 
-/// Coalesces concurrent requests into commits: what arrives while one commit is under way is the next one.
+/// Combines concurrent requests into shared commits: the requests that arrive during one commit form the next one.
 ///
-/// A durable commit costs a disk flush whatever its size, so many callers share one. There is no timer: a lone request
-/// is committed at once, and the more there are, the larger the groups become by themselves.
+/// A durable commit costs one disk flush regardless of its size, so many callers share one. There is no timer: a single
+/// request is committed at once, and groups grow with the load.
 final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<[Output], any Error>
 
     private struct State {
         var queue: GroupCommitQueue<Element, Waiter>
-        /// The loop, while it waits for a request.
+        /// Resumes the loop, while it waits for a request.
         var runner: CheckedContinuation<Void, Never>?
     }
 
@@ -21,11 +21,11 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     private let commit: @Sendable ([Element]) async throws -> [Output]
 
     /// - Parameters:
-    ///   - limit: the most elements of one commit; a single request that holds more goes alone.
-    ///   - weight: as how many an element counts against the limit.
-    ///   - capacity: how much may wait while a commit is in flight; beyond it requests are refused.
-    ///   - bytes: the memory that an element holds, about.
-    ///   - commit: makes the elements durable, all or none, and answers one output for each, in their order.
+    ///   - limit: the maximum weight of one commit; a single request above the limit is committed alone.
+    ///   - capacity: how much may wait while a commit is in flight; beyond that requests are refused.
+    ///   - weight: how much an element counts against the limit.
+    ///   - bytes: the approximate memory of an element.
+    ///   - commit: makes all elements durable, or none; returns one output per element, in their order.
     init(
         limit: Int, capacity: GroupCommitQueue<Element, CheckedContinuation<[Output], any Error>>.Capacity = .standard,
         weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
@@ -38,20 +38,21 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
         self.commit = commit
     }
 
-    /// Whether ``run()`` takes requests.
+    /// Whether ``run()`` accepts requests.
     var isRunning: Bool { state.withLock { $0.queue.isRunning } }
 
-    /// The callers whose elements are in no commit yet.
+    /// The number of callers whose elements are in no commit yet.
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
-    /// Hands in elements and waits for the commit that they share, all of them, with others.
+    /// Submits elements, and waits for the commit that contains all of them.
     ///
-    /// Before ``run()`` it waits for it. Cancelling the caller withdraws the elements before ``run()``; afterwards it
-    /// changes nothing, for they may be in a transaction already and the caller is to know what became of it.
+    /// Elements that are submitted before ``run()`` wait for it. Cancelling the caller withdraws them until then.
+    /// Afterwards cancelling has no effect: the elements may already be in a transaction, and the caller must learn its
+    /// outcome.
     ///
-    /// - Returns: one output for each element, in their order.
-    /// - Throws: what the commit threw; ``StorageError`` `unavailable` once stopped and `overloaded` where too much
-    ///   waits, when nothing was done.
+    /// - Returns: one output per element, in their order.
+    /// - Throws: the error of the commit; ``StorageError`` with code `unavailable` after shutdown, or `overloaded` if
+    ///   too much is waiting. In these two cases nothing was done.
     func submit(_ elements: [Element]) async throws -> [Output] {
         if elements.isEmpty { return [] }
         let ticket = state.withLock { $0.queue.makeTicket() }
@@ -68,7 +69,7 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     private func enqueue(_ ticket: Int, _ elements: [Element], _ waiter: Waiter) {
         let (weight, bytes) = elements.reduce((0, 0)) { ($0.0 + self.weight($1), $0.1 + self.bytes($1)) }
         let (action, runner) = state.withLock { state in
-            // Read under the lock: a cancellation that comes later finds the ticket in the queue.
+            // Read under the lock: a later cancellation finds the ticket in the queue.
             let action = state.queue.submit(
                 ticket, elements, waiter, isCancelled: Task.isCancelled, weight: weight, bytes: bytes)
             return (action, action == .wakeLoop ? state.runner.take() : nil)
@@ -78,13 +79,12 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
         case .wakeLoop: runner?.resume()
         case .refuse: waiter.resume(throwing: StorageError(.unavailable, "The store is stopping."))
         case .overload:
-            waiter.resume(throwing: StorageError(.overloaded, "More waits for the database than may be held."))
+            waiter.resume(throwing: StorageError(.overloaded, "Too many requests are waiting for the database."))
         case .cancel: waiter.resume(throwing: CancellationError())
         }
     }
 
-    /// The one loop: commits what waits until graceful shutdown or cancellation, then finishes what still waits.
-    /// It is called once.
+    /// Commits waiting requests until graceful shutdown or cancellation, then those that still wait. Call it once.
     func run() async {
         state.withLock { $0.queue.start() }
         await withTaskCancellationOrGracefulShutdownHandler {
@@ -98,18 +98,18 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// The next group; `nil` once stopped with nothing left.
+    /// The next group; `nil` once stopped and empty.
     private func next() async -> [GroupCommitQueue<Element, Waiter>.Request]? {
         while true {
             switch state.withLock({ $0.queue.next() }) {
             case .commit(let group): return group
             case .finish: return nil
-            case .wait: await park()
+            case .wait: await waitForRequest()
             }
         }
     }
 
-    private func park() async {
+    private func waitForRequest() async {
         await withCheckedContinuation { (runner: CheckedContinuation<Void, Never>) in
             let isNeeded = state.withLock { state in
                 if !state.queue.canWait { return true }
@@ -125,7 +125,8 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
             let elements = group.count == 1 ? group[0].elements : group.flatMap(\.elements)
             let outputs = try await commit(elements)
             guard outputs.count == elements.count else {
-                throw StorageError(.failed, "A commit answered \(outputs.count) of \(elements.count) requests.")
+                throw StorageError(
+                    .failed, "A commit returned \(outputs.count) results for \(elements.count) requests.")
             }
             var position = 0
             for request in group {
@@ -134,7 +135,7 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
                 position = end
             }
         } catch {
-            // The loop's own cancellation is nothing that its callers asked for; and the commit may have been done.
+            // Only the loop was cancelled, not its callers; and the commit may have succeeded.
             let reason = error is CancellationError ? StorageError(.connectionLost, "The store was stopped.") : error
             for request in group { request.waiter.resume(throwing: reason) }
         }

@@ -1,25 +1,25 @@
 import SecurePushCore
 
-/// The requests that wait for a group commit, as a value: no locks, no tasks, no time.
+/// The requests that wait for a group commit, as a value without locks, tasks or clocks.
 struct GroupCommitQueue<Element, Waiter> {
     /// The elements of one caller; they stay together.
     struct Request {
         var ticket: Int
         var elements: [Element]
         var waiter: Waiter
-        /// What it counts for against the limit.
+        /// How much it counts against the limit.
         var weight: Int
         /// The memory that its elements hold.
         var bytes: Int
     }
 
-    /// How much may wait. A request that finds nothing waiting is taken whatever its size: others bound that.
+    /// How much may wait. If nothing waits, a request of any size is accepted: the callers bound its size.
     struct Capacity {
-        /// Elements.
+        /// The number of elements.
         var maxCount: Int
         var maxBytes: Int
 
-        /// 65,536 elements and 64 MiB: seconds of work for a database, and not the memory of a small machine.
+        /// 65,536 elements and 64 MiB: seconds of work for a database, and little memory even on a small machine.
         static var standard: Capacity { Capacity(maxCount: 65_536, maxBytes: 64 << 20) }
     }
 
@@ -56,10 +56,10 @@ struct GroupCommitQueue<Element, Waiter> {
 
     var waitingCount: Int { waiting.count }
 
-    /// Whether nothing is there for the loop to do.
+    /// Whether the loop has nothing to do.
     var canWait: Bool { phase == .running && waiting.isEmpty }
 
-    /// A number that names one request.
+    /// A number that identifies one request.
     mutating func makeTicket() -> Int {
         lastTicket += 1
         return lastTicket
@@ -70,14 +70,14 @@ struct GroupCommitQueue<Element, Waiter> {
         phase = .running
     }
 
-    /// Takes no more requests; what waits is still to be committed.
+    /// Refuses new requests; those that wait are still committed.
     mutating func stop() {
         if phase == .running { phase = .stopping }
     }
 
     /// - Parameters:
-    ///   - weight: what the elements count for against the limit, where that is not their number.
-    ///   - bytes: the memory that they hold.
+    ///   - weight: how much the elements count against the limit; by default their number.
+    ///   - bytes: the approximate memory of the elements.
     mutating func submit(
         _ ticket: Int, _ elements: [Element], _ waiter: Waiter, isCancelled: Bool, weight: Int? = nil, bytes: Int = 0
     ) -> SubmitAction {
@@ -98,7 +98,7 @@ struct GroupCommitQueue<Element, Waiter> {
         return .wakeLoop
     }
 
-    /// Takes back a cancelled request that no loop has seen; afterwards its commit decides.
+    /// Removes a cancelled request before the loop has started; afterwards its commit decides.
     mutating func withdraw(_ ticket: Int) -> Waiter? {
         guard phase == .notStarted, let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
         let request = waiting.remove(at: index)
@@ -106,7 +106,7 @@ struct GroupCommitQueue<Element, Waiter> {
         return request.waiter
     }
 
-    /// The requests from the front that fit the limit together, and at least one.
+    /// The requests from the front that together fit the limit; at least one.
     mutating func next() -> NextAction {
         guard !waiting.isEmpty else {
             if phase == .running {
@@ -142,15 +142,16 @@ extension GroupCommitQueue.Request: Sendable where Element: Sendable, Waiter: Se
 extension GroupCommitQueue.NextAction: Sendable where Element: Sendable, Waiter: Sendable {}
 
 extension SealedNotification {
-    /// The bytes of a payload that count as one row more when groups are made.
+    /// A payload counts as one more row per this many bytes when groups are formed.
     static let bytesPerWeight = 16 * 1024
 
-    /// As how many rows it counts when groups are made. Notifications that share a commit with megabytes wait for them,
-    /// so large payloads make small groups.
+    /// How many rows it counts as when groups are formed. Large payloads make small groups, so that small notifications
+    /// do not wait for megabytes.
     var commitWeight: Int { 1 + payload.bytes.count / Self.bytesPerWeight }
 }
 
 extension SealedNotification {
+    /// The approximate memory while it waits; see ``GroupCommitQueue/Capacity``.
     var heldBytes: Int {
         let alert = (notification.alert?.title?.utf8.count ?? 0) + (notification.alert?.body?.utf8.count ?? 0)
         return 512 + payload.bytes.count + alert + notification.recipient.text.utf8.count

@@ -1,20 +1,20 @@
 import SecurePushCore
 
-/// Reopens notifications in a database: reads what is on record, decides, and writes it only where the record is still
-/// the one that was read, since a dispatcher may be at work on it.
+/// Reopens notifications in a database: reads the records, decides, and writes the result only if the record has not
+/// changed since, because a dispatcher may be working on it.
 enum NotificationReplay {
-    /// A record with what tells whether it has changed.
+    /// A record with the columns that show whether it has changed.
     struct Row: Sendable {
         var record: NotificationRecord
         var attempt: Int
-        /// As they are stored.
+        /// The stored text.
         var deliveries: String?
     }
 
-    /// What was read, by ID; a row that cannot be read keeps no other from being reopened.
+    /// The rows by ID. A row that cannot be read does not prevent the others from being reopened.
     typealias Rows = [NotificationID: Result<Row, StorageError>]
 
-    /// One write: the next attempt, with these deliveries, if the record is still the one that was read.
+    /// One write: a new attempt with these deliveries, if the record has not changed since it was read.
     struct Change: Sendable {
         var id: NotificationID
         var attempt: Int
@@ -23,10 +23,11 @@ enum NotificationReplay {
     }
 
     /// How often a record that a dispatcher keeps changing is read again.
-    private static var maximumRounds: Int { 20 }
+    private static var maxRounds: Int { 20 }
 
     /// - Parameters:
-    ///   - decide: what becomes of a record, and its deliveries then.
+    ///   - decide: returns the decision for a record, and its new deliveries.
+    ///   - read: returns the rows of these IDs.
     ///   - write: returns the IDs whose records were written.
     static func run(
         _ ids: [NotificationID], decide: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery]),
@@ -34,7 +35,7 @@ enum NotificationReplay {
     ) async throws -> [NotificationID: ReplayDecision] {
         var results: [NotificationID: ReplayDecision] = [:]
         var missing = ids
-        for _ in 0..<maximumRounds where !missing.isEmpty {
+        for _ in 0..<maxRounds where !missing.isEmpty {
             var changes: [Change] = []
             for (id, row) in try await read(missing) {
                 guard case .success(let row) = row else {
@@ -44,7 +45,7 @@ enum NotificationReplay {
                 let (result, deliveries) = decide(row.record)
                 results[id] = result
                 guard case .owed = result else { continue }
-                let new = DeliveriesCoding.encode(deliveries)
+                let new = StorageCoding.encode(deliveries)
                 changes.append(Change(id: id, attempt: row.attempt, old: row.deliveries, new: new))
             }
             if changes.isEmpty { return results }
@@ -53,7 +54,7 @@ enum NotificationReplay {
             for id in missing { results[id] = nil }
         }
         guard missing.isEmpty else {
-            throw StorageError(.timeout, "\(missing.count) records were changed all the while; try again.")
+            throw StorageError(.timeout, "\(missing.count) records kept changing. Try again.")
         }
         return results
     }

@@ -2,19 +2,21 @@ public import Logging
 public import SecurePushCore
 public import ServiceLifecycle
 
-/// Which of the stores one is.
+/// The kind of a store.
 public enum StoreKind: String, Sendable, CaseIterable {
     case memory
     case sqlite
     case postgres
 }
 
-/// A store, and the service that it works by.
+/// A store, and the service that runs it.
 public struct OpenedStore: Sendable {
+    /// The store.
     public let store: any Store
-    /// Takes requests from the start of its `run()` until its graceful shutdown, when it finishes what it was given.
-    /// Calls of ``store`` at other times throw ``StorageError`` with code `unavailable`.
+    /// Serves requests from the start of its `run()` until graceful shutdown, when it finishes those that it accepted.
+    /// Before and after, calls of ``store`` throw ``StorageError`` with code `unavailable`.
     public let service: any Service
+    /// The kind of the store.
     public let kind: StoreKind
 
     init(_ store: some Store, service: some Service, kind: StoreKind) {
@@ -25,7 +27,7 @@ public struct OpenedStore: Sendable {
 }
 
 extension OpenedStore {
-    /// `nil` when the store can be written to, else what is wrong, for an operator.
+    /// `nil` if the store can be written to, otherwise the reason, for an operator.
     public func readiness() async -> String? {
         do {
             try await store.ping(timeout: .seconds(1))
@@ -38,18 +40,18 @@ extension OpenedStore {
 
 /// Opens the store that a configuration names.
 ///
-/// For SQLite it makes the folder (mode 0700) and the file (0600), and migrates or checks the schema. For PostgreSQL it
-/// does no network I/O: the service connects, migrates, and comes back after a break.
+/// For SQLite it creates the folder (mode 0700) and the file (0600), and migrates or checks the schema. For PostgreSQL
+/// it does no network I/O: the service connects, migrates, and reconnects when a connection breaks.
 ///
-/// - Throws: ``StorageError``: `invalid` when the place cannot be used, `migrationNeeded` for a schema of another
-///   version, `unavailable` when another process holds the file locked.
+/// - Throws: ``StorageError`` with code `invalid` if the location cannot be used, `migrationNeeded` for a schema of
+///   another version, `unavailable` if another process has locked the file.
 public func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
     switch configuration.location {
     case .memory:
         return OpenedStore(MemoryStore(), service: IdleService(), kind: .memory)
     case .sqlite(let path):
         let database = try await SQLiteDatabase.open(path: path, migrations: configuration.migrations)
-        logger.debug("Opened the database.", metadata: ["kind": "sqlite", "path": "\(path)"])
+        logger.debug("Opened the database", metadata: ["kind": "sqlite", "path": "\(path)"])
         let store = SQLiteStore(database, logger: logger)
         return OpenedStore(store, service: store, kind: .sqlite)
     case .postgres(let uri):
@@ -58,7 +60,7 @@ public func openStore(_ configuration: StorageConfiguration, logger: Logger) asy
     }
 }
 
-/// Brings the schema of a store up to date, and returns what that took.
+/// Migrates the schema of a store to this version.
 ///
 /// - Throws: ``StorageError``.
 public func migrateStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> MigrationReport {
@@ -74,28 +76,29 @@ public func migrateStore(_ configuration: StorageConfiguration, logger: Logger) 
     }
 }
 
-/// What opening a store does about a schema that is older than this program (`DATABASE_MIGRATE`).
+/// How opening a store treats a schema that is older than this program (`DATABASE_MIGRATE`).
 public enum MigrationPolicy: Sendable, Hashable {
-    /// Brings it up to date, under a lock (`auto`).
+    /// Migrates it, under a lock (`auto`).
     case automatic
-    /// Refuses with ``StorageError`` `migrationNeeded` (`check`).
+    /// Throws ``StorageError`` with code `migrationNeeded` (`check`).
     case check
 }
 
-/// What a migration did.
+/// The result of a migration.
 public struct MigrationReport: Sendable, Hashable {
-    /// The names of the steps that were applied now, in their order; empty when the schema was up to date.
+    /// The names of the steps that were applied now, in their order; empty if the schema was up to date.
     public var applied: [String]
-    /// The number of steps that the schema has had.
+    /// The number of steps that have been applied in all.
     public var version: Int
 
+    /// A result with the applied steps and the version.
     public init(applied: [String], version: Int) {
         self.applied = applied
         self.version = version
     }
 }
 
-/// The service of a store that needs none: it only waits, for a service that returns ends its group.
+/// The service of a store that needs none. It only waits, because a service that returns ends its group.
 struct IdleService: Service {
     func run() async throws {
         try await gracefulShutdown()

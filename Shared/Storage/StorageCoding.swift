@@ -1,15 +1,39 @@
 import Foundation
 import SecurePushCore
 
-/// The text in which the stores keep a notification's deliveries: a JSON array of small objects, such as
-/// `[{"p":"apple","s":"sent","n":1,"t":1790000000000}]`.
-///
-/// `p` platform, `s` state, `n` attempts, `u` those of them without an answer, `m` the hub's message ID, `e` the last
-/// error, `t` the time of the last change in milliseconds; what is `nil` is left out, and members that are unknown are
-/// passed over. Written by hand because every dispatched notification pays for it; read by `JSONDecoder` because only
-/// redelivered ones do.
-enum DeliveriesCoding {
-    private struct Object: Decodable {
+/// The texts in which both databases keep lists in one column. Stored rows have these formats, so they never change.
+enum StorageCoding {
+    /// Platforms as their names, separated by commas.
+    static func encode(platforms: [Platform]) -> String { platforms.map(\.rawValue).joined(separator: ",") }
+
+    static func decodePlatforms(_ text: String) -> [Platform] {
+        text.split(separator: ",").map { Platform(rawValue: String($0)) }
+    }
+
+    /// A registration's tags as a JSON array of strings, in their order.
+    static func encode(tags: [String]) -> String {
+        var bytes = [UInt8(ascii: "[")]
+        for (position, tag) in tags.enumerated() {
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSONText.append(tag, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "]"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Throws: ``StorageError`` with code `failed` for a text that this program did not write.
+    static func decodeTags(_ text: String) throws(StorageError) -> [String] {
+        guard let tags = try? JSONDecoder().decode([String].self, from: Data(text.utf8)) else {
+            throw StorageError(.failed, "A registration's tags cannot be read.")
+        }
+        return tags
+    }
+}
+
+extension StorageCoding {
+    /// `p` platform, `s` state, `n` attempts, `u` attempts without an answer, `m` the hub's message ID, `e` the last
+    /// error, `t` the time of the last change in milliseconds.
+    private struct StoredDelivery: Decodable {
         let p: String
         let s: String
         let n: Int
@@ -19,6 +43,11 @@ enum DeliveriesCoding {
         let t: Int64
     }
 
+    /// A notification's deliveries as a JSON array of small objects, such as
+    /// `[{"p":"apple","s":"sent","n":1,"t":1790000000000}]`. Members that are `nil` are left out.
+    ///
+    /// Written by hand because every dispatched notification pays for it; read by `JSONDecoder`, which ignores unknown
+    /// members, because only redelivered notifications pay for that.
     static func encode(_ deliveries: [Delivery]) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16 + deliveries.count * 160)
@@ -33,18 +62,18 @@ enum DeliveriesCoding {
     }
 
     /// - Throws: ``StorageError`` with code `failed` for a text that this program did not write.
-    static func decode(_ text: String) throws(StorageError) -> [Delivery] {
-        guard let objects = try? JSONDecoder().decode([Object].self, from: Data(text.utf8)) else {
+    static func decodeDeliveries(_ text: String) throws(StorageError) -> [Delivery] {
+        guard let objects = try? JSONDecoder().decode([StoredDelivery].self, from: Data(text.utf8)) else {
             throw StorageError(.failed, "A notification's deliveries cannot be read.")
         }
         var deliveries: [Delivery] = []
         for object in objects {
             guard let state = DeliveryState(rawValue: object.s) else {
-                throw StorageError(.failed, "A notification's deliveries hold an unknown state.")
+                throw StorageError(.failed, "A notification's deliveries contain an unknown state.")
             }
             let unanswered = object.u ?? 0
             guard countRange.contains(object.n), countRange.contains(unanswered) else {
-                throw StorageError(.failed, "A notification's deliveries hold a number of attempts out of range.")
+                throw StorageError(.failed, "A notification's deliveries contain a number of attempts out of range.")
             }
             deliveries.append(
                 Delivery(
@@ -55,7 +84,7 @@ enum DeliveriesCoding {
         return deliveries
     }
 
-    /// What attempts are counted in: more than any dispatcher makes, and far from where adding to it overflows.
+    /// The range of attempts: more than any dispatcher makes, and far from overflow.
     private static let countRange = 0...Int(Int32.max)
 
     private static func append(_ delivery: Delivery, to bytes: inout [UInt8]) {
@@ -86,10 +115,10 @@ enum DeliveriesCoding {
 }
 
 extension Timestamp {
-    /// The years 1970 to 9999, which RFC 3339 can write and arithmetic with configured durations cannot overflow.
+    /// The years 1970 to 9999: RFC 3339 can express them, and adding a configured duration cannot overflow.
     private static let storedRange: ClosedRange<Int64> = 0...253_402_300_799_999
 
-    /// Reads a time that a store keeps.
+    /// Reads a stored time.
     ///
     /// - Throws: ``StorageError`` with code `failed` for a number that this program did not write.
     init(stored milliseconds: Int64, column: String) throws(StorageError) {
@@ -97,36 +126,5 @@ extension Timestamp {
             throw StorageError(.failed, "The column \(column) holds a time that cannot be read.")
         }
         self.init(milliseconds: milliseconds)
-    }
-}
-
-extension Platform {
-    /// The text in which the stores keep platforms: their names, separated by commas.
-    static func list(_ platforms: [Platform]) -> String { platforms.map(\.rawValue).joined(separator: ",") }
-
-    /// The platforms of such a text.
-    static func platforms(list: String) -> [Platform] {
-        list.split(separator: ",").map { Platform(rawValue: String($0)) }
-    }
-}
-
-/// The text in which a store keeps a registration's tags: a JSON array of strings, in their order.
-enum TagsCoding {
-    static func encode(_ tags: [String]) -> String {
-        var bytes = [UInt8(ascii: "[")]
-        for (position, tag) in tags.enumerated() {
-            if position > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONText.append(tag, to: &bytes)
-        }
-        bytes.append(UInt8(ascii: "]"))
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// - Throws: ``StorageError`` with code `failed` for a text that this program did not write.
-    static func decode(_ text: String) throws(StorageError) -> [String] {
-        guard let tags = try? JSONDecoder().decode([String].self, from: Data(text.utf8)) else {
-            throw StorageError(.failed, "A registration's tags cannot be read.")
-        }
-        return tags
     }
 }

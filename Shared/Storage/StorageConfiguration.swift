@@ -2,20 +2,21 @@ import Postgres
 public import SecurePushCore
 public import ServiceConfiguration
 
-/// Which store to open (`DATABASE_URL`), and what to do about its schema.
+/// Which store to open (`DATABASE_URL`), and how to treat its schema.
 public struct StorageConfiguration: Sendable {
     enum Location: Sendable, Hashable {
         case memory
         case sqlite(path: String)
-        /// A libpq URI, as it came; it may hold a password.
+        /// A libpq URI, unchanged; it may hold a password.
         case postgres(uri: String)
     }
 
     let location: Location
+    /// How to treat an older schema.
     public let migrations: MigrationPolicy
 
-    /// Reads `sqlite:PATH` (`sqlite:///PATH` too), `postgres://…` or `postgresql://…` (a libpq URI, see libpq's
-    /// documentation, "Connection URIs"), or `memory:`, which keeps nothing and is meant for tests.
+    /// Reads `sqlite:PATH` (or `sqlite:///PATH`), `postgres://…` or `postgresql://…` (a libpq URI: PostgreSQL's manual,
+    /// 34.1.1.2), or `memory:`, which stores nothing on disk and is meant for tests.
     ///
     /// - Throws: ``StorageError`` with code `invalid`; its message never shows the URL.
     public init(url: String, migrations: MigrationPolicy = .automatic) throws(StorageError) {
@@ -26,7 +27,8 @@ public struct StorageConfiguration: Sendable {
         } else if url.hasPrefix("sqlite:") {
             location = .sqlite(path: try StorageConfiguration.path(url.dropFirst("sqlite:".count)))
         } else {
-            throw StorageError(.invalid, "A database URL is sqlite:PATH, or begins with postgres:// or postgresql://.")
+            throw StorageError(
+                .invalid, "A database URL must be sqlite:PATH, or begin with postgres:// or postgresql://.")
         }
         self.migrations = migrations
     }
@@ -34,7 +36,8 @@ public struct StorageConfiguration: Sendable {
     private static func path(_ text: Substring) throws(StorageError) -> String {
         if text.hasPrefix("///") { return String(text.dropFirst(2)) }
         guard !text.isEmpty, !text.hasPrefix("//"), !text.hasPrefix(":"), !text.utf8.contains(0) else {
-            throw StorageError(.invalid, "sqlite: is followed by the path of a file, as in sqlite:/var/lib/x.sqlite.")
+            throw StorageError(
+                .invalid, "After sqlite: there must be the path of a file, such as sqlite:/var/lib/x.sqlite.")
         }
         return String(text)
     }
@@ -50,10 +53,9 @@ public struct StorageConfiguration: Sendable {
 }
 
 extension StorageConfiguration {
-    /// The hosts of a PostgreSQL server that is not on this machine's Unix sockets and whose certificate is not
-    /// verified.
+    /// The PostgreSQL hosts that are reached by TCP without certificate verification.
     ///
-    /// - Throws: ``StorageError`` with code `invalid` for a URI that libpq does not take.
+    /// - Throws: ``StorageError`` with code `invalid` for a URI that libpq does not accept.
     var unverifiedHosts: [String] {
         get throws(StorageError) {
             guard case .postgres(let uri) = location else { return [] }
@@ -67,8 +69,8 @@ extension StorageConfiguration {
 }
 
 extension StorageConfiguration: CustomStringConvertible {
-    /// The URL without what may be secret: of a libpq URI only hosts and database, and only where it is certain which
-    /// part they are (a password that was not percent-encoded may hold anything).
+    /// The URL without secrets. Of a libpq URI it shows only hosts and database, and only if it is certain which part
+    /// these are: a password that was not percent-encoded may contain any character.
     public var description: String {
         switch location {
         case .memory: "memory:"
@@ -93,7 +95,7 @@ extension StorageConfiguration: CustomStringConvertible {
 }
 
 extension StorageConfiguration {
-    /// The keys that ``read(_:)`` uses, for a service's list.
+    /// The keys that ``read(_:)`` reads.
     public static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.databaseURL, ConfigurationKeys.databaseURLFile, ConfigurationKeys.databaseMigrate,
@@ -101,10 +103,10 @@ extension StorageConfiguration {
         ]
     }
 
-    /// Reads `DATABASE_URL`, or the file that `DATABASE_URL_FILE` names, and `DATABASE_MIGRATE`. A server beyond
-    /// loopback needs verified TLS, unless `ALLOW_INSECURE` names `postgres`.
+    /// Reads `DATABASE_URL` or the file that `DATABASE_URL_FILE` names, and `DATABASE_MIGRATE`. A server that is not on
+    /// loopback needs verified TLS, unless `ALLOW_INSECURE` contains `postgres`.
     ///
-    /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
+    /// - Returns: `nil` if a value is invalid; the reader holds the issue.
     public static func read(_ reader: inout ConfigurationReader) -> StorageConfiguration? {
         let url = reader.read(ConfigurationKeys.databaseURL, orFile: ConfigurationKeys.databaseURLFile)
         let migrate = reader.read(ConfigurationKeys.databaseMigrate)

@@ -60,7 +60,7 @@ import Testing
             }
             let error = await slow
             #expect(error?.code == .connectionLost && error?.sqlState == "57P01")
-            #expect(try await connection.lost().code == .unavailable)
+            #expect(try await connection.waitUntilLost().code == .unavailable)
         }
     }
 

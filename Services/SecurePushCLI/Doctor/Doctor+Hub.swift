@@ -48,13 +48,13 @@ extension Doctor {
     }
 
     private static func ask(_ configuration: NotificationHubConfiguration) async throws {
-        let registrations = HubRegistrations(
+        let devices = HubDevices(
             configuration: configuration, logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Closes its client when it is cancelled.
-            group.addTask { try await registrations.run() }
+            group.addTask { try await devices.run() }
             defer { group.cancelAll() }
-            _ = try await registrations.registrations(handle: "securepush-doctor")
+            _ = try await devices.registrations(handle: "securepush-doctor")
         }
     }
 }

@@ -12,7 +12,7 @@ struct Settings: Sendable {
             guard all[key, default: ""].isEmpty, let path = all[key + "_FILE"], !path.isEmpty else { continue }
             all[key + "_FILE"] = nil
             // No URL, so that a command fails and does not take the default one.
-            all[key] = SmallFile.contents(of: path) ?? "unreadable:\(path)"
+            all[key] = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText ?? "unreadable:\(path)"
         }
         self.all = all
     }
@@ -23,6 +23,6 @@ struct Settings: Sendable {
         guard ["DATABASE_URL", "AMQP_URL"].contains(key), let path = all[key + "_FILE"], !path.isEmpty else {
             return nil
         }
-        return SmallFile.contents(of: path)
+        return (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText
     }
 }

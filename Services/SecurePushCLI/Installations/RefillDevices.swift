@@ -15,16 +15,11 @@ struct RefillDevices: Sendable {
     }
 
     func run(_ kinds: [RefillItem.Kind], showsProgress: Bool) async throws -> RefillReport {
-        let hub = hub.map { hub in
-            (
-                registrations: HubRegistrations(configuration: hub, logger: StoreSession.logger),
-                installations: HubInstallations(configuration: hub, logger: StoreSession.logger)
-            )
-        }
-        let services: [any Service] = hub.map { [$0.registrations, $0.installations] } ?? []
+        let hub = hub.map { HubDevices(configuration: $0, logger: StoreSession.logger) }
+        let services: [any Service] = hub.map { [$0] } ?? []
         let refill = HubRefill(
-            store: opened.store, registrations: hub?.registrations ?? UnaskedHub(),
-            installations: hub?.installations ?? UnaskedHub(), isDryRun: hub == nil)
+            store: opened.store, registrations: hub ?? UnaskedHub(), installations: hub ?? UnaskedHub(),
+            isDryRun: hub == nil)
         return try await StoreSession.run(opened, beside: services) { _ in
             let line = ProgressLine()
             defer { line.clear() }

@@ -10,6 +10,7 @@ public actor AMQPConnection: ThreadExecutor.Client {
     private var link = BrokerLink()
     private var replyTimeout = Duration.zero
 
+    /// The executor with the connection's own thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private init() throws(AMQPError) {

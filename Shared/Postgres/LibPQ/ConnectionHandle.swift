@@ -6,23 +6,22 @@ import Glibc
 import Darwin
 #endif
 
-/// The owner of a `PGconn`; not thread-safe, so it stays with one actor. None of its calls blocks, but for
-/// ``start(_:)``.
+/// The owner of a `PGconn`. It is not thread-safe, so it stays with one actor. Only ``start(_:)`` may block.
 final class ConnectionHandle {
-    /// What establishing the connection needs next.
+    /// The next step of connecting.
     enum Progress { case readable, writable, done, failed }
 
-    /// What a flush left.
+    /// The state after a flush.
     enum Flush { case done, more, failed }
 
     let connection: OpaquePointer
 
     private init(_ connection: OpaquePointer) { self.connection = connection }
 
-    /// Says good-bye without waiting for an answer, and frees all.
+    /// Sends Terminate without waiting for a reply, and frees the connection.
     deinit { PQfinish(connection) }
 
-    /// Begins to connect. Looks up the host's name, which may block.
+    /// Starts to connect. Resolves the host's name, which may block.
     static func start(_ configuration: PostgresConfiguration) throws(PostgresError) -> ConnectionHandle {
         let keywords = configuration.keywords
         let connection = withCStrings(keywords.map(\.keyword)) { names in
@@ -31,12 +30,12 @@ final class ConnectionHandle {
         guard let connection else { throw PostgresError(.unavailable, "Out of memory.") }
         let handle = ConnectionHandle(connection)
         guard PQstatus(connection) != CONNECTION_BAD else { throw handle.error(.unavailable) }
-        // Notices would go to stderr.
+        // Otherwise libpq prints notices to stderr.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
         return handle
     }
 
-    /// Takes the next step of connecting, the socket being ready for what the last step asked for.
+    /// Takes the next step of connecting once the socket is ready as the last step required.
     func proceed() -> Progress {
         switch PQconnectPoll(connection) {
         case PGRES_POLLING_READING: .readable
@@ -46,7 +45,7 @@ final class ConnectionHandle {
         }
     }
 
-    /// Enters pipeline mode without blocking, once connected.
+    /// Enters non-blocking pipeline mode, once connected.
     func enterPipeline() -> Bool {
         PQsetnonblocking(connection, 1) == 0 && PQenterPipelineMode(connection) == 1
     }
@@ -54,7 +53,7 @@ final class ConnectionHandle {
     /// The socket, which changes while connecting.
     var descriptor: Int32 { PQsocket(connection) }
 
-    /// The server's process of this session.
+    /// The ID of the server's process for this session.
     var serverProcess: Int32 { PQbackendPID(connection) }
 
     func flush() -> Flush {
@@ -65,7 +64,7 @@ final class ConnectionHandle {
         }
     }
 
-    /// The connection's last error, on one line; libpq puts hosts and users into it, never passwords.
+    /// The connection's last error on one line. libpq puts hosts and users into it, but no passwords.
     func error(_ code: PostgresError.Code) -> PostgresError {
         let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
         let lines = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" || $0 == " " } }
@@ -73,7 +72,7 @@ final class ConnectionHandle {
     }
 }
 
-/// Calls with a NULL-terminated array of C strings, which lives as long as the call.
+/// Calls `body` with a NULL-terminated array of C strings, which is valid during the call.
 private func withCStrings<Value>(
     _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value?
 ) -> Value? {
@@ -98,7 +97,7 @@ extension ConnectionHandle {
     func sendQuery(_ name: String, _ parameters: PostgresParameters) -> Bool {
         let fields = parameters.fields
         return parameters.bytes.withUnsafeBytes { buffer in
-            // A pointer that is not NULL also where all values are empty.
+            // A pointer that is not NULL even if all values are empty.
             let empty = UnsafeRawPointer(bitPattern: 1)
             let values = fields.map { field -> UnsafePointer<CChar>? in
                 let start = (buffer.baseAddress ?? empty)?.advanced(by: field.offset)
@@ -110,22 +109,21 @@ extension ConnectionHandle {
         }
     }
 
-    /// Queues a Sync, which ends the transaction, and writes what the socket takes.
+    /// Queues a Sync, which ends the transaction, and writes as much as the socket accepts.
     func sendSync() -> Bool { PQpipelineSync(connection) == 1 }
 
-    /// Reads what the socket holds; `false` when the connection has broken.
+    /// Reads from the socket; `false` if the connection has broken.
     func consumeInput() -> Bool { PQconsumeInput(connection) == 1 }
 
-    /// Whether the TLS library holds bytes that it has decrypted and libpq has not taken yet; the socket does not tell
-    /// of these. libpq takes as much at a time as its buffer has room for, 8 KiB at least, and a TLS record holds up to
-    /// 16 KiB.
+    /// Whether the TLS library holds decrypted bytes that libpq has not read yet; the socket does not become readable
+    /// for these. libpq reads as much at a time as fits its buffer, at least 8 KiB; a TLS record holds up to 16 KiB.
     var hasDecryptedBytes: Bool {
-        // NULL without TLS, and with a TLS library other than OpenSSL.
+        // NULL without TLS, or with a TLS library other than OpenSSL.
         guard let ssl = PQsslStruct(connection, "OpenSSL"), let pending = OpenSSL.pending else { return false }
         return pending(ssl) > 0
     }
 
-    /// The next item that has fully arrived; `nil` when more must be read first.
+    /// The next item that has fully arrived; `nil` if more must be read first.
     func nextEvent() -> PostgresPipeline<QueryPromise<PostgresResult>, PostgresResult>.Event? {
         guard PQisBusy(connection) == 0 else { return nil }
         guard let result = PQgetResult(connection) else { return .end }
@@ -144,21 +142,21 @@ extension ConnectionHandle {
         }
     }
 
-    /// The error without its detail and context, which quote values.
+    /// The error without its detail and context, because these quote values.
     private func failure(of result: OpaquePointer) -> PostgresError {
         let field = { (code: Int) in PQresultErrorField(result, Int32(code)).map { String(cString: $0) } }
         guard let sqlState = field(DiagnosticField.sqlState) else {
-            // Made by libpq itself, not sent by the server.
+            // libpq itself created this result; the server sent no error.
             return PQstatus(connection) == CONNECTION_BAD
-                ? error(.connectionLost) : PostgresError(.server, "An answer of a kind that is not supported.")
+                ? error(.connectionLost) : PostgresError(.server, "The server sent an unsupported kind of result.")
         }
         return PostgresError(sqlState: sqlState, primaryMessage: field(DiagnosticField.primaryMessage) ?? "")
     }
 }
 
-/// The one function of OpenSSL that libpq offers no way to.
+/// The only function of OpenSSL that libpq does not wrap.
 private enum OpenSSL {
-    /// `int SSL_pending(const SSL *ssl)`, of the library that libpq itself has loaded; so nothing is linked for it.
+    /// `int SSL_pending(const SSL *ssl)` from the library that libpq has loaded, so that nothing more is linked.
     static let pending: (@convention(c) (UnsafeRawPointer) -> Int32)? = {
         #if canImport(Glibc)
         let everyLibrary: UnsafeMutableRawPointer? = nil
@@ -170,22 +168,23 @@ private enum OpenSSL {
     }()
 }
 
-/// Codes of an error's fields (`postgres_ext.h`); they are character macros there, which Swift does not import.
+/// Codes of an error's fields (`postgres_ext.h`). They are character macros, which Swift does not import.
 private enum DiagnosticField {
     static let sqlState = Int(UInt8(ascii: "C"))
     static let primaryMessage = Int(UInt8(ascii: "M"))
 }
 
-/// libpq's own reading of a connection URI or keyword string.
+/// libpq's parser of connection URIs and keyword strings.
 enum ConnectionString {
     /// The keywords that the text sets.
     ///
-    /// libpq's message is left out of the error: it can quote the text, password and all.
+    /// - Throws: ``PostgresError`` with code `invalid`, without libpq's message: that may quote the text with its
+    ///   password.
     static func parse(_ text: String) throws(PostgresError) -> [String: String] {
         var message: UnsafeMutablePointer<CChar>?
         defer { PQfreemem(message) }
         guard let options = PQconninfoParse(text, &message) else {
-            throw PostgresError(.invalid, "Not a connection URI that libpq takes.")
+            throw PostgresError(.invalid, "Not a connection URI that libpq accepts.")
         }
         defer { PQconninfoFree(options) }
         var values: [String: String] = [:]

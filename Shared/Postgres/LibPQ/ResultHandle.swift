@@ -2,12 +2,12 @@ import CLibPQ
 
 /// The owner of a `PGresult`.
 ///
-/// Sendable although it holds a pointer: a `PGresult` is not changed after it was made, and libpq lets it be read from
-/// any thread (PostgreSQL's manual, 34.20); it is freed once, by the last owner.
+/// It is Sendable although it holds a pointer: a `PGresult` is not changed after it was created, and libpq allows any
+/// thread to read it (PostgreSQL's manual, 34.20). It is freed once, by the last owner.
 final class ResultHandle: @unchecked Sendable {
     private let result: OpaquePointer
 
-    /// Takes over the result.
+    /// Takes ownership of the result.
     init(_ result: OpaquePointer) { self.result = result }
 
     deinit { PQclear(result) }
@@ -15,7 +15,7 @@ final class ResultHandle: @unchecked Sendable {
     var rowCount: Int { Int(PQntuples(result)) }
     var columnCount: Int { Int(PQnfields(result)) }
 
-    /// How many rows a statement changed, as its command tag says.
+    /// How many rows a statement changed, according to its command tag.
     var affectedRows: Int {
         guard let text = PQcmdTuples(result) else { return 0 }
         return Int(String(cString: text)) ?? 0
@@ -25,7 +25,7 @@ final class ResultHandle: @unchecked Sendable {
 
     func name(of column: Int) -> String { PQfname(result, Int32(column)).map { String(cString: $0) } ?? "" }
 
-    /// Calls with the bytes of a value, or with `nil` for NULL; the bytes live as long as the call.
+    /// Calls `body` with the bytes of a value, or with `nil` for NULL. The bytes are valid during the call.
     func withValue<Value>(row: Int, column: Int, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
         let (row, column) = (Int32(row), Int32(column))
         guard PQgetisnull(result, row, column) == 0 else { return body(nil) }

@@ -1,6 +1,6 @@
-/// The parameters of a query, `$1` first, all in one buffer in PostgreSQL's binary form.
+/// The parameters of a query, `$1` first, in one buffer and in PostgreSQL's binary format.
 public struct PostgresParameters: Sendable {
-    /// Where a parameter lies in ``bytes``; `length` is -1 for NULL.
+    /// The position of a parameter in ``bytes``; `length` is -1 for NULL.
     @usableFromInline
     struct Field: Sendable {
         @usableFromInline let offset: Int
@@ -21,9 +21,9 @@ public struct PostgresParameters: Sendable {
     /// No parameters.
     public init() {}
 
-    /// No parameters yet, but room for them.
+    /// No parameters, with reserved memory.
     ///
-    /// - Parameter capacity: the number of bytes that are to come.
+    /// - Parameter capacity: the expected number of bytes.
     public init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
     /// Adds the next parameter; `nil` is NULL.
@@ -35,9 +35,9 @@ public struct PostgresParameters: Sendable {
         fields.append(Field(offset: offset, length: length, type: Value.postgresType))
     }
 
-    /// Adds an array as the next parameter: of each element what `value` makes of it, `nil` being NULL.
+    /// Adds an array as the next parameter, with `value` of each element; `nil` is NULL.
     ///
-    /// The elements are encoded where they are; no array of the values is made (layout: `array_send` in PostgreSQL's
+    /// The values are encoded in place, without an intermediate array (layout: `array_send` in PostgreSQL's
     /// `arrayfuncs.c`).
     @inlinable
     public mutating func append<Elements: Collection, Value: PostgresEncodable>(
@@ -45,7 +45,7 @@ public struct PostgresParameters: Sendable {
     ) {
         let offset = bytes.count
         bytes.appendBigEndian(Int32(elements.isEmpty ? 0 : 1))
-        // Whether there are NULLs; the server counts them itself.
+        // Whether there are NULLs; the server ignores this.
         bytes.appendBigEndian(Int32(0))
         bytes.appendBigEndian(Value.postgresType.rawValue)
         if !elements.isEmpty {
@@ -66,7 +66,7 @@ public struct PostgresParameters: Sendable {
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: Int32.self) }
     }
 
-    /// What a statement is prepared for.
+    /// The types for which a statement is prepared.
     var types: [PostgresType] { fields.map(\.type) }
 
     func hasTypes(_ types: [PostgresType]) -> Bool {
@@ -74,16 +74,18 @@ public struct PostgresParameters: Sendable {
     }
 }
 
-/// A value that can be a parameter, or an element of an array parameter, in PostgreSQL's binary form.
+/// A value that can be a parameter, or an element of an array parameter, in PostgreSQL's binary format.
 public protocol PostgresEncodable {
+    /// The type of a single value.
     static var postgresType: PostgresType { get }
+    /// The type of an array of values.
     static var postgresArrayType: PostgresType { get }
-    /// Appends the value's binary form, without its length.
+    /// Appends the value's binary format, without its length.
     func encode(into bytes: inout [UInt8])
 }
 
 extension [UInt8] {
-    /// Appends a number in network order.
+    /// Appends a number in network byte order.
     @inlinable
     mutating func appendBigEndian(_ value: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }

@@ -1,8 +1,10 @@
-/// The rows that a query gave, as the connection received them; nothing is copied until a column is read.
+/// The rows of a query, as the connection received them. A value is copied only when it is decoded.
 public struct PostgresResult: Sendable, RandomAccessCollection {
     let handle: ResultHandle
 
+    /// Always 0.
     public var startIndex: Int { 0 }
+    /// The number of rows.
     public let endIndex: Int
 
     init(_ handle: ResultHandle) {
@@ -10,6 +12,7 @@ public struct PostgresResult: Sendable, RandomAccessCollection {
         endIndex = handle.rowCount
     }
 
+    /// The row at a position.
     public subscript(position: Int) -> PostgresRow { PostgresRow(handle: handle, index: position) }
 
     /// How many rows the statement inserted, updated, deleted or selected.
@@ -23,7 +26,8 @@ public struct PostgresRow: Sendable {
 
     /// The value of a column, counted from 0.
     ///
-    /// - Throws: ``PostgresError`` with code `decoding`: no such column, another type, or NULL.
+    /// - Throws: ``PostgresError`` with code `decoding` if there is no such column, or if it has another type or is
+    ///   NULL.
     public func decode<Value: PostgresDecodable>(
         _ column: Int, as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value {
@@ -33,7 +37,7 @@ public struct PostgresRow: Sendable {
 
     /// The value of a column, counted from 0; `nil` for NULL.
     ///
-    /// - Throws: ``PostgresError`` with code `decoding`: no such column, or another type.
+    /// - Throws: ``PostgresError`` with code `decoding` if there is no such column, or if it has another type.
     public func decodeIfPresent<Value: PostgresDecodable>(
         _ column: Int, as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value? {
@@ -54,16 +58,16 @@ public struct PostgresRow: Sendable {
     }
 }
 
-/// A value that can be read from a column in PostgreSQL's binary form.
+/// A value that can be decoded from a column in PostgreSQL's binary format.
 public protocol PostgresDecodable {
-    /// Whether a column of this type holds such values.
+    /// Whether columns of this type hold such values.
     static func isDecodable(from type: PostgresType) -> Bool
-    /// Reads the bytes of a value that is not NULL; `nil` when they are none of this type.
+    /// Decodes the bytes of a value that is not NULL; `nil` if they are malformed.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> Self?
 }
 
 extension FixedWidthInteger {
-    /// The number in network order that the bytes are, if there are as many as it takes.
+    /// Decodes a number in network byte order; `nil` if the number of bytes is wrong.
     fileprivate static func bigEndian(_ bytes: UnsafeRawBufferPointer) -> Self? {
         guard bytes.count == MemoryLayout<Self>.size else { return nil }
         return Self(bigEndian: bytes.loadUnaligned(as: Self.self))
@@ -92,7 +96,7 @@ extension Int64: PostgresDecodable {
 
 extension String: PostgresDecodable {
     public static func isDecodable(from type: PostgresType) -> Bool { type == .text || type == .varchar }
-    // The session's encoding is UTF-8, so the server has checked the bytes.
+    // The session's encoding is UTF-8, so the server has validated the bytes.
     public static func decode(_ bytes: UnsafeRawBufferPointer) -> String? { String(decoding: bytes, as: UTF8.self) }
 }
 

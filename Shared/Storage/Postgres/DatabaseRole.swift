@@ -2,27 +2,27 @@ public import Logging
 import Postgres
 import SecurePushCore
 
-/// A role of the database with the least rights that one service works with. None owns a table, makes one, or is a
-/// superuser; only ``owner`` owns them, and runs the migrations.
+/// A database role with the minimum rights of one service. None of them owns or creates tables, or is a superuser; only
+/// ``owner`` owns the tables and runs the migrations.
 public enum DatabaseRole: String, CaseIterable, Sendable {
     case ingest, dispatcher, retrieval
-    /// The command line: dead letters, installations, rotation of keys, `doctor`.
+    /// The command line: dead letters, installations, key rotation, `doctor`.
     case `operator`
 
-    /// The role that owns the tables. It has no password and cannot log in: `setup` takes it on (`SET ROLE`).
+    /// The role that owns the tables. It has no password and cannot log in; `setup` uses it with `SET ROLE`.
     public static let owner = "securepush_owner"
 
-    /// The name in the database.
+    /// The role's name in the database.
     public var name: String { "securepush_\(rawValue)" }
 
-    /// What it may do, by table; a privilege may name columns (PostgreSQL's manual, GRANT).
+    /// Its privileges by table; a privilege may list columns (PostgreSQL's manual, GRANT).
     var grants: [(table: String, privileges: String)] {
         let all = "SELECT, INSERT, UPDATE, DELETE"
         let schema = (table: "schema_migrations", privileges: "SELECT")
         switch self {
         case .ingest:
             return [
-                // Sending again what failed writes the record of dispatching too.
+                // Resending a failed notification also writes the dispatch columns.
                 (
                     "notifications",
                     "SELECT, INSERT, DELETE, UPDATE (revoked_at, status, attempt, deliveries, recorded_attempt)"
@@ -31,7 +31,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                 ("outbox", all), ("idempotency_keys", all), schema,
             ]
         case .dispatcher:
-            // Nothing of the payloads, sealed as they are.
+            // No access to payloads, although they are sealed.
             return [
                 (
                     "notifications",
@@ -55,24 +55,24 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
     }
 }
 
-/// The SQL of ``DatabaseRole``, in the two parts between which the owner runs the migrations. Both can be run again.
+/// The SQL for ``DatabaseRole`` in two parts, between which the owner runs the migrations. Both can be repeated.
 public enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
         "device_leases", "schema_migrations",
     ]
 
-    /// Makes the roles and hands the tables that are there to their owner; for a superuser.
+    /// Creates the roles, and makes ``DatabaseRole/owner`` the owner of existing tables. A superuser runs these.
     ///
-    /// - Parameter verifiers: what PostgreSQL keeps of a role's password (`SCRAM-SHA-256$...`); a role without one
-    ///   keeps the password that it has, and cannot log in by password where it has none.
+    /// - Parameter verifiers: the SCRAM verifiers of the roles' passwords (`SCRAM-SHA-256$...`). A role without one
+    ///   keeps its password; if it has none, it cannot log in by password.
     public static func roles(verifiers: [DatabaseRole: String] = [:]) -> [String] {
-        let least = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
-        var statements = [create(DatabaseRole.owner), "ALTER ROLE \(DatabaseRole.owner) NOLOGIN \(least)"]
+        let minimal = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
+        var statements = [create(DatabaseRole.owner), "ALTER ROLE \(DatabaseRole.owner) NOLOGIN \(minimal)"]
         for role in DatabaseRole.allCases {
             statements.append(create(role.name))
             let password = verifiers[role].map { " PASSWORD '\($0.replacing("'", with: "''"))'" } ?? ""
-            statements.append("ALTER ROLE \(role.name) LOGIN \(least)\(password)")
+            statements.append("ALTER ROLE \(role.name) LOGIN \(minimal)\(password)")
         }
         let names = DatabaseRole.allCases.map(\.name).joined(separator: ", ")
         statements += [
@@ -89,7 +89,8 @@ public enum DatabaseRoles {
         return statements + tables.map { "ALTER TABLE IF EXISTS public.\($0) OWNER TO \(DatabaseRole.owner)" }
     }
 
-    /// Takes every right on the tables from the roles and gives them theirs; for the owner, after the migrations.
+    /// Revokes all privileges on the tables from the roles and grants theirs. The owner runs these after the
+    /// migrations.
     public static func grants() -> [String] {
         DatabaseRole.allCases.flatMap { role in
             ["REVOKE ALL ON ALL TABLES IN SCHEMA public FROM \(role.name)"]
@@ -97,7 +98,7 @@ public enum DatabaseRoles {
         }
     }
 
-    /// Both parts and the command between them, for psql.
+    /// Both parts as a script for psql, with the command between them as a comment.
     public static func script() -> String {
         let end = ";\n"
         return
@@ -119,17 +120,19 @@ public enum DatabaseRoles {
 }
 
 extension DatabaseRoles {
-    /// Makes the roles, runs pending migrations as ``DatabaseRole/owner``, and gives each role its rights.
+    /// Creates the roles, runs pending migrations as ``DatabaseRole/owner``, and grants each role its privileges.
     ///
-    /// It can be run again. Services that run meanwhile never lack a right that they had: each part is one transaction.
+    /// It can be repeated. Services that run meanwhile keep their privileges: each part is one transaction.
     ///
-    /// - Parameter uri: the database as a superuser, or as one who may make roles and take the owner on.
-    /// - Throws: ``StorageError``, and ``PostgresError`` mapped to it.
+    /// - Parameters:
+    ///   - uri: the database, as a superuser or as a role that may create roles and use `SET ROLE` for the owner.
+    ///   - verifiers: see ``roles(verifiers:)``.
+    /// - Throws: ``StorageError``.
     public static func apply(
         uri: String, verifiers: [DatabaseRole: String], logger: Logger
     ) async throws -> MigrationReport {
         guard case .postgres = try StorageConfiguration(url: uri).location else {
-            throw StorageError(.invalid, "Roles are PostgreSQL's: the database URL must begin with postgres://.")
+            throw StorageError(.invalid, "Roles need PostgreSQL: the database URL must begin with postgres://.")
         }
         try await run(roles(verifiers: verifiers), uri: uri)
         let asOwner = uri + (uri.contains("?") ? "&" : "?") + "options=-c%20role%3D\(DatabaseRole.owner)"

@@ -1,8 +1,8 @@
-/// The functions that change devices and their leases, as `0005_devices` makes them; never changed afterwards.
+/// The functions that change devices and their leases, as `0005_devices` creates them; they never change.
 enum PostgresDeviceFunctions {
     static let all = [newHandleAt, save, lease, end]
 
-    /// When the hub is to be asked for a handle: NULL where it was, when a device had it that is still here.
+    /// When to ask the hub about a handle; NULL if that was done while another device that is still stored had it.
     private static let newHandleAt = """
         CREATE FUNCTION device_new_handle_at(_kind smallint, _key text, _handles text[], _now bigint)
         RETURNS bigint LANGUAGE sql STABLE AS $$
@@ -18,7 +18,7 @@ enum PostgresDeviceFunctions {
         $$
         """
 
-    /// Stores a device in the place of the one with its ID, whose spelling stays.
+    /// Inserts or replaces a device; an existing ID keeps its spelling.
     private static let save = """
         CREATE FUNCTION save_device(
             _kind smallint, _id text, _owner text, _platform text, _handle text, _document bytea, _tags text,

@@ -1,4 +1,4 @@
-/// The schema in PostgreSQL, as numbered steps that are each applied once and never changed afterwards.
+/// The schema in PostgreSQL as numbered migrations. Each is applied once, and never changes after it has shipped.
 struct PostgresMigration: Sendable {
     let version: Int
     let name: String
@@ -6,10 +6,11 @@ struct PostgresMigration: Sendable {
 
     static let all = [initial, senderSide, redelivery, senderRecipient, devices]
 
-    // No foreign keys: each would cost the hottest statements a look-up and a row lock in another table, and all three
-    // tables are only written together. Statuses change in the narrow table, in place (HOT: room on the page, and no
-    // index on what changes); payloads are in a wide one that dispatching never reads. They are ciphertext, so no
-    // compression is tried. Outbox rows come and go, so it is vacuumed often. Names are compared byte for byte.
+    // No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and all
+    // three tables are only written together. Statuses change in the narrow table, as HOT updates (free space on the
+    // page, no index on changing columns). Payloads are in a wide table that dispatching never reads; as ciphertext
+    // they are not compressed. Outbox rows are short-lived, so the table is vacuumed often. Names are compared byte by
+    // byte.
     private static let initial = PostgresMigration(
         version: 1, name: "0001_initial",
         statements: [
@@ -64,12 +65,11 @@ struct PostgresMigration: Sendable {
             "CREATE INDEX registrations_handle ON registrations USING hash (handle)",
         ])
 
-    // The new indexes of `notifications` hold nothing that ever changes, so changes stay HOT. Senders are compared byte
-    // for byte like all names; no index holds them yet, so their collation is a matter of the catalog alone. Payloads
-    // that were destroyed are NULL, and in an index of their own, so that those to be destroyed and those to be
-    // forgotten never stand in each other's way.
-    // `purge_at` may be NULL, for processes of the version before may still be writing. A payload that was destroyed is
-    // on the disk until the table is vacuumed, so that happens often; keys come and go like outbox rows.
+    // The new indexes of `notifications` contain no column that ever changes, so updates stay HOT. Senders are compared
+    // byte by byte like all names; no index contains them yet, so changing their collation only changes the catalog.
+    // Destroyed payloads are NULL and have their own index, so that destroying and removing do not scan each other's
+    // rows. `purge_at` may be NULL, because processes of the previous version may still be writing. A destroyed payload
+    // stays on the disk until the table is vacuumed, so that happens often; keys are short-lived like outbox rows.
     private static let senderSide = PostgresMigration(
         version: 2, name: "0002_sender_side",
         statements: [
@@ -119,10 +119,10 @@ struct PostgresMigration: Sendable {
             "CREATE INDEX installations_handle ON installations USING hash (handle)",
         ])
 
-    // Processes of the version before go on beside it: a published entry has the end of time in `due_at`, where their
-    // sweep never comes to it, and is told by `republish_at`, which is NULL in every row that they write. So no row is
-    // rewritten here, and an entry that is never published costs no second index. Both columns of `notifications` are
-    // in no index, so changes stay HOT; an unknown `recorded_attempt` is read off `deliveries`.
+    // Processes of the previous version can run beside this one: a published entry has the maximum `due_at`, so their
+    // sweep never finds it, and a `republish_at`, which is NULL in every row that they write. So no row is rewritten
+    // here, and an entry that is never published costs no second index. Neither new column of `notifications` is in an
+    // index, so updates stay HOT; an unknown `recorded_attempt` is derived from `deliveries`.
     private static let redelivery = PostgresMigration(
         version: 3, name: "0003_redelivery",
         statements: [
@@ -130,18 +130,21 @@ struct PostgresMigration: Sendable {
             "CREATE INDEX outbox_published ON outbox (republish_at) WHERE republish_at IS NOT NULL",
             "ALTER TABLE notifications ADD COLUMN claimed_at bigint, ADD COLUMN recorded_attempt integer",
         ])
-    // For a sender's list by recipient, which must not meet the rows of other senders. The columns of the index never
-    // change, so changes of a notification stay HOT.
+
+    // For a sender's list of one recipient, which must not scan rows of other senders. The columns of the index never
+    // change, so updates of a notification stay HOT.
     private static let senderRecipient = PostgresMigration(
         version: 4, name: "0004_sender_recipient",
         statements: ["CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id)"])
 
-    // IDs that differ in case only are one device at the hub, which has the document that was put last. So of such rows
-    // the newest stays. The tables are locked before, so that no process of the version before adds such a row between.
-    // Devices of the versions before have no `new_handle_at`: their handles count as known to the hub and here.
+    // For the hub, IDs that differ only in case are one device, with the document that was saved last. So of such rows
+    // only the newest is kept. The tables are locked first, so that no process of the previous version adds such a row
+    // meanwhile. Devices of previous versions have no `new_handle_at`: their handles count as known to both the hub and
+    // this store.
     //
-    // The functions lock a device's ID first, and a claim the user's name before that. Statements of a function see
-    // what was committed before they began, not before the call began, so after the lock they see the latest state.
+    // The functions lock a device's ID first, and a claim locks the user's name before that. Each statement of a
+    // function sees everything that was committed before the statement began, so after the lock they see the latest
+    // state.
     private static let devices = PostgresMigration(
         version: 5, name: "0005_devices",
         statements: [

@@ -1,11 +1,11 @@
 import Postgres
 import SecurePushCore
 
-/// Brings a database's schema up to date, on a connection of its own.
+/// Migrates a database's schema, on its own connection.
 enum PostgresMigrator {
     private static let newest = PostgresMigration.all.map(\.version).max() ?? 0
 
-    // Any number that nothing else in the database takes for a lock of its own: "securepu" in ASCII.
+    // An arbitrary key that nothing else in the database uses for an advisory lock: "securepu" in ASCII.
     private static let lock = PostgresStatement("SELECT pg_advisory_xact_lock(8315161591572361333)", isPrepared: false)
 
     private static let findTable = PostgresStatement(
@@ -26,18 +26,17 @@ enum PostgresMigrator {
     private static let note = PostgresStatement(
         "INSERT INTO schema_migrations (version, name) VALUES ($1, $2)", isPrepared: false)
 
-    /// Applies what is missing, all in one transaction, or with ``MigrationPolicy/check`` finds out whether
-    /// anything is.
+    /// Applies the missing migrations in one transaction, or with ``MigrationPolicy/check`` only checks for them.
     ///
-    /// Processes that start together take turns by an advisory lock; the second finds nothing left to do.
+    /// Processes that start together take turns by an advisory lock; the second one finds nothing to do.
     ///
-    /// - Throws: ``StorageError``; with code `migrationNeeded` when the schema is newer than the program, or older and
-    ///   the policy is to check.
+    /// - Throws: ``StorageError``, with code `migrationNeeded` if the schema is newer than the program, or older with
+    ///   ``MigrationPolicy/check``.
     static func migrate(
         _ configuration: PostgresConfiguration, policy: MigrationPolicy
     ) async throws -> MigrationReport {
         var configuration = configuration
-        // Building an index, or waiting for another process that does, may take its time.
+        // Building an index, or waiting for another process that builds one, may take long.
         configuration.statementTimeout = nil
         configuration.queryTimeout = .seconds(3600)
         let connection: PostgresConnection
@@ -60,7 +59,7 @@ enum PostgresMigrator {
     private static func apply(
         _ policy: MigrationPolicy, _ connection: PostgresConnection
     ) async throws -> MigrationReport {
-        // The usual case needs no lock, and no right to make tables.
+        // The usual case needs no lock and no right to create tables.
         let version = try await version(connection)
         try check(version, policy)
         if version == newest { return MigrationReport(applied: [], version: version) }

@@ -1,12 +1,12 @@
 import Postgres
 import SecurePushCore
 
-/// Reads an answer; a column that is not what it should be is the store's failure.
+/// Decodes a result; maps the error of an unexpected value to ``StorageError``.
 func decoding<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch { throw StorageError.mapping(error) }
 }
 
-/// The error of a column that holds what this program never wrote.
+/// The error for a column with a value that this program never writes.
 func unreadable(_ column: String) -> StorageError {
     StorageError(.failed, "The column \(column) holds a value that cannot be read.")
 }
@@ -24,7 +24,7 @@ extension PostgresRow {
     }
 }
 
-// The small numbers and lists as which some values are kept. They are in the database: never change one.
+// The numbers that some values are stored as. Stored rows contain them: never change one.
 
 extension Presentation {
     var code: Int16 {
@@ -69,13 +69,13 @@ extension NotificationID {
 }
 
 extension StorageError {
-    /// The store's word for what PostgreSQL or libpq said; cancellation and the store's own errors stay as they are.
+    /// Maps ``PostgresError``; returns cancellation and the store's own errors unchanged.
     static func mapping(_ error: any Error) -> any Error {
         guard let error = error as? PostgresError else { return error }
         return StorageError(error)
     }
 
-    /// Why one row of an answer cannot be read.
+    /// Why one row of a result cannot be read.
     static func unreadableRow(_ error: any Error) -> StorageError {
         switch error {
         case let error as StorageError: error
@@ -91,17 +91,17 @@ extension StorageError {
             case .connectionLost: .connectionLost
             case .timeout: .timeout
             case .invalid: .invalid
-            // A standby that was promoted away from, too many connections, a full disk: others may take it later.
-            case _ where error.sqlState.map(StorageError.isPassing) == true: .unavailable
+            // The server became a standby, has too many connections or a full disk: a later try may succeed.
+            case _ where error.sqlState.map(StorageError.isTransient) == true: .unavailable
             default: .failed
             }
         self.init(code, error.sqlState.map { "\(error.message) (SQLSTATE \($0))" } ?? error.message)
     }
 
-    /// Whether a refusal says more of the server's state than of the statement: read-only (25006), rolled back in
-    /// favour of another (class 40), out of resources (53), lock not available (55P03), operator's intervention (57),
-    /// I/O (58).
-    private static func isPassing(_ sqlState: String) -> Bool {
+    /// Whether an error is caused by the server's state and not by the statement: read-only (25006), rolled back in
+    /// favour of another transaction (class 40), out of resources (53), lock not available (55P03), operator's
+    /// intervention (57), I/O (58).
+    private static func isTransient(_ sqlState: String) -> Bool {
         sqlState == "25006" || sqlState == "55P03" || ["40", "53", "57", "58"].contains(sqlState.prefix(2))
     }
 }

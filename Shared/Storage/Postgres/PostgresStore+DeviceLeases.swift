@@ -56,7 +56,7 @@ extension PostgresStore: DeviceLeases {
         parameters.append(installation?.platform.rawValue ?? registration?.platform?.rawValue)
         parameters.append(installation?.handle ?? registration?.handle)
         parameters.append(installation?.document)
-        parameters.append(registration.map { TagsCoding.encode($0.tags) })
+        parameters.append(registration.map { StorageCoding.encode(tags: $0.tags) })
         parameters.append((installation?.updatedAt ?? registration?.updatedAt)?.milliseconds)
         parameters.append(handles) { $0 }
         parameters.append(now.milliseconds)
@@ -109,7 +109,7 @@ extension DeviceLease.Condition {
         code: Int16, owner: UserName?, handles: [String], installation: Installation?
     )
 
-    /// As `lease_device` takes it.
+    /// The arguments of `lease_device`.
     fileprivate var parameters: Parameters {
         switch self {
         case .owned(let user): (0, user, [], nil)
@@ -148,7 +148,7 @@ extension PostgresStatement {
     fileprivate static let newInstallationHandle = newHandle("installations")
     fileprivate static let newRegistrationHandle = newHandle("registrations")
 
-    /// A row that another process is taking at this moment is skipped, not waited for.
+    /// Skips rows locked by another process.
     private static func newHandle(_ table: String) -> PostgresStatement {
         PostgresStatement(
             """

@@ -38,13 +38,13 @@ extension PostgresStatement {
     fileprivate static let installationsOfHandle = PostgresStatement(
         "SELECT \(installationColumns) FROM installations WHERE handle = $1")
 
-    /// Every ID comes behind the empty text, for none is empty.
+    /// Every ID sorts after the empty string.
     fileprivate static let installationsAfter = PostgresStatement(
         "SELECT \(installationColumns) FROM installations WHERE id > $1 ORDER BY id LIMIT $2")
 }
 
 extension Installation {
-    /// A row of the columns above.
+    /// Reads a row of the columns above.
     fileprivate init(_ row: PostgresRow) throws {
         self.init(
             id: try row.decode(0), owner: try row.userName(1),
@@ -88,7 +88,8 @@ extension PostgresStore: RegistrationStore {
 extension PostgresStatement {
     private static let registrationColumns = "id, owner, platform, handle, updated_at, tags"
 
-    private static let byID = #"SELECT \#(registrationColumns) FROM registrations WHERE lower(id) = lower($1::text COLLATE "C")"#
+    private static let byID =
+        #"SELECT \#(registrationColumns) FROM registrations WHERE lower(id) = lower($1::text COLLATE "C")"#
 
     fileprivate static let registrationOfAnyone = PostgresStatement(byID)
 
@@ -97,19 +98,19 @@ extension PostgresStatement {
     fileprivate static let registrationsOfHandle = PostgresStatement(
         "SELECT \(registrationColumns) FROM registrations WHERE handle = $1")
 
-    /// Every ID comes behind the empty text, for none is empty.
+    /// Every ID sorts after the empty string.
     fileprivate static let registrationsAfter = PostgresStatement(
         "SELECT \(registrationColumns) FROM registrations WHERE id > $1 ORDER BY id LIMIT $2")
 }
 
 extension Registration {
-    /// A row of the columns above.
+    /// Reads a row of the columns above.
     fileprivate init(_ row: PostgresRow) throws {
         let platform = try row.decodeIfPresent(2, as: String.self)
         self.init(
             id: try row.decode(0), owner: try row.userName(1),
             platform: platform.flatMap(RegistrationPlatform.init(rawValue:)), handle: try row.decodeIfPresent(3),
-            tags: try TagsCoding.decode(row.decode(5)), updatedAt: try row.timestamp(4))
+            tags: try StorageCoding.decodeTags(row.decode(5)), updatedAt: try row.timestamp(4))
     }
 }
 
@@ -126,7 +127,7 @@ extension PostgresStore: RegisteredPlatforms {
                 let user = users[Int(try row.decode(0, as: Int64.self)) - 1]
                 let name = try row.decode(1, as: String.self)
                 if try row.decode(2, as: Bool.self) {
-                    // A name that a later version wrote says nothing to this one.
+                    // A newer version may have written a name that this one does not know.
                     guard let platform = RegistrationPlatform(rawValue: name) else { continue }
                     platforms[user, default: []].insert(platform.platform)
                 } else {
@@ -139,7 +140,7 @@ extension PostgresStore: RegisteredPlatforms {
 }
 
 extension PostgresStatement {
-    /// Both indexes hold the platform, so that no row is read for it.
+    /// Both indexes contain the platform, so no table row is read.
     fileprivate static let platforms = PostgresStatement(
         """
         SELECT asked.position, registrations.platform, true

@@ -13,7 +13,7 @@ extension PostgresStore: DispatchStore {
             claims.plans.reserveCapacity(result.count)
             for row in result {
                 let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
-                // The claim of all is committed: a row that cannot be read must not keep the others from being sent.
+                // The claim of all rows is committed: a row that cannot be read must not prevent sending the others.
                 do {
                     claims.plans[id] = try DispatchPlan(id, row)
                 } catch {
@@ -38,7 +38,7 @@ extension PostgresStore: DispatchStore {
         parameters.append(outcomes) { PostgresUUID($0.id) }
         parameters.append(outcomes) { Int32(clamping: $0.attempt) }
         parameters.append(outcomes) { Int16($0.status.rawValue) }
-        parameters.append(outcomes) { DeliveriesCoding.encode($0.deliveries) }
+        parameters.append(outcomes) { StorageCoding.encode($0.deliveries) }
         parameters.append(outcomes) { $0.republishAt?.milliseconds }
         let result = try await query(.record, parameters)
         return try decoding {
@@ -48,11 +48,11 @@ extension PostgresStore: DispatchStore {
 }
 
 extension PostgresStatement {
-    /// An attempt is on record before the hub is called. A status that was reached is not taken back by a redelivery.
-    /// Claims without an outcome are those since the attempt that was recorded last; a row of the version before does
-    /// not say which that was, and is taken to have recorded all of them if it has an outcome at all.
+    /// The attempt is stored before the hub is called. A redelivery never lowers a status. Claims without an outcome
+    /// are those since the last recorded attempt. A row of the previous version does not store that attempt; if it has
+    /// an outcome, all its attempts count as recorded.
     ///
-    /// The numbers are kept from overflowing: an error of one row would fail the claim of all.
+    /// Numbers are kept from overflowing, because an error in one row would fail the claim of all.
     fileprivate static let claim = PostgresStatement(
         """
         UPDATE notifications AS n
@@ -67,15 +67,15 @@ extension PostgresStatement {
     fileprivate static let abandon = PostgresStatement(
         "DELETE FROM outbox WHERE notification_id = ANY ($1::uuid[])")
 
-    /// The attempt that was recorded last of a row `n`.
+    /// The attempt of a row `n` that was recorded last.
     ///
-    /// - Parameter newest: the newest that may have been.
+    /// - Parameter newest: the newest possible attempt, for a row of the previous version, which has no such column.
     static func recordedAttempt(_ newest: String) -> String {
         "coalesce(n.recorded_attempt, CASE WHEN n.deliveries IS NULL THEN 0 ELSE \(newest) END)"
     }
 
-    /// The attempt fences: where a later claim was made, this outcome is not the newest. Order of the locks as in all
-    /// statements: the notification, its outbox entry.
+    /// The attempt is the fence: after a later claim, this outcome is not stored. Lock order as in all statements: the
+    /// notification, then its outbox entry.
     fileprivate static let record = PostgresStatement(
         """
         WITH recorded AS (
@@ -106,14 +106,15 @@ extension DispatchPlan {
         self.init(
             id: id, recipient: try row.userName(1), presentation: presentation,
             alert: title == nil && body == nil ? nil : AlertText(title: title, body: body),
-            platforms: try row.decodeIfPresent(5, as: String.self).map(Platform.platforms(list:)),
-            expiresAt: try Timestamp(stored: try row.decode(6), column: "expires_at"), expiryBoundsPush: try row.decode(13),
+            platforms: try row.decodeIfPresent(5, as: String.self).map(StorageCoding.decodePlatforms),
+            expiresAt: try Timestamp(stored: try row.decode(6), column: "expires_at"),
+            expiryBoundsPush: try row.decode(13),
             collapseKey: try row.decodeIfPresent(7),
             priority: try row.decodeIfPresent(8, as: Int16.self).flatMap(Priority.init(code:)),
             traceparent: try row.decodeIfPresent(9), isRevoked: try row.decode(10),
             attempt: Int(try row.decode(11, as: Int32.self)),
             unrecordedClaims: Int(min(max(0, try row.decode(14, as: Int64.self)), Int64(Int32.max))),
-            deliveries: try row.decodeIfPresent(12, as: String.self).map(DeliveriesCoding.decode) ?? [])
+            deliveries: try row.decodeIfPresent(12, as: String.self).map(StorageCoding.decodeDeliveries) ?? [])
     }
 }
 
@@ -130,7 +131,7 @@ extension PostgresStore: DeadLetterStore {
     }
 
     func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
-        // Whose it is never changes.
+        // The sender of a notification never changes.
         guard try await record(id, sender: sender) != nil else { return nil }
         return try await reopen([id], now: now) { $0.resending(now: now) }[id]
     }
@@ -183,8 +184,8 @@ extension PostgresStatement {
     fileprivate static let dispatchRows = PostgresStatement(
         "SELECT \(recordColumns), attempt FROM notifications WHERE id = ANY ($1::uuid[])")
 
-    /// Only where nobody has claimed the notification or stored an outcome since it was read. The attempt is no claim,
-    /// so it counts as recorded.
+    /// Only if nobody has claimed the notification or stored an outcome since it was read. The new attempt is not a
+    /// claim, so it counts as recorded.
     fileprivate static let reopen = PostgresStatement(
         """
         WITH reopened AS (

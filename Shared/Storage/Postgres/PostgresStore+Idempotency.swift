@@ -19,12 +19,12 @@ extension PostgresStore: IdempotentWriter {
 
 extension PostgresStatement {
     /// Takes keys, and stores the notifications of those that were free, in one statement and one transaction. Returns
-    /// what holds the others.
+    /// the requests that hold the other keys.
     ///
-    /// A key that is taken at the same time elsewhere is waited for, on the unique index. One that is held is written
-    /// again as it was, because only a row that is written is returned, and read anew after the wait: a repeat costs a
-    /// row version and no second statement. `holder` tells whose a key is afterwards, also when the statement is run
-    /// again after a lost connection.
+    /// If another transaction is taking the same key, this one waits for it at the unique index. A row that holds a key
+    /// is rewritten unchanged, because RETURNING contains only written rows, and reads them after the wait: so a repeat
+    /// costs one row version and no second statement. `holder` identifies the owner of a key afterwards, even if the
+    /// statement is repeated after a lost connection.
     fileprivate static let appendOnce = PostgresStatement(
         """
         WITH taken AS (
@@ -47,7 +47,7 @@ extension PostgresStatement {
         WHERE (holder IN (SELECT unnest($22::uuid[]))) IS NOT TRUE
         """)
 
-    /// Replaces what has expired, and nothing else.
+    /// Replaces a row only if it has expired.
     private static let takeover = ["holder", "taken_at", "expires_at", "fingerprint", "location", "body"]
         .map { column in
             """
@@ -66,9 +66,9 @@ extension PostgresStatement {
 }
 
 extension PostgresClient {
-    /// Stores a group of requests, each once.
+    /// Stores each request of a group once.
     func append(_ group: [KeyedAppend]) async -> [KeyedAppend.Outcome] {
-        var rounds = KeyedAppendRounds(group, limit: PostgresStore.groupLimit)
+        var rounds = KeyedAppendRounds(group, limit: PostgresStore.maxGroup)
         while true {
             let round = rounds.next()
             if round.isEmpty { return rounds.results() }
@@ -92,7 +92,7 @@ extension PostgresClient {
         }
     }
 
-    /// What is stored for each key, whether it has expired or not.
+    /// The stored request of each key, expired or not.
     func requests(_ keys: [IdempotentRequest.Key]) async throws -> [IdempotentRequest?] {
         var parameters = PostgresParameters(capacity: keys.count * 96 + 64)
         parameters.append(keys) { $0.sender }
@@ -129,7 +129,7 @@ extension PostgresParameters {
 }
 
 extension IdempotentRequest {
-    /// The first columns of a row of the statements above.
+    /// Reads the first columns of a row of the statements above.
     fileprivate init(_ row: PostgresRow) throws {
         let key = Key(
             sender: try row.decode(0), value: try row.decode(1), line: Int(try row.decode(2, as: Int32.self)))
@@ -140,24 +140,24 @@ extension IdempotentRequest {
     }
 }
 
-/// One call of ``IdempotentWriter/append(_:once:now:)``, as it waits for the statement that it shares.
+/// One call of ``IdempotentWriter/append(_:once:now:)`` while it waits for a shared statement.
 struct KeyedAppend: Sendable {
-    /// `nil` once stored, or the earlier request that has the key. A result, because a group may take several
-    /// statements, of which some may fail.
+    /// `nil` if stored, or the earlier request with the key. A `Result`, because a group may need several statements,
+    /// and each may fail.
     typealias Outcome = Result<IdempotentRequest?, any Error>
 
     let notifications: [SealedNotification]
     let request: IdempotentRequest
     let now: Timestamp
-    /// This call's own mark on its key: tells a statement that is repeated after a lost connection that it had been
-    /// done, and is not another's.
+    /// Marks the key as taken by this call: if the statement is repeated after a lost connection, it recognises its own
+    /// row.
     let holder = PostgresUUID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
 
-    /// As how many rows it counts when groups are made.
+    /// How many rows it counts as when groups are formed.
     var commitWeight: Int { notifications.reduce(1) { $0 + $1.commitWeight } }
 }
 
-/// Calls of one group on their way through statements, each of which takes a key once and a bounded number of rows.
+/// The calls of one group, split into statements: each takes a key only once, and a bounded number of rows.
 struct KeyedAppendRounds {
     private let group: [KeyedAppend]
     private let limit: Int
@@ -172,7 +172,7 @@ struct KeyedAppendRounds {
     }
 
     /// The calls of the next statement, in the order of their keys, so that two processes never wait for each other's
-    /// keys; empty when all calls have their outcome.
+    /// keys; empty if all calls have an outcome.
     mutating func next() -> [KeyedAppend] {
         var rows = 0
         var keys: Set<IdempotentRequest.Key> = []
@@ -187,12 +187,12 @@ struct KeyedAppendRounds {
         return round.sorted { $0.request.key.precedes($1.request.key) }
     }
 
-    /// Notes what became of a round, and answers with it the other calls that wait for its keys.
+    /// Records the result of a round, and also gives it to the other calls that wait for its keys.
     ///
-    /// A call that finds its own request, the answer with its IDs included, was made once more by a caller who did not
-    /// hear that it had been done: it is stored, and no repeat by another.
+    /// If a call finds a request equal to its own, including the answer with its IDs, its caller is retrying because
+    /// the first result was lost: it counts as stored, and not as another caller's repeat.
     ///
-    /// - Parameter result: the earlier requests of those keys that were taken, or why the statement failed.
+    /// - Parameter result: the earlier requests of the keys that were already taken, or why the statement failed.
     mutating func settle(
         _ round: [KeyedAppend], _ result: Result<[IdempotentRequest.Key: IdempotentRequest], any Error>
     ) {
@@ -215,12 +215,12 @@ struct KeyedAppendRounds {
 
     /// The outcomes in the order of the calls.
     func results() -> [KeyedAppend.Outcome] {
-        outcomes.map { $0 ?? .failure(StorageError(.failed, "A request with a key was left without an outcome.")) }
+        outcomes.map { $0 ?? .failure(StorageError(.failed, "A request with a key got no outcome.")) }
     }
 }
 
 extension IdempotentRequest.Key {
-    /// The order of the bytes.
+    /// Compares byte by byte.
     fileprivate func precedes(_ other: Self) -> Bool {
         if !sender.utf8.elementsEqual(other.sender.utf8) {
             return sender.utf8.lexicographicallyPrecedes(other.sender.utf8)
@@ -233,6 +233,7 @@ extension IdempotentRequest.Key {
 }
 
 extension KeyedAppend {
+    /// The approximate memory while it waits; see ``GroupCommitQueue/Capacity``.
     var heldBytes: Int {
         notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
     }

@@ -2,8 +2,8 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: Outbox {
-    static let backlogScan = 100_000
-    static let dueScan = 10_000
+    static let maxBacklogScan = 100_000
+    static let maxDue = 10_000
 
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
         try await lease(.lease, limit: limit, due: now, now: now, until: until).entries
@@ -33,7 +33,7 @@ extension PostgresStore: Outbox {
                     due: try row.decode(2, as: Int64.self), entry: entry, isLeased: try row.decode(3, as: Bool.self)
                 )
             }
-            // What an UPDATE returns has no order.
+            // RETURNING has no order.
             let leased = rows.filter(\.isLeased).sorted { ($0.due, $0.entry.id) < ($1.due, $1.entry.id) }
             return PublishedLease(entries: leased.map(\.entry), examined: rows.count)
         }
@@ -41,15 +41,15 @@ extension PostgresStore: Outbox {
 
     func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
         if ids.isEmpty { return }
-        // In one order, so that two processes cannot wait for each other's row locks.
+        // Sorted, so that two processes never wait for each other's row locks.
         var parameters = PostgresParameters(capacity: ids.count * 20 + 64)
         parameters.append(ids.sorted()) { PostgresUUID($0) }
         parameters.append(until.milliseconds)
         _ = try await query(.confirm, parameters)
     }
 
-    /// Counts at most ``backlogScan``; the oldest is sought among the ``dueScan`` that
-    /// have been due for longest.
+    /// Counts at most ``maxBacklogScan`` entries, and searches the oldest among the ``maxDue`` with the earliest
+    /// due times.
     func backlog(now: Timestamp) async throws -> OutboxBacklog {
         var parameters = PostgresParameters()
         parameters.append(now.milliseconds)
@@ -63,8 +63,8 @@ extension PostgresStore: Outbox {
 }
 
 extension PostgresStatement {
-    /// In `due_at` of an entry that is published: there the unpublished ones' sweep, also that of a process of the
-    /// version before, never comes to it.
+    /// The `due_at` of a published entry, so that the sweep of unpublished entries never finds it, not even that of the
+    /// previous version.
     static let never = Int64.max
 
     private static let attemptLimit = OutboxPolicy.attemptLimit.milliseconds
@@ -79,9 +79,8 @@ extension PostgresStatement {
     fileprivate static let leasePublished = PostgresStatement(
         lease(by: "republish_at", "republish_at = coalesce(seen.claim_end, $2)"))
 
-    /// Rows that another process is leasing at this moment are skipped, not waited for. What a dispatcher is at work on
-    /// is seen in its notification; that row is not locked, for a claim that comes after the look finds an ID that was
-    /// not with the broker when the look began.
+    /// Skips rows locked by another process. The notification shows whether a dispatcher is working on it. That row is
+    /// not locked: a claim that follows this lookup comes from a message that was not in the broker when it began.
     private static func lease(by due: String, _ change: String) -> String {
         """
         WITH due AS (
@@ -103,30 +102,30 @@ extension PostgresStatement {
         """
     }
 
-    /// Where the dispatcher was faster, as it mostly is, there is no row any more and nothing is written.
+    /// Usually the dispatcher was faster: then the row is gone and nothing is written.
     fileprivate static let confirm = PostgresStatement(
         """
         UPDATE outbox SET due_at = \(never), republish_at = $2 FROM unnest($1::uuid[]) AS sent (id)
         WHERE outbox.notification_id = sent.id AND outbox.republish_at IS NULL
         """)
 
-    /// Both looks are bounded, for this is asked every few seconds and the more waits the less time there is. IDs sort
-    /// by time, so the smallest is the oldest: of those that have been due for longest.
+    /// Both scans are bounded, because this runs every few seconds, even under load. IDs sort by time, so the smallest
+    /// ID of the scanned entries is the oldest.
     fileprivate static let backlog = PostgresStatement(
         """
         SELECT (
                 SELECT count(*)
-                FROM (SELECT FROM outbox WHERE due_at < \(never) LIMIT \(PostgresStore.backlogScan)) AS waiting
+                FROM (SELECT FROM outbox WHERE due_at < \(never) LIMIT \(PostgresStore.maxBacklogScan)) AS waiting
             ), (
                 SELECT notification_id
                 FROM (
-                    SELECT notification_id FROM outbox WHERE due_at <= $1 ORDER BY due_at LIMIT \(PostgresStore.dueScan)
+                    SELECT notification_id FROM outbox WHERE due_at <= $1 ORDER BY due_at LIMIT \(PostgresStore.maxDue)
                 ) AS due
                 ORDER BY notification_id LIMIT 1
             )
         """)
 
-    /// Enters the rows of a CTE `open` (id, republish_at, traceparent) into the outbox as published.
+    /// Adds the rows of the CTE `open` (id, republish_at, traceparent) to the outbox as published.
     static let publishedOfOpen = """
         INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
         SELECT id, \(never), republish_at, traceparent FROM open

@@ -1,13 +1,13 @@
 import Postgres
 import SecurePushCore
 
-/// Who asks for what; equal askers share nothing but the statement.
+/// A request for one notification by its recipient. Equal requests share only the statement.
 struct Reading: Sendable {
     let id: NotificationID
     let recipient: UserName
 }
 
-/// A first reading that is to be noted.
+/// A first read that is to be recorded.
 struct ReadMark: Sendable {
     let id: NotificationID
     let time: Timestamp
@@ -26,7 +26,7 @@ extension PostgresStore: PayloadReader {
 }
 
 extension PostgresStatement {
-    /// The owner is part of the question: another's notification is not there.
+    /// The recipient is part of the query: a missing and another user's notification give the same result.
     fileprivate static let find = PostgresStatement(
         """
         SELECT asked.position, n.created_at, n.expires_at, n.read_at, n.revoked_at IS NOT NULL, p.key_id, p.sealed,
@@ -61,7 +61,7 @@ extension PostgresClient {
     }
 
     func markRead(_ group: [ReadMark]) async throws -> [Void] {
-        // The earliest first: one statement changes a row once.
+        // The earliest first, because one statement changes a row only once.
         let marks = group.sorted { ($0.id, $0.time) < ($1.id, $1.time) }
         var parameters = PostgresParameters(capacity: marks.count * 32 + 64)
         parameters.append(marks) { PostgresUUID($0.id) }
@@ -86,11 +86,11 @@ extension StoredNotification {
 }
 
 extension PostgresStore: Inbox {
-    /// How many of a user's notifications are looked at to count the unread ones: a bound of time.
-    static let unreadScan = 10_000
+    /// How many of a user's notifications are scanned to count the unread ones: this bounds the time.
+    static let maxUnreadScan = 10_000
 
-    /// Unread ones are counted among the user's newest ``unreadScan`` notifications, expired ones that
-    /// are not yet forgotten included: exactly, but for users who get more than a hundred a day.
+    /// Unread notifications are counted among the user's newest ``maxUnreadScan``, including expired ones that are not
+    /// removed yet: the count is exact unless a user gets more than a hundred per day.
     func inbox(
         of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
     ) async throws -> InboxPage {
@@ -113,7 +113,7 @@ extension PostgresStore: Inbox {
                     InboxPage.Entry(
                         id: NotificationID(id), createdAt: try row.timestamp(2), isRead: try row.decode(3)))
             }
-            // A join promises no order.
+            // A join guarantees no order.
             entries.sort { $0.id < $1.id }
             let page = Array(entries.prefix(limit))
             return InboxPage(entries: page, unread: unread, next: entries.count > limit ? page.last?.id : nil)
@@ -126,8 +126,8 @@ extension PostgresStatement {
         revoked_at IS NULL AND expires_at > $2 AND (not_before IS NULL OR not_before <= $2)
         """
 
-    /// The number of the unread ones, beside each entry or alone. The recipient is a range for the sake of the plan, as
-    /// the sender is in ``page(by:of:matching:)``.
+    /// The number of unread notifications, beside each entry or alone. The recipient is compared as a range to get the
+    /// right plan, as in ``page(by:of:)``.
     fileprivate static let inbox = PostgresStatement(
         """
         SELECT counted.unread, entry.id, entry.created_at, entry.is_read
@@ -136,7 +136,7 @@ extension PostgresStatement {
             FROM (
                 SELECT read_at, revoked_at, expires_at, not_before FROM notifications
                 WHERE recipient >= $1 AND recipient <= $1
-                ORDER BY recipient DESC, id DESC LIMIT \(PostgresStore.unreadScan)
+                ORDER BY recipient DESC, id DESC LIMIT \(PostgresStore.maxUnreadScan)
             ) AS newest
             WHERE read_at IS NULL AND \(isReadable)
         ) AS counted

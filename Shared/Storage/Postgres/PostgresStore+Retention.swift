@@ -2,7 +2,7 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: Retention {
-    /// Each kind is a statement and a transaction of its own, and skips rows that another is working on.
+    /// Each kind is one statement and one transaction, which skips rows locked by another process.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
         guard limit > 0 else { return PurgeReport() }
         var parameters = PostgresParameters()
@@ -20,7 +20,7 @@ extension PostgresStatement {
     /// ``RetentionPolicy/tombstone`` in milliseconds.
     static let tombstone = RetentionPolicy.tombstone.milliseconds
 
-    /// Gives a time to what a process of the version before has written since the schema was changed.
+    /// Sets the time in rows that a process of the previous version has written since the migration.
     fileprivate static let dateUndated = PostgresStatement(
         """
         WITH undated AS (
@@ -32,7 +32,7 @@ extension PostgresStatement {
         WHERE payloads.notification_id = undated.notification_id
         """)
 
-    /// What has expired loses its ciphertext, and falls due again when it is to be forgotten.
+    /// Destroys the ciphertext of expired notifications, and sets the time at which their rows are removed.
     fileprivate static let destroyPayloads = PostgresStatement(
         """
         WITH due AS (
@@ -43,7 +43,7 @@ extension PostgresStatement {
         FROM due WHERE payloads.notification_id = due.notification_id
         """)
 
-    /// What has been without ciphertext for long enough goes altogether.
+    /// Removes all rows of notifications whose tombstone time has passed.
     fileprivate static let forgetNotifications = PostgresStatement(
         """
         WITH due AS (

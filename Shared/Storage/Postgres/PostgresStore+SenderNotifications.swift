@@ -2,9 +2,8 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: SenderNotifications {
-    /// How many rows one page looks through before it gives up and says where to go on: a bound of time, whatever is
-    /// asked for.
-    static let pageScan = 10_000
+    /// How many rows one page scans before it ends early and says where to continue: this bounds the time of any query.
+    static let maxScan = 10_000
 
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         var parameters = PostgresParameters()
@@ -14,7 +13,7 @@ extension PostgresStore: SenderNotifications {
         return try decoding { try result.first.map(NotificationRecord.init) }
     }
 
-    /// Looks through at most ``pageScan`` of the sender's notifications, of those to one recipient where one is given.
+    /// Scans at most ``maxScan`` of the sender's notifications, or of those to one recipient.
     func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
         guard query.limit > 0 else { return NotificationPage(records: [], next: nil) }
         var parameters = PostgresParameters()
@@ -22,7 +21,7 @@ extension PostgresStore: SenderNotifications {
         parameters.append(PostgresUUID(query.before ?? NotificationID(high: .max, low: .max)))
         parameters.append(query.status?.code)
         parameters.append(now.milliseconds)
-        // One more than asked for tells whether there are more; and one may be there only to say where the scan ended.
+        // One more than requested shows whether there are more; another may only show where the scan ended.
         parameters.append(Int64(query.limit) + 1)
         if let recipient = query.recipient { parameters.append(recipient.text) }
         let result = try await self.query(query.recipient == nil ? .page : .pageToRecipient, parameters)
@@ -39,12 +38,12 @@ extension PostgresStore: SenderNotifications {
 }
 
 extension PostgresStore {
-    /// For the test of its plan.
+    /// For the test of its query plan.
     static var pageToRecipientSQL: String { PostgresStatement.pageToRecipient.sql }
 }
 
 extension PostgresStatement {
-    /// What ``NotificationRecord`` is read from.
+    /// The columns of ``NotificationRecord``.
     static let recordColumns =
         "id, recipient, created_at, expires_at, not_before, status, deliveries, read_at, revoked_at, platforms"
 
@@ -53,19 +52,19 @@ extension PostgresStatement {
 
     fileprivate static let page = PostgresStatement(page(by: ["sender"], of: ["$1"]))
 
-    /// Sender and recipient are both in the index: no row of another sender is met, and none can be where a page ends.
+    /// Both columns are in the index, so rows of other senders are not scanned, and no page can end at one.
     fileprivate static let pageToRecipient = PostgresStatement(page(by: ["sender", "recipient"], of: ["$1", "$6"]))
 
-    /// The status is derived as ``NotificationRecord/status(at:)`` does. The inner LIMIT bounds the scan; the rows are
-    /// counted as they come, and the last one of a scan that was cut is returned whether it matches or not.
+    /// The status is derived as in ``NotificationRecord/status(at:)``. The inner LIMIT bounds the scan. The rows are
+    /// numbered, and the last row of a scan that reached the limit is returned whether it matches or not.
     ///
-    /// The columns are compared as a range, not for equality: told that they are one value, the planner may think of
-    /// walking along the primary key past everyone else's rows. The order of a range is that of one index only.
+    /// The columns are compared as a range and not for equality: with equality the planner may choose to walk along the
+    /// primary key, past the rows of all other senders. Only one index has the order of the range.
     private static func page(by columns: [String], of values: [String]) -> String {
         let (list, place) = (columns.joined(separator: ", "), values.joined(separator: ", "))
         let order = (columns + ["id"]).map { $0 + " DESC" }.joined(separator: ", ")
         return """
-            SELECT \(recordColumns), is_match, position = \(PostgresStore.pageScan) AS is_end
+            SELECT \(recordColumns), is_match, position = \(PostgresStore.maxScan) AS is_end
             FROM (
                 SELECT \(recordColumns), row_number() OVER () AS position,
                     ($3::smallint IS NULL OR $3 = CASE
@@ -74,15 +73,15 @@ extension PostgresStatement {
                 FROM (
                     SELECT \(recordColumns) FROM notifications
                     WHERE (\(list)) >= (\(place)) AND (\(list), id) < (\(place), $2)
-                    ORDER BY \(order) LIMIT \(PostgresStore.pageScan)
+                    ORDER BY \(order) LIMIT \(PostgresStore.maxScan)
                 ) AS newest
             ) AS seen
-            WHERE is_match OR position = \(PostgresStore.pageScan)
+            WHERE is_match OR position = \(PostgresStore.maxScan)
             LIMIT $5
             """
     }
 
-    /// Order of the locks as in all statements: the notification, its payload, its outbox entry.
+    /// Lock order as in all statements: the notification, its payload, its outbox entry.
     fileprivate static let revoke = PostgresStatement(
         """
         WITH revoked AS (
@@ -99,7 +98,7 @@ extension PostgresStatement {
 }
 
 extension NotificationPage {
-    /// Rows of ``PostgresStatement/page``.
+    /// Reads the rows of ``PostgresStatement/page``.
     fileprivate init(_ result: PostgresResult, limit: Int) throws {
         var records: [NotificationRecord] = []
         var end: NotificationID?
@@ -118,7 +117,7 @@ extension NotificationPage {
 }
 
 extension NotificationStatus {
-    /// The number for which the statements take it.
+    /// The number of the status in SQL.
     fileprivate var code: Int16 {
         switch self {
         case .read: 5
@@ -130,7 +129,7 @@ extension NotificationStatus {
 }
 
 extension NotificationRecord {
-    /// A row of ``PostgresStatement/recordColumns``.
+    /// Reads a row of ``PostgresStatement/recordColumns``.
     init(_ row: PostgresRow) throws {
         guard let status = DispatchStatus(rawValue: Int(try row.decode(5, as: Int16.self))) else {
             throw unreadable("status")
@@ -139,9 +138,9 @@ extension NotificationRecord {
             id: NotificationID(try row.decode(0, as: PostgresUUID.self)), recipient: try row.userName(1),
             createdAt: try row.timestamp(2), expiresAt: try row.timestamp(3),
             notBefore: try row.timestampIfPresent(4),
-            platforms: try row.decodeIfPresent(9, as: String.self).map(Platform.platforms(list:)),
+            platforms: try row.decodeIfPresent(9, as: String.self).map(StorageCoding.decodePlatforms),
             dispatchStatus: status,
-            deliveries: try row.decodeIfPresent(6, as: String.self).map(DeliveriesCoding.decode) ?? [],
+            deliveries: try row.decodeIfPresent(6, as: String.self).map(StorageCoding.decodeDeliveries) ?? [],
             readAt: try row.timestampIfPresent(7), revokedAt: try row.timestampIfPresent(8))
     }
 }

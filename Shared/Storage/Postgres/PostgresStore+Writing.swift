@@ -10,8 +10,8 @@ extension PostgresStore: NotificationWriter {
 }
 
 extension PostgresStatement {
-    /// One statement, so one round trip and one transaction. A notification that is there already is left as it is, and
-    /// gets no second outbox row: a repeat after a lost connection changes nothing.
+    /// One statement, so one round trip and one transaction. An existing notification is not changed and gets no second
+    /// outbox row, so repeating the statement after a lost connection changes nothing.
     fileprivate static let append = PostgresStatement(
         """
         WITH stored AS (
@@ -28,7 +28,7 @@ extension PostgresStatement {
         collapse_key, priority, traceparent, bounds_push
         """
 
-    /// Those columns out of the arrays of ``PostgresParameters/init(_:capacity:)``.
+    /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``.
     static let notificationInput = """
         unnest($1::uuid[]) AS id, unnest($2::text[]) AS sender, unnest($3::text[]) AS recipient,
         unnest($4::smallint[]) AS presentation, unnest($5::text[]) AS alert_title, unnest($6::text[]) AS alert_body,
@@ -37,9 +37,9 @@ extension PostgresStatement {
         unnest($13::text[]) AS traceparent, unnest($17::smallint[]) AS bounds_push
         """
 
-    /// Adds the payloads of the rows that a CTE `stored` returned.
+    /// Adds the payloads of the rows that the CTE `stored` returned.
     ///
-    /// `IS TRUE` keeps the planner from making a join of `IN`: as a subplan it is a look-up in a hash table.
+    /// `IS TRUE` keeps the planner from turning `IN` into a join: as a subplan it is a lookup in a hash table.
     static let payloadsOfStored = """
         payload AS (
             INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
@@ -53,7 +53,7 @@ extension PostgresStatement {
         )
         """
 
-    /// Adds the outbox entries of the rows that a CTE `stored` returned.
+    /// Adds the outbox entries of the rows that the CTE `stored` returned.
     static let entriesOfStored = """
         entry AS (
             INSERT INTO outbox (notification_id, due_at, traceparent)
@@ -68,14 +68,14 @@ extension PostgresStatement {
 }
 
 extension PostgresClient {
-    /// Makes a group durable.
+    /// Stores a group durably.
     func append(_ group: [SealedNotification]) async throws -> [Void] {
         _ = try await queryRepeating(.append, PostgresParameters(group))
         return [Void](repeating: (), count: group.count)
     }
 
-    /// Runs a statement that may be run twice. Where the connection broke before the answer, it is repeated once, so
-    /// that a restarting server's clients need not wonder.
+    /// Runs an idempotent statement. If the connection broke before the result, it is repeated once, so that callers
+    /// are not left without a result when a server restarts.
     ///
     /// - Throws: ``StorageError`` in place of ``PostgresError``.
     func queryRepeating(
@@ -99,7 +99,7 @@ extension PostgresClient {
 extension PostgresParameters {
     /// `$1` to `$17` of the statements that append.
     ///
-    /// - Parameter capacity: the number of bytes that are to come besides.
+    /// - Parameter capacity: the expected number of further bytes.
     init(_ group: [SealedNotification], capacity: Int = 0) {
         let size = group.reduce(0) { $0 + $1.payload.bytes.count + 4 }
         self.init(capacity: size + group.count * 320 + 512 + capacity)
@@ -109,7 +109,7 @@ extension PostgresParameters {
         append(group) { $0.notification.presentation.code }
         append(group) { $0.notification.alert?.title }
         append(group) { $0.notification.alert?.body }
-        append(group) { $0.notification.platforms.map(Platform.list) }
+        append(group) { $0.notification.platforms.map(StorageCoding.encode(platforms:)) }
         append(group) { $0.notification.createdAt.milliseconds }
         append(group) { $0.notification.expiresAt.milliseconds }
         append(group) { $0.notification.notBefore?.milliseconds }

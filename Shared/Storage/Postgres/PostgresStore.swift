@@ -5,11 +5,11 @@ import ServiceLifecycle
 
 /// The store in PostgreSQL, for more than one machine.
 ///
-/// Concurrent calls share statements (``GroupCommit``), each of which is one transaction. All but the schema's set-up
-/// is look-ups by key, over arrays of keys.
+/// Concurrent calls share statements (``GroupCommit``), each of which is one transaction. Except for migrations, all
+/// statements are lookups by key, over arrays of keys.
 final class PostgresStore: Sendable {
-    /// The most rows of one shared statement, of payloads up to ``SealedNotification/bytesPerWeight``.
-    static let groupLimit = 512
+    /// The maximum number of rows in one shared statement, for payloads up to ``SealedNotification/bytesPerWeight``.
+    static let maxGroup = 512
 
     let client: PostgresClient
     let appends: GroupCommit<SealedNotification, Void>
@@ -21,10 +21,10 @@ final class PostgresStore: Sendable {
     private let migrations: MigrationPolicy
     private let logger: Logger
 
-    /// Connects to nothing yet: ``run()`` does.
+    /// Does not connect yet: ``run()`` does.
     ///
-    /// - Parameter connections: how many connections each process holds.
-    /// - Throws: ``PostgresError`` where no thread or descriptor is left for them.
+    /// - Parameter connections: the number of connections per process.
+    /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
     init(
         configuration: PostgresConfiguration, migrations: MigrationPolicy, connections: Int = 4, logger: Logger
     ) throws(PostgresError) {
@@ -34,7 +34,7 @@ final class PostgresStore: Sendable {
         let client = try PostgresClient(
             configuration: PostgresStore.tuned(configuration), connections: connections, logger: logger)
         self.client = client
-        let limit = PostgresStore.groupLimit
+        let limit = PostgresStore.maxGroup
         appends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) { try await client.append($0) }
         keyedAppends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) {
             await client.append($0)
@@ -44,8 +44,8 @@ final class PostgresStore: Sendable {
         readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }
     }
 
-    /// Every statement touches few rows by key. A plan that was made while the tables were small must not scan them, or
-    /// hash them whole, once they are large; so such plans are ruled out, and each statement is planned once.
+    /// Every statement touches few rows by key. A plan that was made while the tables were small must not scan or hash
+    /// whole tables once they are large. So such plans are disabled, and each statement is planned once.
     private static func tuned(_ configuration: PostgresConfiguration) -> PostgresConfiguration {
         var configuration = configuration
         for feature in ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"] {
@@ -56,14 +56,14 @@ final class PostgresStore: Sendable {
         return configuration
     }
 
-    /// Refuses at once what could not be done now, instead of letting it wait.
+    /// Fails at once while there is no connection, instead of letting a request wait.
     ///
     /// - Throws: ``StorageError`` with code `unavailable`.
     func requireConnection() throws(StorageError) {
         guard client.isConnected else { throw StorageError(.unavailable, "There is no connection to the database.") }
     }
 
-    /// Runs a statement of its own.
+    /// Runs a statement that no other call shares.
     ///
     /// - Throws: ``StorageError``, or `CancellationError`.
     func query(_ statement: PostgresStatement, _ parameters: PostgresParameters) async throws -> PostgresResult {
@@ -76,10 +76,10 @@ final class PostgresStore: Sendable {
 }
 
 extension PostgresStore: Service {
-    /// Brings the schema up to date, then serves until shutdown; requests that are waiting then are still served.
+    /// Migrates the schema, then serves requests until shutdown; requests that wait then are still served. While the
+    /// database cannot be reached, it keeps trying.
     ///
-    /// - Throws: ``StorageError`` with code `migrationNeeded`, or `failed` when the schema could not be made. While the
-    ///   database cannot be reached it goes on trying.
+    /// - Throws: ``StorageError`` with code `migrationNeeded`, or `failed` if a migration failed.
     func run() async throws {
         try await cancelWhenGracefulShutdown { try await self.migrate() }
         await withTaskGroup(of: Void.self) { group in
@@ -107,11 +107,11 @@ extension PostgresStore: Service {
                 let metadata: Logger.Metadata = [
                     "version": "\(report.version)", "applied": "\(report.applied.joined(separator: ", "))",
                 ]
-                return logger.info("The schema is up to date.", metadata: metadata)
+                return logger.info("The schema is up to date", metadata: metadata)
             } catch let error as StorageError where error.isRetriable {
                 failures += 1
                 let level: Logger.Level = failures == 1 ? .warning : .debug
-                logger.log(level: level, "Cannot reach the database.", metadata: ["error": "\(error)"])
+                logger.log(level: level, "Cannot reach the database", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: .milliseconds(Int64.random(in: 100...min(5000, 200 << min(failures, 5)))))
             } catch is CancellationError {
                 return
@@ -121,10 +121,10 @@ extension PostgresStore: Service {
 }
 
 extension PostgresStore {
-    /// The store of a libpq URI; connects to nothing yet.
+    /// The store for a libpq URI; does not connect yet.
     ///
-    /// - Throws: ``StorageError`` with code `invalid`, whose message does not repeat the URI, or `unavailable` where no
-    ///   thread or descriptor is left.
+    /// - Throws: ``StorageError`` with code `invalid`, whose message does not contain the URI, or `unavailable` if no
+    ///   thread or file descriptor is left.
     convenience init(uri: String, migrations: MigrationPolicy, logger: Logger) throws(StorageError) {
         let configuration = try PostgresStore.configuration(uri)
         do throws(PostgresError) {
@@ -134,13 +134,13 @@ extension PostgresStore {
         }
     }
 
-    /// Brings the schema up to date, without a store.
+    /// Migrates the schema without opening a store.
     ///
     /// - Throws: ``StorageError``.
     static func migrate(uri: String, logger: Logger) async throws -> MigrationReport {
         let configuration = try configuration(uri)
         let report = try await PostgresMigrator.migrate(configuration, policy: .automatic)
-        logger.debug("Migrated the database.", metadata: ["version": "\(report.version)"])
+        logger.debug("Migrated the database", metadata: ["version": "\(report.version)"])
         return report
     }
 
@@ -169,6 +169,6 @@ extension PostgresStore: Store {
 }
 
 extension PostgresStatement {
-    /// True on a standby, and where the database is set read-only.
+    /// True on a standby, and if the database is set to read-only.
     fileprivate static let isReadOnly = PostgresStatement("SELECT current_setting('transaction_read_only')::bool")
 }

@@ -13,15 +13,15 @@ import Darwin
 
 /// An open SQLite file with the schema of this program.
 ///
-/// Work on it is never cancelled half-way: each piece is short, runs on GRDB's queues, and is waited for to its end
-/// whatever becomes of the caller's task.
+/// Database work is never cancelled: each piece is short, runs on GRDB's queues, and completes even if the caller's
+/// task is cancelled.
 struct SQLiteDatabase: Sendable {
     private let pool: DatabasePool
-    /// What opening had to migrate.
+    /// The migration on opening.
     let report: MigrationReport
 
-    /// How long a statement waits for other processes.
-    @TaskLocal private static var patience = Duration.seconds(5)
+    /// How long a statement waits for the locks of other processes.
+    @TaskLocal private static var busyTimeout = Duration.seconds(5)
 
     /// - Throws: ``StorageError``; see ``openStore(_:logger:)``.
     static func open(path: String, migrations: MigrationPolicy) async throws -> SQLiteDatabase {
@@ -35,10 +35,10 @@ struct SQLiteDatabase: Sendable {
             pool = try SQLiteDatabase.connect(path)
             report = try SQLiteMigration.run(pool, policy: migrations)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
-            throw StorageError(.invalid, "\(path) is no SQLite database, or is damaged. Name another file.")
+            throw StorageError(.invalid, "\(path) is not an SQLite database, or is damaged. Name another file.")
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
             throw StorageError(
-                .invalid, "\(path) cannot be opened for writing. SQLite writes to its folder too; see to the rights.")
+                .invalid, "\(path) cannot be opened for writing. Check the permissions of the file and its folder.")
         } catch {
             throw StorageError(error)
         }
@@ -48,30 +48,30 @@ struct SQLiteDatabase: Sendable {
         var configuration = Configuration()
         configuration.maximumReaderCount = 4
         configuration.busyMode = .callback { tries in
-            // SQLite's own handler backs off to 100 ms; commits of other processes last one or two.
+            // SQLite's own handler waits up to 100 ms; commits of other processes take one or two.
             Thread.sleep(forTimeInterval: 0.001)
-            return tries < patience.milliseconds
+            return tries < busyTimeout.milliseconds
         }
         configuration.prepareDatabase { db in
-            // Freed content is overwritten with zeros: a payload that is revoked or expires must be gone from the file.
+            // Overwrites freed content with zeros: a revoked or expired payload must not remain in the file.
             try db.execute(sql: "PRAGMA secure_delete = ON")
-            // The write-ahead log, which holds pages as they were, is cut back at each checkpoint that empties it.
+            // Truncates the write-ahead log, which holds old pages, at each checkpoint that empties it.
             try db.execute(sql: "PRAGMA journal_size_limit = 0")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
-        // After opening, for GRDB sets NORMAL there, with which a power cut may take back what was answered as durable.
+        // After opening, because GRDB sets NORMAL there, with which a power cut may lose acknowledged commits.
         try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
         return pool
     }
 
-    /// Runs a short piece of work in one IMMEDIATE transaction, all of it or nothing.
+    /// Runs a short piece of work in one IMMEDIATE transaction.
     func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { caller in
             write(work) { caller.resume(with: $0) }
         }
     }
 
-    /// The same with a callback, on GRDB's queue.
+    /// The same with a callback, which runs on GRDB's queue.
     func write<Value: Sendable>(
         _ work: @escaping @Sendable (Database) throws -> Value,
         completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
@@ -90,7 +90,7 @@ struct SQLiteDatabase: Sendable {
         }
     }
 
-    /// Reads one state of the database.
+    /// Reads from one snapshot of the database.
     func read<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { caller in
             pool.asyncRead { database in
@@ -99,15 +99,15 @@ struct SQLiteDatabase: Sendable {
         }
     }
 
-    /// Writes the log back into the file and cuts it to nothing, unless others read or write at the moment; then the
-    /// next call does it, or the checkpoint that SQLite itself makes every 1000 pages.
+    /// Writes the log back into the file and truncates it, unless others are reading or writing; then the next call
+    /// does it, or the checkpoint that SQLite itself runs every 1000 pages.
     ///
-    /// The log holds pages as they were, so that what was destroyed in the file is in the log until then.
+    /// The log holds old pages, so it still contains content that was destroyed in the file.
     func clearLog() async {
         await withCheckedContinuation { caller in
             pool.asyncWriteWithoutTransaction { db in
-                // It keeps other processes from writing while it waits for their readers, so it waits only shortly.
-                SQLiteDatabase.$patience.withValue(.milliseconds(20)) {
+                // While it waits for readers, other processes cannot write, so it waits only briefly.
+                SQLiteDatabase.$busyTimeout.withValue(.milliseconds(20)) {
                     _ = try? db.checkpoint(.truncate)
                 }
                 caller.resume()
@@ -115,36 +115,36 @@ struct SQLiteDatabase: Sendable {
         }
     }
 
-    /// Waits for what is under way, writes the log back into the file, and closes.
+    /// Waits for work in flight, writes the log back into the file, and closes the database.
     func close(logger: Logger) async {
         do {
             try await offPool { [pool] in
-                // By hand, for GRDB closes a reader last, and a reader cannot. It may fail while other processes read;
-                // the last of them does it, or the next to open the file.
+                // Explicitly, because GRDB closes a reader last, which cannot write the log back. This fails while
+                // other processes read; then the last of them does it, or the next one to open the file.
                 try? pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
                 try pool.close()
             }
         } catch {
-            logger.warning("The database did not close.", metadata: ["error": "\(StorageError(error))"])
+            logger.warning("Cannot close the database", metadata: ["error": "\(StorageError(error))"])
         }
     }
 }
 
-/// Runs blocking work on a thread that is not of Swift's cooperative pool.
+/// Runs blocking work on a thread outside Swift's cooperative pool.
 private func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { caller in
         DispatchQueue(label: "securepush.sqlite").async { caller.resume(with: Result { try work() }) }
     }
 }
 
-/// The file of a database, and its folder.
+/// The file of a database and its folder.
 enum SQLiteFile {
-    /// Makes the folders that are missing with mode 0700 and the file with 0600; SQLite gives its two side files the
-    /// mode of the file. What is there already is left as it is, for its rights are the operator's.
+    /// Creates missing folders with mode 0700 and the file with 0600; SQLite gives its two side files the mode of the
+    /// file. Existing folders and files keep their modes, which are the operator's decision.
     static func prepare(path: String) throws(StorageError) {
         try makeFolders(of: path)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("The database file \(path) cannot be written to", errno) }
+        guard descriptor >= 0 else { throw failure("Cannot write to the database file \(path)", errno) }
         close(descriptor)
     }
 
@@ -153,12 +153,12 @@ enum SQLiteFile {
         for name in path.split(separator: "/").dropLast() {
             folder += "/" + name
             if mkdir(folder, 0o700) != 0, errno != EEXIST, !isFolder(folder) {
-                throw failure("The folder \(folder) for the database cannot be made", errno)
+                throw failure("Cannot create the folder \(folder) for the database", errno)
             }
         }
     }
 
-    /// Making a folder that is there fails with other errors than `EEXIST` too, on a read-only disk for one.
+    /// `mkdir` of an existing folder can fail with other errors than `EEXIST`, for example on a read-only disk.
     private static func isFolder(_ path: String) -> Bool {
         let number = errno
         defer { errno = number }
@@ -169,33 +169,34 @@ enum SQLiteFile {
     private static func failure(_ what: String, _ number: Int32) -> StorageError {
         StorageError(
             .invalid,
-            "\(what): \(String(cString: strerror(number))). Name another path, or give this process's user the right.")
+            "\(what): \(String(cString: strerror(number))). Name another path, or grant access to it."
+        )
     }
 }
 
-/// Starts work that calls back, and waits for its answer or until the time is out; a later answer is dropped.
+/// Starts work with a completion, and waits until it completes or the time is out; a later result is dropped.
 ///
-/// - Throws: the answer's error, or ``StorageError`` with code `timeout`.
+/// - Throws: the error of the work, or ``StorageError`` with code `timeout`.
 func withDeadline(
     _ timeout: Duration, start: (@escaping @Sendable (Result<Void, StorageError>) -> Void) -> Void
 ) async throws {
     try await withCheckedThrowingContinuation { caller in
-        let answer = FirstAnswer(caller)
+        let first = FirstResult(caller)
         let time = DispatchTime.now() + .milliseconds(Int(clamping: timeout.milliseconds))
         DispatchQueue.global().asyncAfter(deadline: time) {
-            answer.give(.failure(StorageError(.timeout, "The database did not answer in time.")))
+            first.resume(with: .failure(StorageError(.timeout, "The database did not answer in time.")))
         }
-        start { answer.give($0) }
+        start { first.resume(with: $0) }
     }
 }
 
-/// Lets the first of two answers through.
-private final class FirstAnswer: Sendable {
+/// Resumes a caller with the first of two results.
+private final class FirstResult: Sendable {
     private let caller: Mutex<CheckedContinuation<Void, any Error>?>
 
     init(_ caller: CheckedContinuation<Void, any Error>) { self.caller = Mutex(caller) }
 
-    func give(_ answer: Result<Void, StorageError>) {
-        caller.withLock { $0.take() }?.resume(with: answer)
+    func resume(with result: Result<Void, StorageError>) {
+        caller.withLock { $0.take() }?.resume(with: result)
     }
 }

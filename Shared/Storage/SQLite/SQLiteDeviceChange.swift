@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-/// A change of devices and their leases. The transaction holds the writer's lock, so nothing comes between a look and
-/// the change that follows from it.
+/// A change of devices and their leases. The transaction holds the writer's lock, so nothing changes between a check
+/// and the write that depends on it.
 enum SQLiteDeviceChange: Sendable {
     case lease(DeviceLease.Kind, String, DeviceLease.Condition, now: Timestamp)
     case end(DeviceLease, DeviceLease.Change, now: Timestamp)
@@ -93,7 +93,7 @@ enum SQLiteDeviceChange: Sendable {
         }
     }
 
-    /// The user's installations, and those that the user is claiming at this moment.
+    /// The number of the user's installations, including those that the user is claiming now.
     private static func count(
         of owner: UserName, besides id: String, handles: [String], _ db: Database
     ) throws -> Int {
@@ -104,7 +104,7 @@ enum SQLiteDeviceChange: Sendable {
         return own.count + (claims ?? 0)
     }
 
-    /// When the hub is to be asked for a handle: not at all where it was, when a device had it that is still here.
+    /// When to ask the hub about a handle; `nil` if that was done while another device that is still stored had it.
     private static func newHandleAt(
         _ kind: DeviceLease.Kind, _ id: String, _ handles: [String], now: Timestamp, _ db: Database
     ) throws -> Int64? {
@@ -134,7 +134,7 @@ enum SQLiteDeviceChange: Sendable {
     }
 }
 
-/// What is asked of a device before it is changed.
+/// The columns of a device that decide whether it may be changed.
 private struct KnownDevice {
     var id: String
     var owner: UserName
@@ -168,7 +168,7 @@ extension SQLiteDeviceChange {
             claimant = excluded.claimant
         """
 
-    /// Read in full: a user has at most ``Installation/maxPerUser``, or what earlier versions allowed.
+    /// Read in full: a user has at most ``Installation/maxPerUser``, or as many as earlier versions allowed.
     static let handlesOfOwner = "SELECT handle FROM installations WHERE owner = ?"
     static let claimsOfOwner = """
         SELECT count(*) FROM device_leases WHERE claimant = ? AND kind = 0 AND id <> ? AND NOT EXISTS (
@@ -203,13 +203,14 @@ extension SQLiteDeviceChange {
 }
 
 extension SQLiteWrite {
-    /// Stores a registration in the place of the one with its ID, whose spelling stays.
+    /// Inserts or replaces a registration; an existing ID keeps its spelling.
     ///
-    /// - Parameter newHandleAt: when the hub is to be asked for the handle; `nil` where it was.
+    /// - Parameter newHandleAt: when to ask the hub about the handle; `nil` if that was done.
     static func save(_ registration: Registration, newHandleAt: Int64?, _ db: Database) throws {
         let arguments: StatementArguments = [
             registration.owner.text, registration.platform?.rawValue, registration.handle,
-            registration.updatedAt.milliseconds, TagsCoding.encode(registration.tags), newHandleAt, registration.id,
+            registration.updatedAt.milliseconds, StorageCoding.encode(tags: registration.tags), newHandleAt,
+            registration.id,
         ]
         try db.cachedStatement(sql: updateRegistration).execute(arguments: arguments)
         if db.changesCount == 0 { try db.cachedStatement(sql: insertRegistration).execute(arguments: arguments) }
@@ -225,9 +226,9 @@ extension SQLiteWrite {
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// Stores an installation in the place of the one with its ID, whose spelling stays.
+    /// Inserts or replaces an installation; an existing ID keeps its spelling.
     ///
-    /// - Parameter newHandleAt: when the hub is to be asked for the handle; `nil` where it was.
+    /// - Parameter newHandleAt: when to ask the hub about the handle; `nil` if that was done.
     static func save(_ installation: Installation, newHandleAt: Int64?, _ db: Database) throws {
         let arguments: StatementArguments = [
             installation.owner.text, installation.platform.rawValue, installation.handle,

@@ -3,26 +3,26 @@ import GRDB
 import SecurePushCore
 
 extension NotificationID {
-    /// The ID as SQLite keeps it: 16 bytes, which sort as the IDs do.
+    /// The ID as SQLite stores it: 16 bytes, which sort like the IDs.
     var data: Data { Data(bytes) }
 }
 
 extension Row {
-    /// What a column holds that this program cannot have written.
+    /// The error for a value that this program cannot have written.
     static func unreadable(_ column: String) -> StorageError {
         StorageError(.failed, "The database holds a value in \(column) that this version cannot read.")
     }
 
-    /// A column that may not be null.
+    /// A column that must not be NULL.
     ///
-    /// GRDB's subscript traps on a value that is not of the type that is asked for, as a number of more than 32 bits:
-    /// what is read of a row that a hand may have changed is checked.
+    /// GRDB's subscript traps on a value that does not fit the requested type, such as a number of more than 32 bits.
+    /// An operator may have changed a row by hand, so values are checked.
     func value<Value: DatabaseValueConvertible>(_ index: Int, column: String) throws -> Value {
         guard let value: Value = try valueIfPresent(index, column: column) else { throw Row.unreadable(column) }
         return value
     }
 
-    /// The same of a column that may be null.
+    /// A column that may be NULL.
     func valueIfPresent<Value: DatabaseValueConvertible>(_ index: Int, column: String) throws -> Value? {
         let stored: DatabaseValue = self[index]
         if stored.isNull { return nil }
@@ -45,7 +45,7 @@ extension Row {
         return milliseconds.map(Timestamp.init(milliseconds:))
     }
 
-    /// A blob that may not be null.
+    /// A blob that must not be NULL.
     func bytes(_ index: Int, column: String) throws -> [UInt8] {
         guard let bytes: Data = self[index] else { throw Row.unreadable(column) }
         return [UInt8](bytes)
@@ -67,7 +67,8 @@ extension Registration {
         self.init(
             id: row[0], owner: try row.userName(1, column: "owner"),
             platform: platform.flatMap(RegistrationPlatform.init(rawValue:)), handle: row[3],
-            tags: try tags.map(TagsCoding.decode) ?? [], updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0))
+            tags: try tags.map(StorageCoding.decodeTags) ?? [],
+            updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0))
     }
 }
 
@@ -87,7 +88,7 @@ extension NotificationRecord {
     static let columns =
         "id, recipient, created_at, expires_at, not_before, status, read_at, revoked_at, deliveries, sender, platforms"
 
-    /// Reads ``columns`` but sender and deliveries: these are decoded only where they are wanted.
+    /// Reads ``columns`` except sender and deliveries, which are decoded only if needed.
     init(_ row: Row) throws {
         let createdAt = try Timestamp(stored: try row.value(2, column: "created_at"), column: "created_at")
         let expiresAt = try Timestamp(stored: try row.value(3, column: "expires_at"), column: "expires_at")
@@ -98,16 +99,16 @@ extension NotificationRecord {
         self.init(
             id: try row.notificationID(0), recipient: try row.userName(1, column: "recipient"), createdAt: createdAt,
             expiresAt: expiresAt, notBefore: try row.storedTimeIfPresent(4, column: "not_before"),
-            platforms: platforms.map(Platform.platforms(list:)), dispatchStatus: status,
+            platforms: platforms.map(StorageCoding.decodePlatforms), dispatchStatus: status,
             readAt: try row.storedTimeIfPresent(6, column: "read_at"),
             revokedAt: try row.storedTimeIfPresent(7, column: "revoked_at"))
     }
 
-    /// The record with its deliveries, from the row that it was read from.
+    /// The record with its deliveries, from the same row.
     func withDeliveries(_ row: Row) throws -> NotificationRecord {
         guard let text: String = try row.valueIfPresent(8, column: "deliveries") else { return self }
         var record = self
-        record.deliveries = try DeliveriesCoding.decode(text)
+        record.deliveries = try StorageCoding.decodeDeliveries(text)
         return record
     }
 }

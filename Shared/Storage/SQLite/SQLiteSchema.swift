@@ -1,7 +1,7 @@
 import GRDB
 import SecurePushCore
 
-/// The tables, step by step. A step that has shipped is never changed; names are those of the PostgreSQL schema.
+/// The schema as migrations. A migration that has shipped never changes. Names are those of the PostgreSQL schema.
 enum SQLiteSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -26,12 +26,12 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// In `due_at` of an entry that is published: there the unpublished ones' sweep, also that of a process of the
-    /// version before, never comes to it.
+    /// The `due_at` of a published entry, so that the sweep of unpublished entries never finds it, not even that of the
+    /// previous version.
     static let never = Int64.max
 
-    /// Narrow, and all that the dispatcher touches. Without a row ID, for then a row is in one tree instead of two; new
-    /// keys sort last (UUIDv7), so that pages fill up in order. Times are milliseconds since the Unix epoch.
+    /// Narrow, and the only table that the dispatcher touches. Without a row ID, a row is in one tree instead of two;
+    /// new keys sort last (UUIDv7), so pages fill up in order. Times are milliseconds since the Unix epoch.
     private static let notifications = """
         CREATE TABLE notifications (
             id BLOB PRIMARY KEY NOT NULL,
@@ -56,7 +56,7 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID
         """
 
-    /// Wide (up to 256 KiB a row), so with a row ID: the inner pages of the key's tree stay free of ciphertext.
+    /// Wide (up to 256 KiB per row), so it has a row ID: the inner pages of the key's tree contain no ciphertext.
     private static let payloads = """
         CREATE TABLE payloads (
             notification_id BLOB PRIMARY KEY NOT NULL,
@@ -65,7 +65,7 @@ enum SQLiteSchema {
         ) STRICT
         """
 
-    /// The index carries the key as well, as every index of a table without row ID does: leases read it in order.
+    /// The index contains the key too, like every index of a table without row ID: leases read it in order.
     private static let outbox = """
         CREATE TABLE outbox (
             notification_id BLOB PRIMARY KEY NOT NULL,
@@ -86,10 +86,10 @@ enum SQLiteSchema {
         CREATE INDEX registrations_handle ON registrations (handle);
         """
 
-    /// What stands in `payloads.key_id` once the ciphertext is destroyed: no key has an empty name.
+    /// The value of `payloads.key_id` after the ciphertext was destroyed: no key has an empty name.
     static let destroyed = ""
 
-    /// The second holds all that an inbox is made of, so that a user's inbox is read off one stretch of it.
+    /// The second index covers the inbox query, so a user's inbox is one contiguous range of it.
     private static let notificationIndexes = """
         CREATE INDEX notifications_sender ON notifications (sender, id);
         CREATE INDEX notifications_recipient ON notifications (
@@ -111,9 +111,9 @@ enum SQLiteSchema {
         CREATE INDEX idempotency_keys_expires_at ON idempotency_keys (expires_at);
         """
 
-    /// `purge_at` is when the next thing is to be done: while there is ciphertext, its destruction at the
-    /// notification's expiry; afterwards the removal of all rows. One index for each, so that neither reads past the
-    /// other's rows.
+    /// `purge_at` is the time of the next step: while there is ciphertext, its destruction when the notification
+    /// expires; afterwards the removal of all rows. Each step has its own index, so that it does not scan the other's
+    /// rows.
     private static let retention = """
         ALTER TABLE payloads ADD COLUMN purge_at INTEGER;
         UPDATE payloads SET purge_at = (SELECT expires_at FROM notifications WHERE id = notification_id);
@@ -126,7 +126,7 @@ enum SQLiteSchema {
         CREATE INDEX registrations_owner ON registrations (owner, platform);
         """
 
-    /// Wide (documents with templates), so with a row ID.
+    /// Wide (documents with templates), so it has a row ID.
     private static let installations = """
         CREATE TABLE installations (
             id TEXT PRIMARY KEY NOT NULL COLLATE BINARY,
@@ -140,8 +140,8 @@ enum SQLiteSchema {
         CREATE INDEX installations_owner ON installations (owner, platform);
         """
 
-    /// A published entry is told by `republish_at`, which is NULL in every row that a process of the version before
-    /// writes. No row is rewritten: an unknown `recorded_attempt` is read off `deliveries`.
+    /// A published entry has a `republish_at`, which is NULL in every row that the previous version writes. No row is
+    /// rewritten: an unknown `recorded_attempt` is derived from `deliveries`.
     private static let redelivery = """
         ALTER TABLE outbox ADD COLUMN republish_at INTEGER;
         CREATE INDEX outbox_published ON outbox (republish_at) WHERE republish_at IS NOT NULL;
@@ -149,14 +149,14 @@ enum SQLiteSchema {
         ALTER TABLE notifications ADD COLUMN recorded_attempt INTEGER;
         """
 
-    /// For a sender's list by recipient.
+    /// For a sender's list of one recipient.
     private static let senderRecipient = """
         CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id);
         """
 
-    /// IDs that differ in case only are one device at the hub, which has the document that was put last. So of such
-    /// rows the newest stays. Devices of the versions before have no `new_handle_at`: their handles count as known to
-    /// the hub and here.
+    /// For the hub, IDs that differ only in case are one device, with the document that was saved last. So of such rows
+    /// only the newest is kept. Devices of previous versions have no `new_handle_at`: their handles count as known to
+    /// both the hub and this store.
     private static let devices = """
         CREATE INDEX installations_folded ON installations (id COLLATE NOCASE);
         DELETE FROM installations WHERE EXISTS (
@@ -188,18 +188,18 @@ enum SQLiteSchema {
 
     /// The attempt that was recorded last.
     ///
-    /// - Parameter newest: the newest that may have been, for a row of the version before, which does not say.
+    /// - Parameter newest: the newest possible attempt, for a row of the previous version, which has no such column.
     static func recordedAttempt(_ newest: String) -> String {
         "coalesce(recorded_attempt, CASE WHEN deliveries IS NULL THEN 0 ELSE \(newest) END)"
     }
 }
 
-/// Brings a file to this program's schema, or refuses it.
+/// Migrates a file to the schema of this program, or refuses it.
 enum SQLiteMigration {
     static let needed = StorageError(
-        .migrationNeeded, "The database is not of this version's schema. Run `securepush migrate`.")
+        .migrationNeeded, "The database does not have the current schema. Run `securepush migrate`.")
     private static let tooNew = StorageError(
-        .migrationNeeded, "The database was migrated by a newer version. Run that version.")
+        .migrationNeeded, "A newer version has migrated the database. Run that version.")
 
     static func run(_ pool: DatabasePool, policy: MigrationPolicy) throws -> MigrationReport {
         let migrator = SQLiteSchema.migrator
@@ -215,7 +215,7 @@ enum SQLiteMigration {
             applied: Array(migrator.migrations.dropFirst(before.count)), version: migrator.migrations.count)
     }
 
-    /// Each step is a transaction; one that another process took at the same time fails here and is there all the same.
+    /// Each migration is a transaction. One that another process runs at the same time fails here, but is applied.
     private static func migrate(_ pool: DatabasePool, _ migrator: DatabaseMigrator) throws {
         var done = -1
         while true {

@@ -71,7 +71,7 @@ extension SQLiteStore: InstallationStore {
 extension Installation {
     static let byID = "SELECT \(columns) FROM installations WHERE id = ? COLLATE NOCASE"
     static let byHandle = "SELECT \(columns) FROM installations WHERE handle = ? ORDER BY id"
-    /// Every ID is greater than the empty text, which is none.
+    /// Every ID sorts after the empty string.
     static let afterID = "SELECT \(columns) FROM installations WHERE id > ? ORDER BY id LIMIT ?"
 }
 
@@ -113,7 +113,7 @@ extension Registration {
     static let byID = "SELECT \(columns) FROM registrations WHERE id = ? COLLATE NOCASE"
     static let byIDAndOwner = "\(byID) AND owner = ?"
     static let byHandle = "SELECT \(columns) FROM registrations WHERE handle = ? ORDER BY id"
-    /// Every ID is greater than the empty text, which is none.
+    /// Every ID sorts after the empty string.
     static let afterID = "SELECT \(columns) FROM registrations WHERE id > ? ORDER BY id LIMIT ?"
 }
 

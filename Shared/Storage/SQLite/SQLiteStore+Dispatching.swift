@@ -30,16 +30,16 @@ extension SQLiteStore: DispatchStore {
     }
 }
 
-/// A claimed notification: its plan, and its deliveries as they are stored. They are decoded after the commit, because
-/// nobody else waits for that.
+/// A claimed notification: its plan, and its deliveries as stored. They are decoded after the commit, so that other
+/// callers do not wait for that.
 struct SQLiteClaim: Sendable {
     private var plan: DispatchPlan
     private var deliveries: String?
 
-    /// Counts up the attempt of a notification and reads its plan; `nil` for an unknown ID.
+    /// Increments the attempt of a notification and reads its plan.
     ///
-    /// - Returns: a failure for a row that cannot be read.
-    /// - Throws: what the database refuses; only that undoes the transaction, which others share.
+    /// - Returns: `nil` for an unknown ID; a failure for a row that cannot be read.
+    /// - Throws: an error of the database; only that rolls back the transaction, which other changes share.
     static func make(
         _ id: NotificationID, now: Timestamp, _ db: Database
     ) throws -> Result<SQLiteClaim, StorageError>? {
@@ -64,16 +64,16 @@ struct SQLiteClaim: Sendable {
         let platforms: String? = try row.valueIfPresent(4, column: "platforms")
         let priority: String? = try row.valueIfPresent(7, column: "priority")
         let revokedAt: Int64? = try row.valueIfPresent(9, column: "revoked_at")
-        // Within 32 bits, so that no arithmetic with them overflows.
+        // Read as 32 bits, so that arithmetic with them cannot overflow.
         let attempt: Int32 = try row.value(10, column: "attempt")
         let recorded: Int32? = try row.valueIfPresent(13, column: "recorded_attempt")
         deliveries = try row.valueIfPresent(11, column: "deliveries")
-        // Not in SQL, as where a row is read: `IS NULL` is wrong in what an UPDATE of a table without row IDs returns
-        // (SQLite 3.40).
+        // Not in SQL: in RETURNING of an UPDATE of a table without row IDs, `IS NULL` gives wrong results (SQLite
+        // 3.40).
         let newest = recorded.map(Int.init) ?? (deliveries == nil ? 0 : Int(attempt) - 1)
         plan = DispatchPlan(
             id: id, recipient: try row.userName(0, column: "recipient"), presentation: presentation,
-            alert: alert == AlertText() ? nil : alert, platforms: platforms.map(Platform.platforms(list:)),
+            alert: alert == AlertText() ? nil : alert, platforms: platforms.map(StorageCoding.decodePlatforms),
             expiresAt: try Timestamp(stored: try row.value(5, column: "expires_at"), column: "expires_at"),
             expiryBoundsPush: try row.value(12, column: "bounds_push"),
             collapseKey: try row.valueIfPresent(6, column: "collapse_key"),
@@ -86,7 +86,7 @@ struct SQLiteClaim: Sendable {
     func dispatchPlan() throws -> DispatchPlan {
         guard let deliveries else { return plan }
         var plan = plan
-        plan.deliveries = try DeliveriesCoding.decode(deliveries)
+        plan.deliveries = try StorageCoding.decodeDeliveries(deliveries)
         return plan
     }
 }
@@ -104,7 +104,7 @@ extension SQLiteStore: DeadLetterStore {
     }
 
     func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
-        // Whose it is never changes.
+        // The sender of a notification never changes.
         guard try await record(id, sender: sender) != nil else { return nil }
         return try await reopen([id], now: now) { $0.resending(now: now) }[id]
     }
@@ -145,7 +145,7 @@ extension NotificationReplay.Row {
 }
 
 extension NotificationReplay.Change {
-    /// - Returns: the ID, where the record was still the one that was read.
+    /// - Returns: the ID, if the record has not changed since it was read.
     func execute(now: Timestamp, _ db: Database) throws -> NotificationID? {
         let statement = try db.cachedStatement(
             sql: """

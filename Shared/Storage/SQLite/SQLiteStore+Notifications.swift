@@ -19,12 +19,12 @@ extension SQLiteStore: PayloadReader {
     }
 }
 
-/// One reading of a notification by its recipient, of those that share a read transaction.
+/// A read of one notification by its recipient; several share a read transaction.
 struct SQLiteFind: Sendable {
     var id: NotificationID
     var recipient: UserName
 
-    /// Ownership is part of the query: not there and not yours are one.
+    /// The recipient is part of the query: a missing and another user's notification give the same result.
     func execute(_ db: Database) throws -> StoredNotification? {
         let statement = try db.cachedStatement(
             sql: """
@@ -131,15 +131,15 @@ extension SQLiteStore: SenderNotifications {
     }
 }
 
-/// One reading of a sender's list.
+/// A read of one page of a sender's list.
 struct SQLitePage: Sendable {
     var query: NotificationQuery
     var now: Timestamp
 
-    /// How many rows one call looks through for those that are asked for: some ten milliseconds.
-    static var scanLimit: Int { 10_000 }
+    /// How many rows one page scans for matching ones: about ten milliseconds.
+    static var maxScan: Int { 10_000 }
 
-    func execute(_ db: Database, scanLimit: Int = scanLimit) throws -> NotificationPage {
+    func execute(_ db: Database, scanLimit: Int = maxScan) throws -> NotificationPage {
         let before = query.before ?? NotificationID(high: .max, low: .max)
         let rows: RowCursor
         if let recipient = query.recipient {
@@ -171,7 +171,7 @@ struct SQLitePage: Sendable {
         SELECT \(NotificationRecord.columns) FROM notifications WHERE sender = ? AND id < ? ORDER BY id DESC LIMIT ?
         """
 
-    /// Sender and recipient are both in the index: no row of another sender is met, and none can be where a page ends.
+    /// Both columns are in the index, so rows of other senders are not scanned, and no page can end at one.
     static let toRecipient = """
         SELECT \(NotificationRecord.columns) FROM notifications WHERE sender = ? AND recipient = ? AND id < ?
         ORDER BY id DESC LIMIT ?

@@ -23,8 +23,8 @@ extension SQLiteStore: Outbox {
         _ = try await submit(ids.map { .confirm($0, until: until) })
     }
 
-    /// Cheap however much waits: the count ends at 100,000, and the oldest is looked for among the first 10,000 by ID
-    /// and, where none of those is due, among the first 10,000 that fell due.
+    /// Its cost is bounded: the count ends at 100,000, and the oldest entry is searched among the first 10,000 by ID
+    /// and, if none of those is due, among the first 10,000 by due time.
     func backlog(now: Timestamp) async throws -> OutboxBacklog {
         try checkRunning()
         return try await database.read { db in
@@ -58,7 +58,7 @@ extension OutboxBacklog {
         """
 }
 
-/// A look at the outbox's entries that are due. The transaction holds the writer's lock, so no other leases the same.
+/// A lease of due outbox entries. The transaction holds the writer's lock, so no other process leases the same entries.
 struct SQLiteLease: Sendable {
     var isPublished: Bool
     var limit: Int
@@ -103,7 +103,7 @@ struct SQLiteLease: Sendable {
     static let unpublished = select(by: "due_at")
     static let published = select(by: "republish_at")
 
-    /// The notification is absent where an earlier version's purge left the entry.
+    /// The notification is missing if the purge of an earlier version left the entry.
     private static func select(by due: String) -> String {
         """
         SELECT outbox.notification_id, outbox.traceparent, notifications.status, notifications.claimed_at

@@ -3,8 +3,8 @@ import GRDB
 import SecurePushCore
 
 extension SQLiteStore: Retention {
-    /// A batch is cut into short transactions, between which this process's other work and other processes have their
-    /// turn; see ``SQLitePurge``.
+    /// Splits a batch into short transactions, so that this process's other work and other processes can run between
+    /// them; see ``SQLitePurge``.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
         try checkRunning()
         let limit = max(limit, 0)
@@ -12,55 +12,55 @@ extension SQLiteStore: Retention {
         report.payloads = try await purge(.payloads, limit: limit, now: now)
         report.notifications = try await purge(.notifications, limit: limit, now: now)
         report.keys = try await purge(.keys, limit: limit, now: now)
-        // The last batch of a round also clears the log, which holds what was destroyed, by revoking too, as it was.
+        // The last batch of a round also clears the log, which still holds payloads that were destroyed or revoked.
         if report.largest < limit { await database.clearLog() }
         return report
     }
 
-    /// The most rows of one transaction: some milliseconds.
-    private static var step: Int { 100 }
+    /// The maximum number of rows in one transaction: a few milliseconds.
+    private static var maxStep: Int { 100 }
 
-    /// How long the writer's lock is left alone between two of them. Others look for it every millisecond, and this
-    /// process would have it again within microseconds.
+    /// The pause between two of them. Other processes try to get the writer's lock every millisecond; without a pause
+    /// this process would take it again within microseconds.
     private static var pause: Duration { .milliseconds(3) }
 
     private func purge(_ kind: SQLitePurge.Kind, limit: Int, now: Timestamp) async throws -> Int {
         var count = 0
         while count < limit {
-            let step = SQLitePurge(kind: kind, limit: min(limit - count, SQLiteStore.step), now: now)
+            let step = SQLitePurge(kind: kind, limit: min(limit - count, SQLiteStore.maxStep), now: now)
             guard case .purged(let outcome)? = try await submit([.purge(step)]).first else { break }
             count += outcome.count
-            // Cancelled, it ends with what is done.
+            // If cancelled, it returns the count so far.
             guard outcome.isFull, (try? await Task.sleep(for: SQLiteStore.pause)) != nil else { break }
         }
         return count
     }
 }
 
-/// A piece of purging that is one short transaction.
+/// One step of purging: a short transaction.
 struct SQLitePurge: Sendable {
     enum Kind: Sendable {
-        /// Destroys the ciphertext of what has expired.
+        /// Destroys the ciphertext of expired notifications.
         case payloads
-        /// Removes the rows of what expired a tombstone's time ago.
+        /// Removes the rows of notifications whose ``RetentionPolicy/tombstone`` has passed.
         case notifications
-        /// Removes idempotency keys.
+        /// Removes expired idempotency keys.
         case keys
     }
 
     struct Outcome: Sendable {
         var count = 0
-        /// Whether it ended by its bounds, so that there may be more.
+        /// Whether it reached a limit, so that there may be more.
         var isFull = false
     }
 
     var kind: Kind
-    /// The most rows.
+    /// The maximum number of rows.
     var limit: Int
     var now: Timestamp
 
-    /// Destroyed ciphertext is overwritten page by page (`secure_delete`), so its amount is bounded too.
-    private static var byteLimit: Int { 4 * 1024 * 1024 }
+    /// Destroyed ciphertext is overwritten page by page (`secure_delete`), so the bytes are bounded too.
+    private static var maxBytes: Int { 4 * 1024 * 1024 }
 
     func execute(_ db: Database) throws -> Outcome {
         switch kind {
@@ -78,7 +78,7 @@ struct SQLitePurge: Sendable {
         var bytes = 0
         for row in try Row.fetchAll(due, arguments: [now.milliseconds, limit]) {
             let (number, size): (Int64, Int) = (row[0], row[1])
-            if outcome.count > 0, bytes + size > Self.byteLimit {
+            if outcome.count > 0, bytes + size > Self.maxBytes {
                 outcome.isFull = true
                 return outcome
             }
@@ -105,7 +105,7 @@ struct SQLitePurge: Sendable {
         return Outcome(count: db.changesCount, isFull: db.changesCount == limit)
     }
 
-    /// The length of a blob stands at the front of its row: no ciphertext is read.
+    /// SQLite stores the length of a blob at the start of its row, so no ciphertext is read.
     static let expiring = """
         SELECT rowid, length(sealed) FROM payloads WHERE purge_at <= ? AND key_id <> '' ORDER BY purge_at LIMIT ?
         """

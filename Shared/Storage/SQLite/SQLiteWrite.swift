@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-/// One change of the database, of those that are committed in groups.
+/// One change of the database. Changes are committed in groups.
 enum SQLiteWrite: Sendable {
     case append(SealedNotification)
     case appendOnce([SealedNotification], IdempotentRequest, now: Timestamp)
@@ -17,17 +17,17 @@ enum SQLiteWrite: Sendable {
     case device(SQLiteDeviceChange)
     case purge(SQLitePurge)
 
-    /// What a change answers.
+    /// The result of a change.
     enum Output: Sendable {
         case done
-        /// `nil` for an unknown ID; a failure for a row that cannot be read, which undoes nothing of the transaction.
+        /// `nil` for an unknown ID; a failure for a row that cannot be read, which does not roll back the transaction.
         case claimed(Result<SQLiteClaim, StorageError>?)
         /// Whether its attempt was still the newest.
         case recorded(Bool)
         case leased(PublishedLease)
-        /// `nil` where the record was changed in the meantime.
+        /// `nil` if the record has changed since it was read.
         case reopened(NotificationID?)
-        /// The request that has the key already; `nil` once everything is stored.
+        /// The earlier request with this key; `nil` if the notifications were stored.
         case earlier(IdempotentRequest?)
         /// Whether the sender has such a notification.
         case revoked(Bool)
@@ -38,7 +38,7 @@ enum SQLiteWrite: Sendable {
         case newHandle(String?)
     }
 
-    /// As how many changes this counts when groups are made.
+    /// How many changes this counts as when groups are formed.
     var weight: Int {
         switch self {
         case .append(let notification): notification.commitWeight
@@ -51,6 +51,7 @@ enum SQLiteWrite: Sendable {
 }
 
 extension SQLiteWrite {
+    /// The approximate memory while it waits; see ``GroupCommitQueue/Capacity``.
     var heldBytes: Int {
         switch self {
         case .append(let sealed): sealed.heldBytes
@@ -66,7 +67,7 @@ extension SQLiteWrite {
 }
 
 extension SQLiteWrite {
-    /// Makes the change within a transaction. Statements are prepared once a connection.
+    /// Applies the change within a transaction. Statements are prepared once per connection.
     func execute(_ db: Database) throws -> Output {
         switch self {
         case .append(let sealed):
@@ -101,7 +102,7 @@ extension SQLiteWrite {
     /// - Returns: whether its attempt was still the newest.
     private static func record(_ outcome: DispatchOutcome, _ db: Database) throws -> Bool {
         try db.cachedStatement(sql: recordOutcome).execute(arguments: [
-            outcome.status.rawValue, DeliveriesCoding.encode(outcome.deliveries), outcome.attempt, outcome.id.data,
+            outcome.status.rawValue, StorageCoding.encode(outcome.deliveries), outcome.attempt, outcome.id.data,
             outcome.attempt,
         ])
         guard db.changesCount > 0 else { return false }
@@ -118,13 +119,13 @@ extension SQLiteWrite {
         UPDATE notifications SET status = ?, deliveries = ?, recorded_attempt = ? WHERE id = ? AND attempt = ?
         """
 
-    /// Where the dispatcher was faster, as it mostly is, there is no row any more and nothing is written.
+    /// Usually the dispatcher was faster: then the row is gone and nothing is written.
     static let confirm = """
         UPDATE outbox SET due_at = \(SQLiteSchema.never), republish_at = ?
         WHERE notification_id = ? AND republish_at IS NULL
         """
 
-    /// Enters a notification into the outbox as published.
+    /// Adds a notification to the outbox as published.
     static func enter(_ id: NotificationID, due: Timestamp, _ db: Database) throws {
         try db.cachedStatement(sql: enterPublished).execute(arguments: [due.milliseconds, id.data])
     }
@@ -135,14 +136,14 @@ extension SQLiteWrite {
         ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
         """
 
-    /// A notification that is there already stays as it is, and gets no second entry in the outbox.
+    /// An existing notification is not changed and gets no second outbox entry.
     static func append(_ sealed: SealedNotification, _ db: Database) throws {
         let new = sealed.notification
         let id = new.id.data
         try db.cachedStatement(sql: insertNotification).execute(arguments: [
             id, new.sender, new.recipient.text, new.createdAt.milliseconds, new.expiresAt.milliseconds,
             new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
-            new.platforms.map(Platform.list), new.collapseKey, new.priority?.rawValue,
+            new.platforms.map(StorageCoding.encode(platforms:)), new.collapseKey, new.priority?.rawValue,
             new.traceparent, new.expiryBoundsPush,
         ])
         guard db.changesCount > 0 else { return }
@@ -165,12 +166,12 @@ extension SQLiteWrite {
 }
 
 extension SQLiteWrite {
-    /// The writer's lock is held from the look for the key to the commit, so no other process comes between.
+    /// The writer's lock is held from the lookup of the key to the commit, so no other process can interfere.
     static func append(
         _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp, _ db: Database
     ) throws -> IdempotentRequest? {
         if let earlier = try IdempotentRequest.fetch(request.key, now: now, db) {
-            // The very same request is its caller's second try, whose first one's outcome it did not hear.
+            // The same request again means that its caller retries because the first result was lost.
             return earlier == request ? nil : earlier
         }
         try db.cachedStatement(sql: saveKey).execute(arguments: [
@@ -189,7 +190,7 @@ extension SQLiteWrite {
             location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
         """
 
-    /// Returns whether the sender has such a notification.
+    /// - Returns: whether the sender has such a notification.
     static func revoke(_ id: NotificationID, sender: String, now: Timestamp, _ db: Database) throws -> Bool {
         let note = try db.cachedStatement(sql: noteRevocation)
         guard let row = try Row.fetchOne(note, arguments: [now.milliseconds, id.data, sender]) else { return false }
@@ -210,7 +211,7 @@ extension SQLiteWrite {
 }
 
 extension IdempotentRequest {
-    /// The request that has this key and has not expired.
+    /// The unexpired request with this key.
     static func fetch(_ key: Key, now: Timestamp, _ db: Database) throws -> IdempotentRequest? {
         let statement = try db.cachedStatement(sql: find)
         let arguments: StatementArguments = [key.sender, key.value, key.line, now.milliseconds]

@@ -9,8 +9,8 @@ struct DeliveriesCodingTests {
     @Test func theTextIsWhatIsDocumented() {
         let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m1", updatedAt: time)
         #expect(
-            DeliveriesCoding.encode([delivery]) == #"[{"p":"apple","s":"sent","n":1,"m":"m1","t":1790000000123}]"#)
-        #expect(DeliveriesCoding.encode([]) == "[]")
+            StorageCoding.encode([delivery]) == #"[{"p":"apple","s":"sent","n":1,"m":"m1","t":1790000000123}]"#)
+        #expect(StorageCoding.encode([]) == "[]")
     }
 
     @Test(arguments: ["", "plain", "\" \\ /", "\u{0}\u{1}\u{1F}\u{7F}\n\r\t", "é 日本 🎉 \u{2028}"])
@@ -20,14 +20,14 @@ struct DeliveriesCodingTests {
                 platform: Platform(rawValue: text), state: $0, attempts: 3, hubMessageID: text, error: text,
                 updatedAt: time)
         }
-        #expect(try DeliveriesCoding.decode(DeliveriesCoding.encode(deliveries)) == deliveries)
+        #expect(try StorageCoding.decodeDeliveries(StorageCoding.encode(deliveries)) == deliveries)
     }
 
     /// A version before wrote the member `o`.
     @Test func unknownMembersArePassedOver() throws {
         let text = #"[{"p":"apple","s":"sent","n":1,"o":"Success","t":1790000000123}]"#
         let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: time)
-        #expect(try DeliveriesCoding.decode(text) == [delivery])
+        #expect(try StorageCoding.decodeDeliveries(text) == [delivery])
     }
 
     @Test(arguments: [
@@ -39,6 +39,6 @@ struct DeliveriesCodingTests {
         #"[{"p":"a","s":"sent","n":1e99,"t":1}]"#,
     ])
     func aForeignTextIsRefused(_ text: String) {
-        #expect { try DeliveriesCoding.decode(text) } throws: { ($0 as? StorageError)?.code == .failed }
+        #expect { try StorageCoding.decodeDeliveries(text) } throws: { ($0 as? StorageError)?.code == .failed }
     }
 }

@@ -25,7 +25,7 @@ struct PostgresPlanTests {
 
     @Test func aPageEndsAfterABoundedScanAndSaysWhereToGoOn() async throws {
         try await withTestStore(.postgres) { test in
-            try await fill(test, PostgresStore.pageScan + 500)
+            try await fill(test, PostgresStore.maxScan + 500)
             try await test.execute("UPDATE notifications SET revoked_at = NULL")
             try await test.execute(
                 "UPDATE notifications SET read_at = 1 WHERE id = (SELECT id FROM notifications ORDER BY id LIMIT 1)")
@@ -42,7 +42,7 @@ struct PostgresPlanTests {
 
     @Test func anotherSendersNotificationIsNeverWhereAPageEnds() async throws {
         try await withTestStore(.postgres) { test in
-            try await fill(test, PostgresStore.pageScan + 500)
+            try await fill(test, PostgresStore.maxScan + 500)
             let query = NotificationQuery(sender: "others", recipient: .alice, limit: 10)
             #expect(try await test.store.page(query, now: noon) == NotificationPage(records: [], next: nil))
         }
