@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func numbersOfADamagedStateFileAreRefused() throws {
-        let registration = try Registration(
+        let registration = try RegistrationEntry(
             id: "1", entry: Array(TestEntry.apple().utf8), receivedAt: Timestamp(milliseconds: 1))
         var stored = registration
         stored.sequence = 1

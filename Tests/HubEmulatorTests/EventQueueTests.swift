@@ -2,6 +2,7 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import NIOPosix
+import SecurePushCore
 import StackKit
 import Synchronization
 import TestSupport

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import ServiceRuntime
 import TestSupport
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Status":503,"RetryAfter":3}"#)
             let response = try await emulator.send(
-                tags: "t", headers: [HubHeaders.name("X-Request-Id"): "try-1", HubHeaders.trackingID: "track-1"])
+                tags: "t", headers: [HTTPField.Name(static: "X-Request-Id"): "try-1", HubHeaders.trackingID: "track-1"])
             #expect(response.status.code == 503)
             let record = try await Self.last(emulator)
             #expect(record["Accepted"] as? Bool == false)

@@ -68,7 +68,7 @@ import Testing
         ] as [(String?, Int)])
     func aRawNotificationIsBytes(_ row: (type: String?, status: Int)) async throws {
         try await withEmulator(.live) { emulator in
-            var headers: HTTPFields = [HubHeaders.name("X-WNS-Type"): "wns/Raw"]
+            var headers: HTTPFields = [HTTPField.Name(static: "X-WNS-Type"): "wns/Raw"]
             headers[.contentType] = row.type
             let response = try await emulator.send("7", format: "windows", headers: headers)
             #expect(response.status.code == row.status)

@@ -97,7 +97,7 @@ import Testing
             var written = ""
             XMLWriter.write(root, parentNamespace: "", to: &written)
             #expect(!written.isEmpty)
-            _ = try? Registration(id: "1", entry: bytes, receivedAt: .now)
+            _ = try? RegistrationEntry(id: "1", entry: bytes, receivedAt: .now)
             _ = try? HubJob(entry: bytes)
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
@@ -18,7 +19,7 @@ import Testing
             try await emulator.register(
                 "f:1", tags: "other", element: "FcmV1RegistrationDescription", field: "FcmV1RegistrationId")
             var headers: HTTPFields = [:]
-            headers[HubHeaders.name("apns-push-type")] = row.type
+            headers[HTTPField.Name(static: "apns-push-type")] = row.type
             let sent = try await emulator.send(
                 String(repeating: "x", count: row.size), tags: "t", headers: headers)
             #expect(sent.status == .created)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
@@ -58,7 +59,7 @@ import Testing
     }
 
     @Test func headersComeBackAsTheyWereWithoutTheToken() {
-        let name = HubHeaders.name("X-Thing")
+        let name = HTTPField.Name(static: "X-Thing")
         var fields: HTTPFields = [.authorization: "secret", HubHeaders.tags: "ä", .contentType: ""]
         fields.append(HTTPField(name: name, value: "1"))
         fields.append(HTTPField(name: name, value: "2"))

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
@@ -12,7 +13,7 @@ import Testing
             try await emulator.register("aa", tags: "username:alice")
             _ = try await emulator.send(
                 #"{"aps":{"content-available":1},"secureId":"7"}"#, tags: "username:alice",
-                headers: [.contentType: "application/json", HubHeaders.name("apns-priority"): "5"])
+                headers: [.contentType: "application/json", HTTPField.Name(static: "apns-priority"): "5"])
             let records = try await emulator.records()
             #expect(records.map { $0["Kind"] as? String } == ["register", "send"])
             #expect((records[0]["Body"] as? String)?.contains("<Tags>username:alice</Tags>") == true)

@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdTesting
 import Logging
 import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
@@ -32,7 +33,7 @@ import Testing
                     .post, "/hub/schedulednotifications",
                     headers: [
                         HubHeaders.format: "apple", HubHeaders.tags: "vip", HubHeaders.scheduleTime: time.description,
-                        HubHeaders.name("apns-priority"): "5",
+                        HTTPField.Name(static: "apns-priority"): "5",
                     ], body: #"{"aps":{}}"#)
             }
             try await withEmulator(stateFile: file) { emulator in

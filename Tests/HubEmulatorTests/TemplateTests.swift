@@ -9,9 +9,9 @@ import Testing
 @Suite struct TemplateTests {
     static func registration(
         _ format: NotificationFormat, _ template: String, more: [XMLElement] = []
-    ) -> Registration {
+    ) -> RegistrationEntry {
         let body = XMLElement("BodyTemplate", namespace: XMLNamespace.connect, text: template)
-        return Registration(
+        return RegistrationEntry(
             id: "1", format: format, isTemplate: true, tags: [], handle: "h", fields: [body] + more, updatedAt: .now)
     }
 

@@ -94,7 +94,7 @@ final class DeviceRegistry: Sendable {
         return state.withLock { state in state.devices[key].map { $0.isRegistered || $0.hasConnected } ?? false }
     }
 
-    func noteRegistration(_ registration: Registration, isRegistered: Bool) {
+    func noteRegistration(_ registration: RegistrationEntry, isRegistered: Bool) {
         withDevice(registration.handle) { device in
             device.platform = registration.format
             device.tags = isRegistered ? registration.tags : []

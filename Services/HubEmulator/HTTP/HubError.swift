@@ -115,20 +115,17 @@ struct HubErrorMiddleware: RouterMiddleware {
 enum HubHeaders {
     static let xmlContentType = "application/xml; charset=utf-8"
 
-    static let format = name("ServiceBusNotification-Format")
-    static let tags = name("ServiceBusNotification-Tags")
-    static let deviceHandle = name("ServiceBusNotification-DeviceHandle")
-    static let scheduleTime = name("ServiceBusNotification-ScheduleTime")
-    static let requestID = name("X-Request-Id")
-    static let trackingID = name("TrackingId")
-    static let correlationID = name("x-ms-correlation-request-id")
-    static let windowsType = name("X-WNS-Type")
-    static let applePushType = name("apns-push-type")
-    static let xApplePushType = name("x-apns-push-type")
-    static let continuationToken = name("x-ms-continuationtoken")
-
-    /// A field name from a literal; the fallback is never used with the valid names above.
-    static func name(_ text: String) -> HTTPField.Name { HTTPField.Name(text) ?? .server }
+    static let format = HTTPField.Name(static: "ServiceBusNotification-Format")
+    static let tags = HTTPField.Name(static: "ServiceBusNotification-Tags")
+    static let deviceHandle = HTTPField.Name(static: "ServiceBusNotification-DeviceHandle")
+    static let scheduleTime = HTTPField.Name(static: "ServiceBusNotification-ScheduleTime")
+    static let requestID = HTTPField.Name(static: "X-Request-Id")
+    static let trackingID = HTTPField.Name(static: "TrackingId")
+    static let correlationID = HTTPField.Name(static: "x-ms-correlation-request-id")
+    static let windowsType = HTTPField.Name(static: "X-WNS-Type")
+    static let applePushType = HTTPField.Name(static: "apns-push-type")
+    static let xApplePushType = HTTPField.Name(static: "x-apns-push-type")
+    static let continuationToken = HTTPField.Name(static: "x-ms-continuationtoken")
 }
 
 extension Timestamp {

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import ServiceRuntime
 
 /// `/`: the page that shows the hub's requests beside the display of each device.
 ///
@@ -34,7 +35,7 @@ struct PageController: Sendable {
             .contentType: "text/html; charset=utf-8",
             .contentSecurityPolicy: Self.policy(for: text),
             .xContentTypeOptions: "nosniff",
-            HubHeaders.name("Referrer-Policy"): "no-referrer",
+            HTTPField.Name(static: "Referrer-Policy"): "no-referrer",
             .cacheControl: "no-cache",
         ]
     }

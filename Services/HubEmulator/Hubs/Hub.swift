@@ -72,6 +72,6 @@ struct InstallationChange: Sendable {
     let id: String
     let platform: NotificationFormat
     /// The device's own registration before the change, which may have had another handle.
-    let formerRegistration: Registration?
+    let formerRegistration: RegistrationEntry?
     let effect: InstallationBook.Effect
 }

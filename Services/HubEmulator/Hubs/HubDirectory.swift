@@ -80,7 +80,7 @@ final class HubDirectory: Sendable {
     }
 
     /// The target registrations of a send.
-    func targets(_ hubKey: String, format: NotificationFormat, expression: TagExpression?) -> [Registration] {
+    func targets(_ hubKey: String, format: NotificationFormat, expression: TagExpression?) -> [RegistrationEntry] {
         state.withLock { state in
             try? state.hubs[hubKey]?.removeExpired(at: .now)
             return state.hubs[hubKey]?.book.targets(of: format, expression: expression) ?? []
@@ -138,7 +138,7 @@ final class HubDirectory: Sendable {
     ///
     /// - Returns: the registrations.
     /// - Throws: 404.
-    func delete(_ hubKey: String) throws(HubError) -> [Registration] {
+    func delete(_ hubKey: String) throws(HubError) -> [RegistrationEntry] {
         try state.withLock { state throws(HubError) in
             guard let hub = state.hubs.removeValue(forKey: hubKey) else { throw HubError.unknownHub }
             state.deleted.insert(hubKey)

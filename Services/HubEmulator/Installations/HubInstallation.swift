@@ -189,8 +189,8 @@ extension HubInstallation {
     }
 
     /// The registration of a part.
-    func registration(_ part: Part, id: String, at time: Timestamp) -> Registration {
-        var registration = Registration(
+    func registration(_ part: Part, id: String, at time: Timestamp) -> RegistrationEntry {
+        var registration = RegistrationEntry(
             id: id, format: platform, isTemplate: part.isTemplate, tags: part.tags, handle: part.handle,
             fields: part.fields, updatedAt: time)
         registration.expirationTime = expirationTime

@@ -10,8 +10,8 @@ struct InstallationBook: Sendable {
 
     /// The effect of a change on registrations.
     struct Effect: Sendable {
-        var stored: [Registration] = []
-        var removed: [Registration] = []
+        var stored: [RegistrationEntry] = []
+        var removed: [RegistrationEntry] = []
     }
 
     /// The maximum number of installations. Requests bound each to 64 KB.

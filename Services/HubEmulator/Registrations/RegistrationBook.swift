@@ -7,7 +7,7 @@ struct RegistrationBook: Sendable {
     /// The maximum number of registrations, including those of installations. Requests bound each to 64 KB.
     static let maxRegistrations = 1_000_000
 
-    private var entries: [String: Registration] = [:]
+    private var entries: [String: RegistrationEntry] = [:]
     /// IDs by their place in lists. The places of deleted entries stay until there are more of them than entries.
     private var order: [(sequence: Int, id: String)] = []
     private var lastSequence = 0
@@ -30,13 +30,15 @@ struct RegistrationBook: Sendable {
     func isRetired(_ id: String) -> Bool { self[id] == nil && retired.contains(id.lowercased()) }
 
     /// By its ID in any case.
-    subscript(_ id: String) -> Registration? { entries[id.lowercased()] }
+    subscript(_ id: String) -> RegistrationEntry? { entries[id.lowercased()] }
 
     /// Creates or updates a registration; an update increments the version and keeps the place in lists.
     ///
     /// - Returns: the registration as stored.
     /// - Throws: 404 or 412 when the condition does not hold, 403 when the hub is full.
-    mutating func put(_ registration: Registration, condition: EntityTagCondition) throws(HubError) -> Registration {
+    mutating func put(_ registration: RegistrationEntry, condition: EntityTagCondition) throws(HubError)
+        -> RegistrationEntry
+    {
         var stored = registration
         let key = registration.id.lowercased()
         if let existing = entries[key] {
@@ -63,7 +65,7 @@ struct RegistrationBook: Sendable {
     }
 
     /// Adds a registration that is in the journal already; call it in the order of the sequences.
-    mutating func restore(_ registration: Registration) {
+    mutating func restore(_ registration: RegistrationEntry) {
         lastSequence = max(lastSequence, registration.sequence)
         order.append((registration.sequence, registration.id.lowercased()))
         entries[registration.id.lowercased()] = registration
@@ -71,7 +73,7 @@ struct RegistrationBook: Sendable {
     }
 
     /// - Throws: 404 or 412.
-    mutating func remove(_ id: String, condition: EntityTagCondition) throws(HubError) -> Registration {
+    mutating func remove(_ id: String, condition: EntityTagCondition) throws(HubError) -> RegistrationEntry {
         let key = id.lowercased()
         guard let existing = entries[key] else { throw HubError.unknownRegistration }
         guard condition.allows(existing.version) else { throw HubError.entityTagMismatch }
@@ -89,9 +91,9 @@ struct RegistrationBook: Sendable {
     ///
     /// - Returns: the page, and whether more registrations follow it.
     func page(
-        after sequence: Int = 0, limit: Int = .max, where isIncluded: (Registration) -> Bool = { _ in true }
-    ) -> (page: [Registration], hasMore: Bool) {
-        var page: [Registration] = []
+        after sequence: Int = 0, limit: Int = .max, where isIncluded: (RegistrationEntry) -> Bool = { _ in true }
+    ) -> (page: [RegistrationEntry], hasMore: Bool) {
+        var page: [RegistrationEntry] = []
         for place in order[firstPlace(after: sequence)...] {
             guard let entry = entries[place.id], entry.sequence == place.sequence, isIncluded(entry) else { continue }
             if page.count == limit { return (page, true) }
@@ -101,12 +103,12 @@ struct RegistrationBook: Sendable {
     }
 
     /// The registrations with a tag, in order of creation.
-    func registrations(tagged tag: String) -> [Registration] {
+    func registrations(tagged tag: String) -> [RegistrationEntry] {
         resolve(byTag.values.reduce(into: Set<String>()) { $0.formUnion($1[tag.lowercased()] ?? []) })
     }
 
     /// The target registrations of a send.
-    func targets(of format: NotificationFormat, expression: TagExpression?) -> [Registration] {
+    func targets(of format: NotificationFormat, expression: TagExpression?) -> [RegistrationEntry] {
         guard let expression else { return resolve(byAudience[format] ?? []) }
         if case .tag(let tag) = expression { return resolve(byTag[format]?[tag] ?? []) }
         if let tags = expression.alternatives {
@@ -115,7 +117,7 @@ struct RegistrationBook: Sendable {
         return resolve(byAudience[format] ?? []).filter { expression.matches($0.lowercasedTags) }
     }
 
-    private func resolve(_ ids: Set<String>) -> [Registration] {
+    private func resolve(_ ids: Set<String>) -> [RegistrationEntry] {
         ids.compactMap { entries[$0] }.sorted { $0.sequence < $1.sequence }
     }
 
@@ -128,7 +130,7 @@ struct RegistrationBook: Sendable {
         return range.lowerBound
     }
 
-    private mutating func index(_ registration: Registration) {
+    private mutating func index(_ registration: RegistrationEntry) {
         let key = registration.id.lowercased()
         byAudience[registration.audience, default: []].insert(key)
         for tag in registration.lowercasedTags {
@@ -136,7 +138,7 @@ struct RegistrationBook: Sendable {
         }
     }
 
-    private mutating func unindex(_ registration: Registration) {
+    private mutating func unindex(_ registration: RegistrationEntry) {
         let key = registration.id.lowercased()
         byAudience[registration.audience]?.remove(key)
         for tag in registration.lowercasedTags {

@@ -66,7 +66,7 @@ struct RegistrationController: Sendable {
         _ id: String, _ request: Request, _ call: HubCall, condition: EntityTagCondition, _ context: EmulatorContext
     ) async throws -> Response {
         let body = try await request.bytes()
-        let registration = try Registration(id: id, entry: body, receivedAt: .now)
+        let registration = try RegistrationEntry(id: id, entry: body, receivedAt: .now)
         let format = registration.format
         let effect = state.faults.effect(
             on: .register, platform: format, tags: { Array(registration.lowercasedTags) })
@@ -86,7 +86,7 @@ struct RegistrationController: Sendable {
         return Self.response(stored, isStored: true, call)
     }
 
-    private static func response(_ registration: Registration, isStored: Bool, _ call: HubCall) -> Response {
+    private static func response(_ registration: RegistrationEntry, isStored: Bool, _ call: HubCall) -> Response {
         .hub(
             registration.entry(isStored: isStored, call: call).text, type: AtomEntry.contentType,
             headers: [
@@ -132,7 +132,7 @@ struct RegistrationController: Sendable {
         return (limit, try ContinuationToken.read(token))
     }
 
-    private static func feed(_ page: [Registration], hasMore: Bool, path: String, _ call: HubCall) -> Response {
+    private static func feed(_ page: [RegistrationEntry], hasMore: Bool, path: String, _ call: HubCall) -> Response {
         let entries = page.map { $0.entry(isStored: false, call: call) }
         let document = AtomEntry.feed("Registrations", url: call.requestLocation(path), entries)
         guard hasMore, let last = page.last else { return .hub(document, type: AtomEntry.feedContentType) }
@@ -145,7 +145,8 @@ struct RegistrationController: Sendable {
 extension RecordedRequest {
     /// The record of a change of a registration or an installation.
     static func registration(
-        _ kind: Kind, _ id: String, _ platform: NotificationFormat, _ registration: Registration?, _ request: Request,
+        _ kind: Kind, _ id: String, _ platform: NotificationFormat, _ registration: RegistrationEntry?,
+        _ request: Request,
         body: [UInt8] = [], _ call: HubCall
     ) -> RecordedRequest {
         var record = RecordedRequest(

@@ -32,7 +32,7 @@ struct RegistrationFilter: Equatable, Sendable {
         self.conditions = conditions
     }
 
-    func matches(_ registration: Registration) -> Bool {
+    func matches(_ registration: RegistrationEntry) -> Bool {
         conditions.allSatisfy { condition in
             let own = registration.field(condition.field)
             guard let value = own ?? (condition.field == Self.anyHandleField ? registration.handle : nil) else {

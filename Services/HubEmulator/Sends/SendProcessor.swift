@@ -160,7 +160,7 @@ struct DeliveryTarget: Sendable {
     /// The targets of registrations; all but the first native registration of a device are skipped.
     ///
     /// - Throws: 400 when the body is not valid for a template.
-    static func all(_ registrations: [Registration], body: [UInt8]) throws(HubError) -> [DeliveryTarget] {
+    static func all(_ registrations: [RegistrationEntry], body: [UInt8]) throws(HubError) -> [DeliveryTarget] {
         guard let first = registrations.first else { return [] }
         if registrations.count == 1, !first.isTemplate { return [native(first, body)] }
         let properties = registrations.contains(where: \.isTemplate) ? try TemplateProperties(message: body) : nil
@@ -173,14 +173,14 @@ struct DeliveryTarget: Sendable {
         }
     }
 
-    private static func native(_ registration: Registration, _ body: [UInt8]) -> DeliveryTarget {
+    private static func native(_ registration: RegistrationEntry, _ body: [UInt8]) -> DeliveryTarget {
         DeliveryTarget(
             handle: registration.handle, format: registration.format, body: body, registrationID: registration.id)
     }
 
     /// Two templates of one device get two notifications.
     private static func template(
-        _ registration: Registration, _ properties: TemplateProperties
+        _ registration: RegistrationEntry, _ properties: TemplateProperties
     ) -> DeliveryTarget {
         let renderer = TemplateRenderer(registration, properties)
         return DeliveryTarget(

@@ -19,7 +19,7 @@ struct StoredRegistration: Codable {
     /// The range of counters that cannot overflow later.
     private static let countRange = 1...(1 << 53)
 
-    static func encode(_ registration: Registration) -> [UInt8] {
+    static func encode(_ registration: RegistrationEntry) -> [UInt8] {
         var fields = "<fields xmlns=\"\(XMLNamespace.connect)\" xmlns:i=\"\(XMLNamespace.instance)\">"
         for field in registration.fields { XMLWriter.write(field, parentNamespace: XMLNamespace.connect, to: &fields) }
         let stored = StoredRegistration(
@@ -31,14 +31,14 @@ struct StoredRegistration: Codable {
     }
 
     /// Nil when it is damaged.
-    static func decode(_ bytes: [UInt8]) -> Registration? {
+    static func decode(_ bytes: [UInt8]) -> RegistrationEntry? {
         guard let stored = try? JSONDecoder().decode(StoredRegistration.self, from: Data(bytes)),
             let format = NotificationFormat(rawValue: stored.format),
             let fields = try? XMLReader.read(Array(stored.fields.utf8)).children,
             countRange.contains(stored.version), countRange.contains(stored.sequence),
             Timestamp.supported.contains(Timestamp(milliseconds: stored.updatedAtMilliseconds))
         else { return nil }
-        var registration = Registration(
+        var registration = RegistrationEntry(
             id: stored.id, format: format, isTemplate: stored.isTemplate, tags: stored.tags, handle: stored.handle,
             fields: fields, updatedAt: Timestamp(milliseconds: stored.updatedAtMilliseconds))
         registration.version = stored.version

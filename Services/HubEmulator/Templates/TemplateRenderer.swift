@@ -10,10 +10,10 @@ struct TemplateRenderer: Sendable {
     /// Rendering stops beyond this number of bytes, which is far more than any push service accepts.
     static let maxBytes = 128 * 1024
 
-    private let registration: Registration
+    private let registration: RegistrationEntry
     private let properties: TemplateProperties
 
-    init(_ registration: Registration, _ properties: TemplateProperties) {
+    init(_ registration: RegistrationEntry, _ properties: TemplateProperties) {
         self.registration = registration
         self.properties = properties.over(pushVariables: registration.field("PushVariables"))
     }

@@ -1,7 +1,7 @@
 import SecurePushCore
 
 /// A registration on a hub.
-struct Registration: Sendable {
+struct RegistrationEntry: Sendable {
     /// The expiration time in the response to a create or update. Reads and lists add a `Z`, also recorded.
     static let never = "9999-12-31T23:59:59.999"
 
@@ -20,7 +20,7 @@ struct Registration: Sendable {
     /// The place in lists, the same after updates.
     var sequence = 0
     /// As the service writes it; only an installation can limit it.
-    var expirationTime = Registration.never
+    var expirationTime = RegistrationEntry.never
     /// The installation that it is a part of.
     var installationID: String?
 
@@ -77,7 +77,7 @@ struct Registration: Sendable {
 
 // MARK: Reading
 
-extension Registration {
+extension RegistrationEntry {
     /// The elements that only the hub sets.
     private static let ownedElements: Set<String> = ["ETag", "ExpirationTime", "RegistrationId", "Tags"]
     private static let maxTemplateNameLength = 200
