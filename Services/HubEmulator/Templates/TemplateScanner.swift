@@ -1,15 +1,17 @@
-/// Reads template expressions out of a text: what is no expression is left as it is, so no text is ever refused.
+import SecurePushCore
+
+/// Finds the template expressions of a text. All other text stays as it is, so no text is ever refused.
 struct TemplateScanner {
     private let scalars: [Unicode.Scalar]
     private var index = 0
 
-    /// What a text consists of.
+    /// A part of a text.
     enum Part: Equatable {
         case text(String)
         case expression(TemplateExpression)
     }
 
-    /// - Parameter allowsGroups: whether `{a + b}` is an expression; not where braces are JSON's.
+    /// - Parameter allowsGroups: whether `{a + b}` is an expression; false where braces are JSON's.
     static func parts(of text: String, allowsGroups: Bool = true) -> [Part] {
         var scanner = TemplateScanner(scalars: Array(text.unicodeScalars))
         var parts: [Part] = []
@@ -30,11 +32,10 @@ struct TemplateScanner {
         return parts
     }
 
-    /// The name inside a text that is `#(name)` and nothing else.
-    static func lonelyNumber(_ text: String) -> String? {
-        guard text.hasPrefix("#("), case .expression(.property(let name))? = parts(of: text).first,
-            parts(of: text).count == 1
-        else { return nil }
+    /// The name of a text that consists of `#(name)` only.
+    static func nameOfNumber(_ text: String) -> String? {
+        let parts = text.hasPrefix("#(") ? parts(of: text) : []
+        guard parts.count == 1, case .expression(.property(let name)) = parts[0] else { return nil }
         return name
     }
 
@@ -50,7 +51,7 @@ struct TemplateScanner {
         while let scalar = peek(), scalar.properties.isWhitespace { index += 1 }
     }
 
-    /// `{a + b}`, from the brace on.
+    /// `{a + b}`.
     private mutating func group() -> TemplateExpression? {
         guard take("{") else { return nil }
         var parts: [TemplateExpression] = []
@@ -74,12 +75,12 @@ struct TemplateScanner {
     /// `$(a)`, `$(a, n)`, `.(a, n)`, `%(a)`, `#(a)` or `$body`.
     private mutating func marked() -> TemplateExpression? {
         let start = index
-        if let expression = markedOrNothing() { return expression }
-        index = start
-        return nil
+        let expression = markedExpression()
+        if expression == nil { index = start }
+        return expression
     }
 
-    private mutating func markedOrNothing() -> TemplateExpression? {
+    private mutating func markedExpression() -> TemplateExpression? {
         guard let mark = peek(), mark == "$" || mark == "." || mark == "%" || mark == "#" else { return nil }
         index += 1
         if mark == "$", let body = message() { return body }
@@ -124,5 +125,44 @@ struct TemplateScanner {
         let number = Int(String(String.UnicodeScalarView(scalars[start..<index])))
         skipBlanks()
         return number
+    }
+}
+
+/// An expression of the service's template language.
+indirect enum TemplateExpression: Equatable, Sendable {
+    /// `$(name)`, and `#(name)`, which becomes a number if it is a whole JSON string.
+    case property(String)
+    /// `$(name, n)`: at most n characters.
+    case clipped(String, Int)
+    /// `.(name, n)`: at most n characters, the last three of them dots if the text was longer.
+    case dotted(String, Int)
+    /// `%(name)`: percent-encoded.
+    case encoded(String)
+    /// `$body`: the whole message.
+    case message
+    /// `'text'` or `"text"`.
+    case literal(String)
+    /// `{a + b}`.
+    case joined([TemplateExpression])
+
+    /// Its value; all but literals are escaped.
+    func value(_ properties: TemplateProperties, escape: (String) -> String) -> String {
+        switch self {
+        case .property(let name): escape(properties[name])
+        case .clipped(let name, let count): escape(String(properties[name].prefix(count)))
+        case .dotted(let name, let count): escape(Self.dotted(properties[name], count))
+        case .encoded(let name): escape(PercentCoding.encode(properties[name]))
+        case .message: escape(properties.message)
+        case .literal(let text): text
+        case .joined(let parts):
+            parts.reduce(into: "") { output, part in
+                if output.utf8.count < TemplateRenderer.maxBytes { output += part.value(properties, escape: escape) }
+            }
+        }
+    }
+
+    private static func dotted(_ text: String, _ count: Int) -> String {
+        guard text.count > count else { return text }
+        return text.prefix(max(0, count - 3)) + String(repeating: ".", count: min(3, count))
     }
 }

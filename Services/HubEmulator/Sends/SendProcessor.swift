@@ -1,9 +1,10 @@
 import HTTPTypes
+import SecurePushCore
 
-/// Takes a notification: lets faults happen, finds the devices, writes the record, delivers.
-struct NotificationIntake: Sendable {
-    /// The hub's limit for a debug send.
-    static let maximumTestDevices = 10
+/// Processes sends: lets faults happen, finds the devices, writes the record, delivers.
+struct SendProcessor: Sendable {
+    /// The hub's limit for the devices of a debug send.
+    private static let maxTestDevices = 10
 
     let hubs: HubDirectory
     let devices: DeviceRegistry
@@ -11,24 +12,24 @@ struct NotificationIntake: Sendable {
     let faults: FaultTable
     let schedules: ScheduleBook
 
-    /// What the hub did with a send.
+    /// The result of a send.
     struct Receipt: Sendable {
         let record: RecordedRequest
         let targets: [DeliveryTarget]
     }
 
-    /// - Throws: what a fault answers; the record is written all the same.
-    func take(_ send: SendRequest, context: EmulatorContext) async throws -> Receipt {
+    /// - Throws: the error of a fault, after the record was written, or 400 or 403.
+    func process(_ send: SendRequest, context: EmulatorContext) async throws -> Receipt {
         let effect = faults.effect(
             on: send.operation, platform: send.format, tags: { send.expression?.tags ?? [] })
-        if effect.latencyMilliseconds > 0 { try await faults.delay(effect) }
+        try await effect.delay()
         let record = send.record(effect: effect)
         if effect.refuses {
             log.append(record)
-            try await faults.answer(effect, context: context)
+            try await effect.answer(context)
         }
         let receipt = try accept(record, send, effect.fate)
-        if effect.fault != nil { try await faults.answer(effect, context: context) }
+        try await effect.answer(context)
         return receipt
     }
 
@@ -38,22 +39,22 @@ struct NotificationIntake: Sendable {
         var record = record
         guard let dueAt = send.dueAt else {
             var targets = Self.refusingOversize(try targets(of: send), send.headers)
-            if send.kind == .test { targets = Array(targets.shuffled().prefix(Self.maximumTestDevices)) }
+            if send.kind == .test { targets = Array(targets.shuffled().prefix(Self.maxTestDevices)) }
             return finish(record, targets, fate)
         }
-        try schedules.checkRoom()
+        try schedules.checkCapacity()
         record.outcome = .scheduled
         record = log.append(record)
         schedules.add(
             ScheduledSend(
-                id: record.id, hubKey: send.call.hubKey, hub: send.call.hub, format: send.format, tags: send.tags,
-                headers: record.headers, body: send.body, dueAt: dueAt, fate: fate, sequence: record.sequence))
+                id: record.id, hub: send.call.hub, format: send.format, tags: send.tags, headers: record.headers,
+                body: send.body, dueAt: dueAt, fate: fate, sequence: record.sequence))
         return Receipt(record: record, targets: [])
     }
 
-    /// Delivers a send whose time has come.
+    /// Delivers a scheduled send.
     func deliver(_ scheduled: ScheduledSend) {
-        // The expression was read when it was scheduled; who is meant is decided now.
+        // The expression was checked when the send was scheduled; the target is found now.
         let expression = try? TagExpression.parse(scheduled.tags)
         let registrations = hubs.targets(scheduled.hubKey, format: scheduled.format, expression: expression)
         let targets = Self.refusingOversize(
@@ -66,16 +67,13 @@ struct NotificationIntake: Sendable {
         let finished = record
         let isKept = log.update(scheduled.sequence) { kept in
             guard kept.id == scheduled.id else { return }
-            kept.results = finished.results
-            kept.outcomeCounts = finished.outcomeCounts
-            kept.outcome = finished.outcome
-            kept.completedAt = finished.completedAt
+            kept.complete(as: finished)
         }
         if !isKept { log.append(finished) }
-        handOver(finished, targets)
+        deliver(finished, targets)
     }
 
-    /// APNs refuses what is too large, and the hub does not tell the sender: it is lost.
+    /// Marks notifications that APNs refuses because of their size: they are lost, and the sender is not told.
     private static func refusingOversize(_ targets: [DeliveryTarget], _ headers: HTTPFields) -> [DeliveryTarget] {
         guard targets.contains(where: { $0.format == .apple && $0.body.count > PlatformRules.maxAppleBytes }) else {
             return targets
@@ -96,7 +94,7 @@ struct NotificationIntake: Sendable {
             var seen: Set<String> = []
             return send.handles.map { handle in
                 let isRepeated = send.handles.count > 1 && !seen.insert(handle.lowercased()).inserted
-                // A push service knows the devices that it gave handles to: those that registered or ever connected.
+                // A push service knows its handles: those of devices that registered or ever connected.
                 return DeliveryTarget(
                     handle: handle, format: send.format, body: send.body,
                     outcome: isRepeated ? .skipped : devices.knows(handle) ? .success : .badChannel)
@@ -112,11 +110,11 @@ struct NotificationIntake: Sendable {
         var record = record
         decide(&record, targets, fate)
         let kept = log.append(record)
-        handOver(kept, targets)
+        deliver(kept, targets)
         return Receipt(record: kept, targets: targets)
     }
 
-    /// Writes into the record what becomes of the send at each device.
+    /// Adds the result at each device to the record.
     private func decide(_ record: inout RecordedRequest, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?) {
         record.completedAt = record.receivedAt
         guard !targets.isEmpty else {
@@ -127,21 +125,16 @@ struct NotificationIntake: Sendable {
             record.outcome = .faulted
             return
         }
-        record.results.reserveCapacity(min(targets.count, RecordedRequest.maximumResults))
         for target in targets {
             var outcome = target.outcome
             if case .outcome(let injected) = fate, outcome == .success { outcome = injected }
-            record.outcomeCounts.count(target.format, outcome)
-            if record.results.count < RecordedRequest.maximumResults {
-                record.results.append(
-                    DeliveryResult(handle: target.handle, format: target.format, outcome: outcome))
-            }
+            record.add(DeliveryResult(handle: target.handle, format: target.format, outcome: outcome))
         }
         record.outcome = .completed
     }
 
-    /// Hands the notification to the devices, unless a fault decided otherwise.
-    private func handOver(_ record: RecordedRequest, _ targets: [DeliveryTarget]) {
+    /// Delivers the notification to the devices, unless a fault decided otherwise.
+    private func deliver(_ record: RecordedRequest, _ targets: [DeliveryTarget]) {
         guard record.outcomeCounts.contains(where: { $0.outcome == .success }) else { return }
         for target in targets where target.outcome == .success {
             let push = DevicePush(
@@ -149,5 +142,49 @@ struct NotificationIntake: Sendable {
                 templateHeaders: target.headers, messageID: record.id, receivedAt: record.completedAt ?? .now)
             devices.deliver(push, to: target.handle)
         }
+    }
+}
+
+/// One device of a send, and its notification.
+struct DeliveryTarget: Sendable {
+    let handle: String
+    let format: NotificationFormat
+    let body: [UInt8]
+    /// The headers of the template; nil: those of the request are passed on.
+    var headers: [String: String]?
+    /// Nil for a direct send.
+    var registrationID: String?
+    /// The outcome before the delivery; success if it can be delivered.
+    var outcome = DeliveryOutcome.success
+
+    /// The targets of registrations; all but the first native registration of a device are skipped.
+    ///
+    /// - Throws: 400 when the body is not valid for a template.
+    static func all(_ registrations: [RegistrationEntry], body: [UInt8]) throws(HubError) -> [DeliveryTarget] {
+        guard let first = registrations.first else { return [] }
+        if registrations.count == 1, !first.isTemplate { return [native(first, body)] }
+        let properties = registrations.contains(where: \.isTemplate) ? try TemplateProperties(message: body) : nil
+        var seen: Set<String> = []
+        return registrations.map { registration in
+            if let properties, registration.isTemplate { return template(registration, properties) }
+            var target = native(registration, body)
+            if !seen.insert(registration.handle).inserted { target.outcome = .skipped }
+            return target
+        }
+    }
+
+    private static func native(_ registration: RegistrationEntry, _ body: [UInt8]) -> DeliveryTarget {
+        DeliveryTarget(
+            handle: registration.handle, format: registration.format, body: body, registrationID: registration.id)
+    }
+
+    /// Two templates of one device get two notifications.
+    private static func template(
+        _ registration: RegistrationEntry, _ properties: TemplateProperties
+    ) -> DeliveryTarget {
+        let renderer = TemplateRenderer(registration, properties)
+        return DeliveryTarget(
+            handle: registration.handle, format: registration.format, body: Array(renderer.body.utf8),
+            headers: renderer.headers, registrationID: registration.id)
     }
 }
