@@ -141,9 +141,8 @@ let package = Package(
         .target(
             name: "Authentication",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, logging, metrics,
-                nioCore,
-                nioHTTP1, nioPosix,
+                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, jwtKit, logging,
+                metrics, nioCore, nioHTTP1, nioPosix,
             ], path: "Shared/Authentication", swiftSettings: settings),
         .target(
             name: "ServiceRuntime",

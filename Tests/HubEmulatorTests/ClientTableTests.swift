@@ -92,9 +92,9 @@ import Testing
             ])
     }
 
-    /// The table of `docs/hub-emulator-clients.md` is that of the rows here.
+    /// The table of `docs/contributing/hub-emulator-clients.md` is that of the rows here.
     @Test func theDocumentHasTheTable() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs")
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/contributing")
         let document = try String(contentsOf: folder.appending(path: "hub-emulator-clients.md"), encoding: .utf8)
         let table = ClientRequest.markdownTable()
         #expect(document.contains(table), "\(table)")
