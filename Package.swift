@@ -18,6 +18,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
@@ -69,6 +70,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
@@ -139,9 +141,8 @@ let package = Package(
         .target(
             name: "Authentication",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, logging, metrics,
-                nioCore,
-                nioHTTP1, nioPosix,
+                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, jwtKit, logging,
+                metrics, nioCore, nioHTTP1, nioPosix,
             ], path: "Shared/Authentication", swiftSettings: settings),
         .target(
             name: "ServiceRuntime",
@@ -188,8 +189,8 @@ let package = Package(
             name: "SecurePushCLI",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-                "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, logging, nioCore, nioHTTP1,
-                nioPosix, nioSSL, serviceLifecycle, unixSignals,
+                "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, histogram, logging, nioCore,
+                nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
