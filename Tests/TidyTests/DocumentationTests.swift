@@ -59,6 +59,16 @@ import Testing
             #expect(exists, "\(page.path) names \(match.1)")
         }
     }
+
+    @Test(arguments: DocumentationPage.all)
+    func everySourceFileThatAPageNamesExists(_ page: DocumentationPage) {
+        for match in page.text.matches(of: /`((?:Services|Shared|Tests|Tools|scripts)\/[^`\s]*\.[a-z]+)`/) {
+            let path = String(match.1)
+            guard !path.contains("*"), !path.contains("…") else { continue }
+            let exists = FileManager.default.fileExists(atPath: TestEnvironment.packageRoot.appending(path: path).path)
+            #expect(exists, "\(page.path) names \(path)")
+        }
+    }
 }
 
 /// A Markdown file of `docs`, or one of the root folder.
