@@ -42,7 +42,10 @@ func buildRetrieval(
     let changes = DeviceChanges(hub: hub, store: opened.store)
     addDeviceRoutes(to: router, users: users, changes: changes)
     var services: [any Service] = [opened.service]
-    if let hub { services += [hub, DeviceUpkeep(changes: changes, logger: context.logger)] }
+    if let hub {
+        services.append(hub)
+        services.append(DeviceUpkeep(changes: changes, logger: context.logger))
+    }
     services.append(try makeHTTPService(router: router, configuration: configuration.http, context: context))
     return BuiltRetrieval(services: services, store: opened.store, router: router)
 }
