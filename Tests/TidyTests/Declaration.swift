@@ -25,12 +25,19 @@ struct Declaration {
         self.isInConformance = isInConformance
         text = line.trimmingCharacters(in: .whitespaces)
         var above = index - 1
-        while above >= 0, file.lines[above].drop(while: { $0 == " " }).hasPrefix("@") { above -= 1 }
+        while above >= 0, Self.isAttribute(file.lines[above]) { above -= 1 }
         isDocumented = above >= 0 && file.lines[above].drop { $0 == " " }.hasPrefix("///")
         isTopLevel = !line.hasPrefix(" ")
     }
 
     private let isTopLevel: Bool
+
+    /// Whether the line holds an attribute of the declaration below it, and no declaration of its own.
+    private static func isAttribute(_ line: String) -> Bool {
+        let words = line.split(separator: " ")
+        return words.first?.hasPrefix("@") == true
+            && !words.contains { keywords.contains(String($0.prefix { $0.isLetter })) }
+    }
 
     var isPublic: Bool { words[..<keyword].contains("public") && kind != "extension" && kind != "import" }
     var isPrivate: Bool { words[..<keyword].contains { $0 == "private" || $0 == "fileprivate" } }
