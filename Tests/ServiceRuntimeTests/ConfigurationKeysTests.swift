@@ -66,8 +66,7 @@ struct ConfigurationKeysTests {
         #expect(lines.count == ConfigurationKeys.all.count + 2)
         #expect(lines[0] == "| key | flag | default | meaning |")
         #expect(
-            lines.contains(
-                "| `RETENTION` | `--retention` | `30d` | Lifetime of a payload whose sender gave no ExpiresAt |"))
+            lines.contains("| `RETENTION` | `--retention` | `30d` | Lifetime of a payload without ExpiresAt |"))
         #expect(lines.allSatisfy { $0.split(separator: "|").count == 4 })
     }
 }
