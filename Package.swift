@@ -183,7 +183,7 @@ let package = Package(
             name: "HubEmulator",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes, hummingbird,
-                logging, metrics, nioCore, nioHTTP1, serviceLifecycle,
+                logging, nioCore, nioHTTP1, serviceLifecycle,
             ], path: "Services/HubEmulator", resources: [.embedInCode("Page")], swiftSettings: settings),
         .executableTarget(
             name: "SecurePushCLI",
@@ -270,9 +270,9 @@ let package = Package(
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", asyncHTTPClient, crypto,
-                httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+                "HubEmulator", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport",
+                asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1,
+                nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
         .testTarget(
             name: "SecurePushCLITests",

@@ -68,7 +68,7 @@ import Testing
         ] as [(String?, Int)])
     func aRawNotificationIsBytes(_ row: (type: String?, status: Int)) async throws {
         try await withEmulator(.live) { emulator in
-            var headers: HTTPFields = [HubHeaders.name("X-WNS-Type"): "wns/Raw"]
+            var headers: HTTPFields = [HTTPField.Name(static: "X-WNS-Type"): "wns/Raw"]
             headers[.contentType] = row.type
             let response = try await emulator.send("7", format: "windows", headers: headers)
             #expect(response.status.code == row.status)
@@ -132,7 +132,7 @@ import Testing
             try await emulator.register("ab12", tags: "t", hub: "first")
             let response = try await emulator.call(.get, "/")
             #expect(response.status == .ok)
-            #expect(response.headers[.contentType] == AtomDocument.feedContentType)
+            #expect(response.headers[.contentType] == AtomEntry.feedContentType)
             let feed = try XMLReader.read(Array(response.text.utf8))
             #expect(feed.name == "feed")
             let names = feed.children.filter { $0.name == "entry" }.map { $0.child("title")?.text.lowercased() }

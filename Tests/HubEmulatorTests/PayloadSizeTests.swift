@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
@@ -17,7 +19,7 @@ import Testing
             try await emulator.register(
                 "f:1", tags: "other", element: "FcmV1RegistrationDescription", field: "FcmV1RegistrationId")
             var headers: HTTPFields = [:]
-            headers[HubHeaders.name("apns-push-type")] = row.type
+            headers[HTTPField.Name(static: "apns-push-type")] = row.type
             let sent = try await emulator.send(
                 String(repeating: "x", count: row.size), tags: "t", headers: headers)
             #expect(sent.status == .created)
@@ -48,11 +50,11 @@ import Testing
             _ = try await emulator.send(message, format: "template")
             let record = try #require(try await emulator.records("?Limit=1").first)
             #expect(record["Outcomes"] as? [String: Int] == ["InvalidNotificationSize": 1])
-            let soon = WireTime(milliseconds: WireTime.now.milliseconds + 60_000)
+            let soon = Timestamp(milliseconds: Timestamp.now.milliseconds + 60_000)
             _ = try await emulator.send(
-                String(repeating: "x", count: 4097), headers: [HubHeaders.scheduleTime: soon.rfc3339],
+                String(repeating: "x", count: 4097), headers: [HubHeaders.scheduleTime: soon.description],
                 uri: "/hub/schedulednotifications")
-            for send in emulator.state.schedules.takeDue(now: soon) { emulator.state.intake.deliver(send) }
+            for send in emulator.state.schedules.removeDue(now: soon) { emulator.state.sends.deliver(send) }
             let later = try #require(try await emulator.records("?Limit=1").first)
             #expect(later["Kind"] as? String == "scheduled")
             #expect(later["Outcomes"] as? [String: Int] == ["InvalidNotificationSize": 1])

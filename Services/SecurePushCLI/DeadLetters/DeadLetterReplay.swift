@@ -25,7 +25,7 @@ struct DeadLetterReplay: Sendable {
         try await DeadLetterScan(queue: queue, progress: progress).run { letter in
             guard selection(letter) else { return true }
             guard let id = letter.message?.id else {
-                if ids == nil { try await tell(ReplayItem(letter, .unreadable), &result) }
+                if ids == nil { try await record(ReplayItem(letter, .unreadable), &result) }
                 return true
             }
             if let ids, !ids.contains(id) { return true }
@@ -40,7 +40,7 @@ struct DeadLetterReplay: Sendable {
         }
         if result.failure == nil { try await replay(batch, &result) }
         for id in (ids ?? []).subtracting(found).sorted() where result.failure == nil {
-            try await tell(ReplayItem(id: id.description, result: .notFound), &result)
+            try await record(ReplayItem(id: id.description, result: .notFound), &result)
         }
         return result
     }
@@ -49,39 +49,40 @@ struct DeadLetterReplay: Sendable {
         let messages = letters.compactMap { letter in letter.message.map { (letter, $0) } }
         let named = Dictionary(messages.map { ($1.id, $1.platforms ?? []) }) { first, _ in first }
         let reopened = try await store.reopen(named, now: .now)
-        var owed: [(letter: DeadLetter, message: DispatchMessage)] = []
+        var replayable: [(letter: DeadLetter, message: DispatchMessage)] = []
         for (letter, message) in messages {
             switch reopened[message.id] {
             case .owed(let platforms):
                 let next = DispatchMessage(
                     id: message.id, platforms: platforms.isEmpty ? nil : platforms, traceparent: message.traceparent)
-                owed.append((letter, next))
-            case .settled: try await giveUp(letter, .settled, &result)
-            case .expired: try await giveUp(letter, .expired, &result)
-            case .revoked: try await giveUp(letter, .revoked, &result)
-            case .unreadable: try await tell(ReplayItem(letter, .recordUnreadable), &result)
-            case nil: try await giveUp(letter, .unknown, &result)
+                replayable.append((letter, next))
+            case .settled: try await leaveOrDrop(letter, .settled, &result)
+            case .expired: try await leaveOrDrop(letter, .expired, &result)
+            case .revoked: try await leaveOrDrop(letter, .revoked, &result)
+            case .unreadable: try await record(ReplayItem(letter, .recordUnreadable), &result)
+            case nil: try await leaveOrDrop(letter, .unknown, &result)
             }
         }
-        let confirms = owed.isEmpty ? [] : await publisher.publish(owed.map(\.message), to: .dispatch)
-        for ((letter, message), confirm) in zip(owed, confirms) {
+        let confirms = replayable.isEmpty ? [] : await publisher.publish(replayable.map(\.message), to: .dispatch)
+        for ((letter, message), confirm) in zip(replayable, confirms) {
             switch confirm {
             case .success:
                 try await queue.remove(letter)
-                try await tell(ReplayItem(letter, .replayed, platforms: message.platforms), &result)
+                try await record(ReplayItem(letter, .replayed, platforms: message.platforms), &result)
             case .failure(let error):
                 result.failure = error.message
-                try await tell(ReplayItem(letter, .failed, platforms: message.platforms), &result)
+                try await record(ReplayItem(letter, .failed, platforms: message.platforms), &result)
             }
         }
     }
 
-    private func giveUp(_ letter: DeadLetter, _ why: ReplayItem.Outcome, _ result: inout ReplayReport) async throws {
+    private func leaveOrDrop(_ letter: DeadLetter, _ why: ReplayItem.Outcome, _ result: inout ReplayReport) async throws
+    {
         if drops { try await queue.remove(letter) }
-        try await tell(ReplayItem(letter, why, isDropped: drops), &result)
+        try await record(ReplayItem(letter, why, isDropped: drops), &result)
     }
 
-    private func tell(_ item: ReplayItem, _ result: inout ReplayReport) async throws {
+    private func record(_ item: ReplayItem, _ result: inout ReplayReport) async throws {
         result.count(item)
         try await report(item)
     }

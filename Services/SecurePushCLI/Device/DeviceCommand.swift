@@ -48,7 +48,7 @@ struct DeviceCommand: ConsoleCommand {
         let client = try retrieval.client(timeout: .seconds(10))
         let emulator = try emulator.client(timeout: .seconds(10))
         let handle = handle ?? platform.makeHandle()
-        let tell: @Sendable (DeviceEvent) -> Void = { event in
+        let report: @Sendable (DeviceEvent) -> Void = { event in
             if console.isJSON {
                 try? console.show(event, "")
             } else if event.isData {
@@ -62,10 +62,10 @@ struct DeviceCommand: ConsoleCommand {
         let fetchToken = try fetchTokenFile.map { Credentials.bearer(try SecretFile.read($0)) }
         let device = SimulatedDevice(
             platform: platform, handle: handle, authorization: (fetchToken ?? credentials).authorization,
-            retrieval: client, emulator: emulator, tell: tell)
+            retrieval: client, emulator: emulator, report: report)
         let end = try await withInterruption(after: timeout?.duration) {
             let id = try await registration.run()
-            tell(DeviceEvent(event: .registered, platform: platform.rawValue, text: id))
+            report(DeviceEvent(event: .registered, platform: platform.rawValue, text: id))
             try await device.run(until: count)
         }
         if end == .timedOut { throw CommandFailure(.failed, "The time limit of --timeout has expired.") }

@@ -9,7 +9,7 @@ struct SimulatedDevice: Sendable {
     var authorization: String?
     var retrieval: APIClient
     var emulator: APIClient
-    var tell: @Sendable (DeviceEvent) -> Void
+    var report: @Sendable (DeviceEvent) -> Void
 
     private struct Display: Encodable {
         var id: String
@@ -32,7 +32,7 @@ struct SimulatedDevice: Sendable {
                 let failure = CommandFailure(describing: error)
                 // Retries unless the command line or the settings are wrong.
                 if failure.code != .unreachable && failure.code != .failed { throw failure }
-                tell(DeviceEvent(event: .disconnected, platform: platform.rawValue, reason: failure.message))
+                report(DeviceEvent(event: .disconnected, platform: platform.rawValue, reason: failure.message))
             }
             if isDone(machine, limit) { return }
             try await Task.sleep(for: delay * Double.random(in: 0.5...1))
@@ -53,7 +53,7 @@ struct SimulatedDevice: Sendable {
         do {
             try await emulator.stream("/emulator/devices/\(PercentCoding.encode(handle))/stream") {
                 opened()
-                tell(DeviceEvent(event: .listening, platform: platform.rawValue, text: handle))
+                report(DeviceEvent(event: .listening, platform: platform.rawValue, text: handle))
             } _: { buffer in
                 for event in events.feed(buffer.readableBytesView) {
                     try await handle(event, &current)
@@ -67,7 +67,7 @@ struct SimulatedDevice: Sendable {
         guard let body = PushEvent.body(of: event) else { return }
         let push = NativePush(platform: platform, body: body)
         if let push {
-            tell(
+            report(
                 DeviceEvent(event: .received, platform: platform.rawValue, id: push.id.description, kind: push.kind))
         }
         var action = machine.receive(push)
@@ -75,7 +75,7 @@ struct SimulatedDevice: Sendable {
         switch action {
         case .show(let shown): await show(shown)
         case .ignore(let id, let reason):
-            tell(DeviceEvent(event: .ignored, platform: platform.rawValue, id: id?.description, reason: reason))
+            report(DeviceEvent(event: .ignored, platform: platform.rawValue, id: id?.description, reason: reason))
         case .fetch: break
         }
     }
@@ -90,7 +90,7 @@ struct SimulatedDevice: Sendable {
     }
 
     private func show(_ shown: DeviceStateMachine.Shown) async {
-        tell(
+        report(
             DeviceEvent(
                 event: .shows, platform: platform.rawValue, id: shown.id.description, text: shown.text,
                 kind: shown.kind.rawValue, reason: shown.reason))

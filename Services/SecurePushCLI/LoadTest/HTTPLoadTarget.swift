@@ -53,7 +53,7 @@ struct HTTPLoadTarget: LoadTarget {
         var next = notifications.lowerBound
         func take(_ line: ArraySlice<UInt8>) throws {
             guard next < notifications.upperBound else { return }
-            let line = BatchLine.read(line)
+            let line = BatchResponseLine.read(line)
             if case .refused(let response) = line { throw ProblemDocument.failure(response, from: api.service) }
             report(next, line.result)
             next += 1
@@ -82,7 +82,7 @@ struct HTTPLoadTarget: LoadTarget {
     /// Throws if every other request would get the same response. Other failures are counted.
     private func refuse(_ response: HTTPClientResponse, _ body: ByteBuffer) throws {
         let status = Int(response.status.code)
-        guard BatchLine.isRefusal(status) else { return }
+        guard BatchResponseLine.isRefusal(status) else { return }
         throw ProblemDocument.failure(APIResponse(status: status, body: String(buffer: body)), from: api.service)
     }
 }
@@ -150,7 +150,7 @@ extension HTTPLoadTarget {
 }
 
 /// A line of the batch route's response: an accepted notification, or a problem document.
-enum BatchLine: Sendable, Equatable {
+enum BatchResponseLine: Sendable, Equatable {
     case accepted(NotificationID)
     case failed(String)
     /// Every other line would be refused too.
@@ -174,7 +174,7 @@ enum BatchLine: Sendable, Equatable {
     /// The first bytes of an accepted line from ingest.
     private static let beginning = Array(#"{"Id":""#.utf8)
 
-    static func read(_ line: some Collection<UInt8>) -> BatchLine {
+    static func read(_ line: some Collection<UInt8>) -> BatchResponseLine {
         // Decoding JSON would make the client the slowest part of the test.
         if line.starts(with: beginning) {
             let rest = line.dropFirst(beginning.count)

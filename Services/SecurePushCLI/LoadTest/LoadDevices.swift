@@ -138,7 +138,7 @@ struct LoadDevices: Sendable {
     private func forAll(of count: Int? = nil, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<(count ?? devices.count) {
-                if index >= LoadDevices.maxRegistrations { try await group.next() }
+                if index >= LoadDevices.maxRegistrations { _ = try await group.next() }
                 group.addTask { try await body(index) }
             }
             try await group.waitForAll()

@@ -12,7 +12,7 @@ struct ListCommand: ConsoleCommand {
             EXAMPLES
               securepush list
               securepush list --recipient alice --status failed
-              securepush list --all --json | jq -r '.Notifications[].id'
+              securepush list --all --json | jq -r '.Notifications[].Id'
               securepush list --before 01890a5d-ac96-774b-bcce-b302099a8057 --limit 10
             """)
 

@@ -95,29 +95,6 @@ struct TopCommand: ConsoleCommand {
     }
 }
 
-/// A service that `securepush top` looks at.
-struct TopService: Sendable {
-    let client: APIClient
-
-    /// The URLs of flags, or of the environment, or the default ports. Empty texts name no service.
-    static func all(
-        ingest: String?, retrieval: String?, dispatchers: [String], _ environment: [String: String]
-    ) throws -> [TopService] {
-        let dispatchers =
-            dispatchers.isEmpty
-            ? (environment["DISPATCHER_URL"] ?? "http://127.0.0.1:8082").split(separator: ",").map(String.init)
-            : dispatchers
-        let urls =
-            [
-                ("ingest", ingest ?? environment["INGEST_URL"] ?? "http://127.0.0.1:8080"),
-                ("retrieval", retrieval ?? environment["RETRIEVAL_URL"] ?? "http://127.0.0.1:8081"),
-            ] + dispatchers.map { ("dispatcher", $0) }
-        return try urls.filter { !$0.1.isEmpty }.map { name, url in
-            TopService(client: try APIClient(service: name, url: url, timeout: .seconds(5)))
-        }
-    }
-}
-
 /// Polls services and computes what happened since the previous poll.
 struct TopWatcher: Sendable {
     private struct Poll: Sendable {
