@@ -14,11 +14,11 @@ let settings: [SwiftSetting] = [
 // Dependencies by product, so that each target's list below reads as the import table of docs/architecture.md.
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
@@ -30,7 +30,6 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
@@ -44,8 +43,9 @@ let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift
 /// warns of dependencies that no target has, takes the pins below without a word.
 let pinned: [Target.Dependency] = [
     ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
-    ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Tracing", "swift-distributed-tracing"),
-    ("StructuredFieldValues", "swift-http-structured-headers"), ("NIOExtras", "swift-nio-extras"),
+    ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Configuration", "swift-configuration"),
+    ("Tracing", "swift-distributed-tracing"), ("StructuredFieldValues", "swift-http-structured-headers"),
+    ("NIOExtras", "swift-nio-extras"),
     ("NIOHTTP2", "swift-nio-http2"), ("NIOTransportServices", "swift-nio-transport-services"),
     ("Numerics", "swift-numerics"), ("ServiceContextModule", "swift-service-context"),
     ("SystemPackage", "swift-system"),
@@ -64,13 +64,13 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
@@ -82,6 +82,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-structured-headers.git", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
@@ -113,9 +114,12 @@ let package = Package(
             name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
             path: "Shared/Postgres", swiftSettings: settings),
 
+        // glibc's malloc settings.
+        .systemLibrary(name: "CMalloc", path: "Shared/CMalloc"),
+
         // Settings: keys, parsing, and all mistakes at once.
         .target(
-            name: "ServiceConfiguration", dependencies: ["SecurePushCore", configuration, logging, nioSSL],
+            name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging, nioSSL],
             path: "Shared/ServiceConfiguration", swiftSettings: settings),
 
         // Adapters of the domain's ports; they never import each other.
@@ -137,14 +141,15 @@ let package = Package(
         .target(
             name: "Authentication",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, logging, metrics,
-                nioCore,
-                nioHTTP1, nioPosix,
+                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, jwtKit, logging,
+                metrics, nioCore, nioHTTP1, nioPosix,
             ], path: "Shared/Authentication", swiftSettings: settings),
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                "SecurePushCore", "ServiceConfiguration",
+                .target(name: "CMalloc", condition: .when(platforms: [.linux])), httpTypes, hummingbird,
+                hummingbirdCore, hummingbirdHTTP2,
                 hummingbirdTLS,
                 logging,
                 metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
@@ -163,7 +168,7 @@ let package = Package(
             name: "Dispatcher",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
-                hummingbird, logging, metrics,
+                deque, hummingbird, logging, metrics,
                 serviceLifecycle,
             ], path: "Services/Dispatcher", swiftSettings: settings),
         .executableTarget(
@@ -178,14 +183,14 @@ let package = Package(
             name: "HubEmulator",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes, hummingbird,
-                logging, metrics, nioCore, nioHTTP1, serviceLifecycle,
+                logging, nioCore, nioHTTP1, serviceLifecycle,
             ], path: "Services/HubEmulator", resources: [.embedInCode("Page")], swiftSettings: settings),
         .executableTarget(
             name: "SecurePushCLI",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-                "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, logging, nioCore, nioHTTP1,
-                nioPosix, nioSSL, serviceLifecycle, unixSignals,
+                "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, histogram, logging, nioCore,
+                nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
@@ -265,9 +270,9 @@ let package = Package(
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", asyncHTTPClient, crypto,
-                httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceLifecycle,
+                "HubEmulator", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport",
+                asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1,
+                nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
         .testTarget(
             name: "SecurePushCLITests",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The headline experiment (docs/chaos.md): scripts/chaos.sh [ARGUMENT...], arguments as of `chaos --help`.
+# The chaos test (docs/how-to/run-the-chaos-test.md): scripts/chaos.sh [ARGUMENT...], arguments as of `chaos --help`.
 #
 # Runs CHAOS (.build/tools/debug/chaos), which starts the services of SECUREPUSH_BIN (.build/debug), in a temporary folder.
 # Ends the processes of that folder afterwards, even if `chaos` itself was killed. The folder is removed if every

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Looks into the containers of a running stack and prints who may do what: scripts/compose-check.sh
 #
-# For each container the files that it can read, for each role of the database what SQL it may run on the payloads and
-# the schema, and for each user of the broker its permissions. Exit code 0 says that all of it is as docs/operations.md
-# has it. DOCKER names another `docker`.
+# For each container the files that it can read, for each role of the database the SQL that it may run on the payloads
+# and the schema, and for each user of the broker its permissions. Exit code 0: all is as docs/how-to/limit-privileges.md
+# says. DOCKER names another `docker`.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.."

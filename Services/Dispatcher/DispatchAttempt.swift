@@ -1,9 +1,10 @@
+import Logging
 import SecurePushCore
 import Synchronization
 
 /// One claimed notification on its way through the hub: collects the answers of its platforms.
 ///
-/// The lanes answer on the gateway's threads; the last answer completes the attempt.
+/// The lanes answer on the gateway's threads. The last answer completes the attempt.
 final class DispatchAttempt: Sendable {
     let delivery: DispatchDelivery
     let message: DispatchMessage
@@ -25,7 +26,7 @@ final class DispatchAttempt: Sendable {
         state = Mutex(State(answers: Array(repeating: nil, count: platforms.count), missing: platforms.count))
     }
 
-    /// Notes the answer for the platform at this index; `true` for the last one.
+    /// Notes the answer for the platform at an index; `true` for the last answer.
     func complete(_ index: Int, _ answer: LaneAnswer) -> Bool {
         state.withLock { state in
             guard state.answers[index] == nil else { return false }
@@ -36,8 +37,144 @@ final class DispatchAttempt: Sendable {
     }
 
     /// The answers, once all are there.
-    var answers: [(platform: Platform, answer: LaneAnswer)] {
+    private var answers: [(platform: Platform, answer: LaneAnswer)] {
         let answers = state.withLock { $0.answers }
         return zip(platforms, answers).compactMap { platform, answer in answer.map { (platform, $0) } }
+    }
+}
+
+/// What follows from an attempt: the outcome to store, and the messages to publish before the acknowledgement.
+struct Settlement: Sendable {
+    var delivery: DispatchDelivery
+    /// The whole record of deliveries, or `nil` if nothing changed.
+    var outcome: DispatchOutcome?
+    /// The platforms that failed and have attempts left, with the index of the delay.
+    var retry: (message: DispatchMessage, delay: Int)?
+    /// The platforms that were given up.
+    var dead: DeadLetterDraft?
+
+    /// Whether something must be published before the delivery is acknowledged.
+    var publishes: Bool { retry != nil || dead != nil }
+
+    /// Drops the follow-ups if a later claim of the notification exists. That claim decides about everything that is
+    /// owed then; a message for what was owed here would only narrow it.
+    func droppingFollowUps(ifIn fenced: Set<NotificationID>) -> Settlement {
+        guard let outcome, fenced.contains(outcome.id) else { return self }
+        return Settlement(delivery: delivery)
+    }
+}
+
+extension DispatchAttempt {
+    /// Decides what follows from the answers.
+    func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
+        var deliveries = plan.noted(policy, besides: platforms, now: now)
+        var owed = OwedPlatforms()
+        var dead = givenUpBefore
+        for (platform, answer) in answers {
+            let position = deliveries.firstIndex { $0.platform == platform }
+            var updated = policy.delivery(
+                of: platform, after: answer, previous: position.map { deliveries[$0] }, now: now)
+            // A claim without an outcome may have reached the hub on every platform that was owed then.
+            updated.unanswered += plan.unrecordedClaims
+            if let position { deliveries[position] = updated } else { deliveries.append(updated) }
+            if !updated.state.isSettled {
+                owed.add(updated, answer, policy.retryDelays)
+            } else if updated.state == .dead {
+                dead.append((updated, answer.cause))
+            }
+        }
+        var settlement = Settlement(
+            delivery: delivery,
+            outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
+        if let delay = owed.delay(policy.retryDelays) {
+            // A hold is not a retry and keeps the number. A notification's first message has no number yet.
+            let attempt = owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
+            settlement.retry = (followUp(for: owed.platforms, attempt: attempt), delay)
+            settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
+        } else if message.platforms != nil {
+            var plan = plan
+            plan.deliveries = deliveries
+            settlement.outcome?.nextTry = policy.nextTryOfOthers(plan, now: now)
+        }
+        settlement.dead = letter(dead)
+        return settlement
+    }
+
+    /// The platforms that an earlier attempt gave up, if the broker delivers the message again: their dead letter may
+    /// not have been confirmed. A second one does no harm.
+    private var givenUpBefore: [(delivery: Delivery, cause: DeadLetterCause)] {
+        guard delivery.isRedelivered else { return [] }
+        return plan.deliveries.filter { $0.state == .dead }.map { ($0, .redelivered) }
+    }
+
+    /// One dead letter for all platforms that are given up, with the reason of each.
+    private func letter(_ dead: [(delivery: Delivery, cause: DeadLetterCause)]) -> DeadLetterDraft? {
+        guard let first = dead.first else { return nil }
+        var reasons: [String] = []
+        for (delivery, cause) in dead {
+            let error = delivery.error ?? "unknown"
+            let reason = cause == .attempts ? "out of attempts: \(error)" : error
+            if !reasons.contains(reason) { reasons.append(reason) }
+        }
+        return DeadLetterDraft(
+            message: followUp(for: dead.map(\.delivery.platform), attempt: message.attempt),
+            reason: reasons.joined(separator: "; "), cause: first.cause)
+    }
+
+    private func followUp(for platforms: [Platform], attempt: Int?) -> DispatchMessage {
+        DispatchMessage(
+            id: plan.id, platforms: platforms, attempt: attempt, traceparent: message.traceparent ?? plan.traceparent)
+    }
+}
+
+/// The platforms that an attempt leaves owed, and the delay of their retry. One message names all of them: two messages
+/// of one notification in two dispatchers would fence off each other's outcomes.
+private struct OwedPlatforms {
+    private(set) var platforms: [Platform] = []
+    /// The largest number of requests that a failed platform has used up; 0 if none failed.
+    private(set) var failures = 0
+    private var retryAfter: Duration?
+    /// The index of the shortest delay among the platforms that are held or throttled.
+    private var hold: Int?
+
+    mutating func add(_ delivery: Delivery, _ answer: LaneAnswer, _ delays: RetryDelays) {
+        platforms.append(delivery.platform)
+        let asked = answer.retryAfter
+        guard let held = answer.hold else {
+            failures = max(failures, delivery.attempts)
+            if let asked { retryAfter = max(retryAfter ?? .zero, asked) }
+            return
+        }
+        // A response of the hub says when to come back. A hold of the lane lasts until the lane is next checked.
+        let index = asked.map { delays.index(beforeRetry: 1, atLeast: $0) } ?? delays.index(holding: held)
+        if let other = hold, delays.delays[other] <= delays.delays[index] { return }
+        hold = index
+    }
+
+    /// The index of the message's delay, or `nil` if nothing is owed.
+    ///
+    /// The back-off of failed platforms decides, and held platforms come along: otherwise a failing platform would use
+    /// up its attempts at the pace of a held one. A platform that is still paused then is held again, at no cost.
+    func delay(_ delays: RetryDelays) -> Int? {
+        guard failures > 0 else { return hold }
+        var generator = SystemRandomNumberGenerator()
+        return delays.jitteredIndex(beforeRetry: failures, atLeast: retryAfter, using: &generator)
+    }
+}
+
+extension Logger {
+    /// Logs one answer at debug level, with the trace that the sender began.
+    func trace(_ answer: LaneAnswer, of attempt: DispatchAttempt, platform: Platform) {
+        guard logLevel <= .debug else { return }
+        var metadata: Logger.Metadata = [
+            "notification_id": "\(attempt.plan.id)", "platform": "\(platform)", "result": "\(answer.label)",
+            "attempt": "\(attempt.plan.attempt)",
+        ]
+        let parent = attempt.message.traceparent ?? attempt.plan.traceparent
+        if let context = parent.flatMap({ TraceContext(traceparent: $0) }) {
+            metadata[TraceContext.LogKey.traceID] = "\(context.traceID)"
+            metadata[TraceContext.LogKey.spanID] = "\(context.spanID)"
+        }
+        debug("A lane answered", metadata: metadata)
     }
 }

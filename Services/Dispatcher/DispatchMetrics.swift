@@ -1,7 +1,9 @@
+import Logging
 import Metrics
 import SecurePushCore
+import Synchronization
 
-/// The dispatcher's instruments, held so that none is looked up on the way of a notification.
+/// The dispatcher's instruments, kept so that no notification has to look one up.
 struct DispatchMetrics: Sendable {
     let settled = Counter(label: "securepush_dispatch_settled_total")
     let unknown = Counter(label: "securepush_dispatch_unknown_total")
@@ -28,13 +30,96 @@ struct DispatchMetrics: Sendable {
         deadLettered = Dictionary(letters) { first, _ in first }
     }
 
-    /// Counts sends that were saved, for the recipient has no device on the platform.
+    /// Counts sends that were skipped because the recipient has no device on the platform.
     func countUnregistered(_ platforms: [Platform]) {
         for platform in platforms { unregistered[platform]?.increment() }
     }
 
-    /// Counts messages moved to the dead-letter queue.
+    /// Counts messages that were moved to the dead-letter queue.
     func countDeadLetters(_ cause: DeadLetterCause, _ messages: Int = 1) {
         deadLettered[cause.label]?.increment(by: messages)
+    }
+}
+
+/// Why a message is dead-lettered, as the label `reason` tells it.
+enum DeadLetterCause: Sendable, Hashable {
+    /// The attempts are used up.
+    case attempts
+    /// The hub refused the request permanently. Without a status, the request could not be written.
+    case refused(status: Int?)
+    /// The body of the message is not a notification ID; the consumer moves it.
+    case body
+    /// The row in the store cannot be read.
+    case record
+    /// It was given up before, and the broker has delivered the message again: its dead letter may not have been
+    /// confirmed.
+    case redelivered
+
+    /// The statuses with a label of their own: a peer must not decide how many values a label has.
+    private static let ownLabels: Set<Int> = [400, 405, 410, 411, 413, 415]
+
+    /// The label `reason` of `securepush_dead_lettered_total`.
+    var label: String {
+        switch self {
+        case .attempts: "attempts"
+        case .refused(let status?): Self.ownLabels.contains(status) ? "http_\(status)" : "http_other"
+        case .refused(nil): "invalid"
+        case .body: "unreadable"
+        case .record: "record"
+        case .redelivered: "redelivered"
+        }
+    }
+
+    /// All labels.
+    static let labels =
+        ownLabels.map { "http_\($0)" } + ["attempts", "http_other", "invalid", "unreadable", "record", "redelivered"]
+}
+
+/// A dead letter that is to be published.
+struct DeadLetterDraft: Sendable, Hashable {
+    var message: DispatchMessage
+    /// For operators; never a part of a payload.
+    var reason: String
+    var cause: DeadLetterCause
+}
+
+/// Logs dead letters for operators: the first one of each reason, then one line per minute and reason with the number
+/// since the last line.
+final class DeadLetterLog: Sendable {
+    private struct Entry {
+        var logged: ContinuousClock.Instant
+        var count = 0
+    }
+
+    private static let interval = Duration.seconds(60)
+
+    /// By the metric's label, so that the number of entries is limited.
+    private let entries = Mutex<[String: Entry]>([:])
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// - Parameter now: the clock; tests have their own.
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
+
+    /// Counts a dead letter, and logs it if a line of its reason is due.
+    func note(_ letter: DeadLetterDraft, _ logger: Logger) {
+        let label = letter.cause.label
+        let time = now()
+        let count = entries.withLock { entries -> Int? in
+            guard var entry = entries[label], entry.logged.duration(to: time) < Self.interval else {
+                let count = (entries[label]?.count ?? 0) + 1
+                entries[label] = Entry(logged: time)
+                return count
+            }
+            entry.count += 1
+            entries[label] = entry
+            return nil
+        }
+        guard let count else { return }
+        logger.warning(
+            "Notifications are dead-lettered",
+            metadata: [
+                "reason": "\(label)", "count": "\(count)", "notification_id": "\(letter.message.id)",
+                "error": "\(letter.reason)",
+            ])
     }
 }

@@ -3,20 +3,20 @@ import Metrics
 import SecurePushCore
 import Synchronization
 
-/// Stores outcomes, publishes what is to be tried again or given up, and acknowledges: in this order, in groups.
+/// Stores outcomes, publishes retries and dead letters, and acknowledges: in this order, in groups.
 final class DispatchSettler: Sendable {
     private let consumer: any DispatchConsumer
     private let publisher: any DispatchPublisher
-    private let ledger: any DispatchStore
+    private let store: any DispatchStore
     private let policy: DispatchPolicy
     private let logger: Logger
     private let metrics: DispatchMetrics
     private let recordProblem = LastingProblemLog(
-        "Outcomes cannot be stored for now.", end: "Outcomes are stored again.")
+        "Outcomes cannot be stored at the moment", end: "Outcomes are stored again")
     private let followUpProblem = LastingProblemLog(
-        "Retries or dead letters were not confirmed by the broker.",
-        end: "Retries and dead letters are confirmed again.")
-    /// Bounded by the prefetch: a delivery is in it at most once.
+        "Retries or dead letters were not confirmed by the broker",
+        end: "Retries and dead letters are confirmed again")
+    /// The prefetch limits it: a delivery is in it at most once.
     private let mailbox = Mailbox<Settlement>()
     private let inFlight = Mutex(InFlight())
     private let deadLetterLog = DeadLetterLog()
@@ -26,30 +26,30 @@ final class DispatchSettler: Sendable {
         var repeats: [NotificationID: [DispatchDelivery]] = [:]
         /// Attempts that wait for the hub.
         var attempts = 0
-        /// Waits until so many notifications at most are under way.
-        var room: (limit: Int, waiter: CheckedContinuation<Void, Never>)?
+        /// Waits until at most `limit` notifications are in flight.
+        var capacity: (limit: Int, waiter: CheckedContinuation<Void, Never>)?
         /// When the dispatcher began to stop.
         var drainBegan: ContinuousClock.Instant?
         var isFinishing = false
     }
 
     init(
-        consumer: any DispatchConsumer, publisher: any DispatchPublisher, ledger: any DispatchStore,
+        consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
         policy: DispatchPolicy, logger: Logger, metrics: DispatchMetrics
     ) {
         self.consumer = consumer
         self.publisher = publisher
-        self.ledger = ledger
+        self.store = store
         self.policy = policy
         self.logger = logger
         self.metrics = metrics
     }
 
-    /// Lets a delivery in, unless another one of the same notification is under way here.
+    /// Admits a delivery unless another one of the same notification is in flight here.
     ///
-    /// The broker may deliver an ID twice: published again by the outbox, or redelivered after a lost connection. The
-    /// one under way covers all that is owed, and its outcome must not be fenced off by another claim; so the other
-    /// one is kept, and shares its fate.
+    /// The broker may deliver an ID twice: the outbox published it again, or a connection was lost. The first delivery
+    /// covers everything that is owed, and no other claim may fence off its outcome. So the second delivery is kept,
+    /// and is acknowledged or requeued with the first.
     func admit(_ delivery: DispatchDelivery) -> Bool {
         guard let id = delivery.message?.id else { return false }
         return inFlight.withLock { state in
@@ -62,9 +62,9 @@ final class DispatchSettler: Sendable {
         }
     }
 
-    /// Deliveries are done with, one way or another: their notifications may be claimed again.
+    /// Releases deliveries at the end of their processing: their notifications may be claimed again.
     ///
-    /// - Returns: the deliveries, and those that shared their fate.
+    /// - Returns: the deliveries, and those that were kept with them.
     func release(_ deliveries: [DispatchDelivery]) -> [DispatchDelivery] {
         inFlight.withLock { state in
             var released = deliveries
@@ -74,17 +74,17 @@ final class DispatchSettler: Sendable {
                 }
                 released += repeats
             }
-            if let room = state.room, state.repeats.count <= room.limit {
-                state.room = nil
-                room.waiter.resume()
+            if let capacity = state.capacity, state.repeats.count <= capacity.limit {
+                state.capacity = nil
+                capacity.waiter.resume()
             }
             return released
         }
     }
 
-    /// Waits until at most so many notifications are in flight, the dispatcher stops, or the task is cancelled; asked
-    /// by one task at a time.
-    func hasFallen(to limit: Int) async {
+    /// Waits until at most `limit` notifications are in flight, the dispatcher stops, or the task is cancelled. Only
+    /// one task may wait at a time.
+    func waitUntilInFlight(atMost limit: Int) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 inFlight.withLock { state in
@@ -92,34 +92,34 @@ final class DispatchSettler: Sendable {
                     if state.repeats.count <= limit || state.drainBegan != nil || Task.isCancelled {
                         return continuation.resume()
                     }
-                    state.room = (limit, continuation)
+                    state.capacity = (limit, continuation)
                 }
             }
         } onCancel: {
-            inFlight.withLock { $0.room.take() }?.waiter.resume()
+            inFlight.withLock { $0.capacity.take() }?.waiter.resume()
         }
     }
 
-    /// The dispatcher begins to stop: nobody waits for room any more, and the store and the broker are waited for no
-    /// longer than the rest of the drain allows.
+    /// The dispatcher begins to stop: ends ``waitUntilInFlight(atMost:)``, and limits the waits for the store and the
+    /// broker to the rest of the drain.
     func drain() {
-        let room = inFlight.withLock { state in
+        let capacity = inFlight.withLock { state in
             state.drainBegan = state.drainBegan ?? .now
-            return state.room.take()
+            return state.capacity.take()
         }
-        room?.waiter.resume()
+        capacity?.waiter.resume()
     }
 
-    /// Whether the dispatcher stops.
+    /// Whether the dispatcher is stopping.
     var isDraining: Bool { inFlight.withLock { $0.drainBegan != nil } }
 
-    /// Notifications that are claimed, or being claimed, and not settled.
+    /// The number of notifications that are claimed, or being claimed, and not settled.
     var notificationsInFlight: Int { inFlight.withLock { $0.repeats.count } }
 
-    /// An attempt has gone to the hub.
+    /// An attempt begins.
     func begin() { inFlight.withLock { $0.attempts += 1 } }
 
-    /// The hub has answered for all platforms of an attempt.
+    /// All platforms of an attempt have answered.
     func finish(_ attempt: DispatchAttempt) {
         mailbox.put(CollectionOfOne(attempt.settlement(policy, now: .now)))
         let isLast = inFlight.withLock { state in
@@ -129,10 +129,10 @@ final class DispatchSettler: Sendable {
         if isLast { mailbox.close() }
     }
 
-    /// Settlements that needed no answer of the hub.
+    /// Settles deliveries that needed no request to the hub.
     func settle(_ settlements: [Settlement]) { mailbox.put(settlements) }
 
-    /// No more attempts will begin; ``run()`` returns once those in flight are settled.
+    /// No more attempts will begin: ``run()`` returns once those in flight are settled.
     func finish() async {
         let isIdle = inFlight.withLock { state in
             state.isFinishing = true
@@ -148,9 +148,9 @@ final class DispatchSettler: Sendable {
                 consumer.requeue(release(settlements.map(\.delivery)))
                 continue
             }
-            let settlements = fenced.isEmpty ? settlements : settlements.map { $0.without(fenced) }
+            let settlements = fenced.isEmpty ? settlements : settlements.map { $0.droppingFollowUps(ifIn: fenced) }
             let (publishing, done) = settlements.partitioned(\.publishes)
-            // These wait for no confirm of the others.
+            // These do not wait for the confirms of the others.
             if !done.isEmpty { consumer.acknowledge(release(done.map(\.delivery))) }
             metrics.settled.increment(by: done.count)
             if !publishing.isEmpty { await publishAndAcknowledge(publishing) }
@@ -158,12 +158,12 @@ final class DispatchSettler: Sendable {
     }
 
     private func publishAndAcknowledge(_ settlements: [Settlement]) async {
-        // Before the retry is published: should it come back before the delivery is acknowledged (a process that was
-        // stopped in between), it must not share the fate of the one that it follows.
+        // Released before the retry is published: if the retry arrives before this delivery is acknowledged, it must
+        // not be taken for a repeat of it.
         let deliveries = settlements.map { release([$0.delivery]) }
-        // Given back, the broker delivers them again, to a dispatcher that has the time to wait for its confirms.
+        // The broker delivers requeued messages to a dispatcher that has the time to wait for confirms.
         guard mayPublish else { return consumer.requeue(deliveries.flatMap { $0 }) }
-        let unconfirmed = await followUp(settlements)
+        let unconfirmed = await publishFollowUps(settlements)
         let (unpublished, settled) = deliveries.indices.map { $0 }.partitioned(unconfirmed.contains)
         await abandon(settled.compactMap { settlements[$0].dead })
         consumer.acknowledge(settled.flatMap { deliveries[$0] })
@@ -171,32 +171,33 @@ final class DispatchSettler: Sendable {
         metrics.settled.increment(by: settled.count)
     }
 
-    /// Takes rows that cannot be read out of the outbox, now that a dead letter stands for each.
+    /// Removes rows that cannot be read from the outbox, once each has a dead letter.
     private func abandon(_ letters: [DeadLetterDraft]) async {
         let ids = letters.filter { $0.cause == .record }.map(\.message.id)
         guard !ids.isEmpty else { return }
         do {
-            try await ledger.abandon(ids)
+            try await store.abandon(ids)
         } catch {
-            // The outbox publishes them again then, and each gets one more dead letter.
-            logger.warning("unreadable notifications stay in the outbox", metadata: ["error": "\(error)"])
+            // The outbox then publishes them again, and each gets one more dead letter.
+            logger.warning("Unreadable notifications stay in the outbox", metadata: ["error": "\(error)"])
         }
     }
 
-    /// How long outcomes wait for a store that is away: longer than a database takes to start again after a crash, for
-    /// what is given back is sent twice; and well within ``OutboxPolicy/attemptLimit``.
+    /// How long outcomes wait for a store that is away: longer than a database takes to restart after a crash, because
+    /// requeued messages would be pushed twice; and well within ``OutboxPolicy/attemptLimit``.
     private static let recordPatience = Duration.seconds(25)
-    /// The end of that wait after the beginning of a drain: requests to the hub end within 5 s of it, and at 8 s all
+    /// The end of that wait, counted from the beginning of a drain: requests to the hub end within 5 s, and at 8 s all
     /// services are cancelled.
     private static let recordEnd = Duration.seconds(7)
-    /// After the beginning of a drain: a broker that does not answer keeps a publish for 5 s.
+    /// The last time for a publish, counted from the beginning of a drain: a publish to a broker that does not answer
+    /// takes 5 s.
     private static let publishEnd = Duration.seconds(2)
 
     private var mayPublish: Bool {
         inFlight.withLock { $0.drainBegan.map { $0.duration(to: .now) < Self.publishEnd } ?? true }
     }
 
-    /// Whether outcomes that could not be stored are to be tried once more.
+    /// Whether to try once more to store outcomes.
     private func mayRecord(since start: ContinuousClock.Instant) -> Bool {
         if Task.isCancelled { return false }
         if let drainBegan = inFlight.withLock({ $0.drainBegan }) {
@@ -205,16 +206,16 @@ final class DispatchSettler: Sendable {
         return start.duration(to: .now) < Self.recordPatience
     }
 
-    /// Stores outcomes; while the store is away it tries again, for a duplicate push costs more than a wait.
+    /// Stores outcomes, and tries again while the store is away: a duplicate push costs more than a wait.
     ///
-    /// - Returns: the notifications of which a later claim was made; `nil` when nothing could be stored.
+    /// - Returns: the notifications with a later claim; `nil` if nothing could be stored.
     private func record(_ outcomes: [DispatchOutcome]) async -> Set<NotificationID>? {
         guard !outcomes.isEmpty else { return [] }
         let start = ContinuousClock.now
         var wait = Duration.milliseconds(50)
         repeat {
             do {
-                let superseded = try await ledger.record(outcomes)
+                let superseded = try await store.record(outcomes)
                 recordProblem.succeeded(to: logger)
                 return superseded
             } catch {
@@ -227,10 +228,11 @@ final class DispatchSettler: Sendable {
         return nil
     }
 
-    /// Publishes retries and dead letters, all in one go.
+    /// Publishes retries and dead letters, all at once.
     ///
-    /// - Returns: the indices of what the broker did not confirm; its deliveries must not be acknowledged.
-    private func followUp(_ settlements: [Settlement]) async -> Set<Int> {
+    /// - Returns: the indices of the settlements that the broker did not confirm; their deliveries must not be
+    ///   acknowledged.
+    private func publishFollowUps(_ settlements: [Settlement]) async -> Set<Int> {
         let followUps = followUps(settlements)
         let results = await publisher.publish(followUps.map { ($0.message, $0.route) })
         var unconfirmed: Set<Int> = []

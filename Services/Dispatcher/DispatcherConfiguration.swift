@@ -1,11 +1,13 @@
+import Hummingbird
 import Messaging
 import NotificationHubs
 import SecurePushCore
 import ServiceConfiguration
+import ServiceLifecycle
 import ServiceRuntime
 import Storage
 
-/// What a dispatcher is set up with.
+/// The settings of a dispatcher.
 struct DispatcherConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration
@@ -14,9 +16,9 @@ struct DispatcherConfiguration: Sendable {
     var policy: DispatchPolicy
     /// Requests to the hub in flight.
     var concurrency: Int
-    /// Deliveries held at once.
+    /// The maximum of unacknowledged deliveries.
     var prefetch: Int
-    /// Whether platforms without a device of the recipient's are skipped.
+    /// Whether platforms on which the recipient has no device are skipped.
     var registeredOnly: Bool
 
     static let defaultPort = 8082
@@ -29,7 +31,7 @@ struct DispatcherConfiguration: Sendable {
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
         ]
 
-    /// - Returns: `nil` where an issue was noted.
+    /// Reads the settings; `nil` if one of them is missing or not valid, which the reader has noted.
     init?(_ reader: inout ConfigurationReader) {
         let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort, isAPI: false)
         let storage = StorageConfiguration.read(&reader)
@@ -38,11 +40,11 @@ struct DispatcherConfiguration: Sendable {
         let hub = NotificationHubConfiguration.read(&reader)
         let platforms = reader.readPlatforms()
         let delays = reader.read(ConfigurationKeys.retryDelays)
-        let maximumAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
+        let maxAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
         let concurrency = reader.read(ConfigurationKeys.dispatchConcurrency)
         let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
         guard let http, let storage, let prefetch, let messaging, let hub, let platforms, let delays,
-            let maximumAttempts, let concurrency, let registeredOnly
+            let maxAttempts, let concurrency, let registeredOnly
         else { return nil }
         self.http = http
         self.storage = storage
@@ -52,15 +54,52 @@ struct DispatcherConfiguration: Sendable {
         self.prefetch = prefetch
         self.registeredOnly = registeredOnly
         policy = DispatchPolicy(
-            platforms: platforms, maximumAttempts: maximumAttempts, retryDelays: RetryDelays(delays))
+            platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays))
     }
 }
 
 extension DispatcherConfiguration {
-    /// A lane for each platform, which share what is set for all.
+    /// One lane per platform; the lanes share the limits of all.
     var lanes: LaneSettings {
         LaneSettings(
             platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch, hub: hub.hubName,
             endpoint: hub.endpoint.url)
     }
+}
+
+/// The parts of a dispatcher in the order in which they start. They stop in the reverse order.
+struct BuiltDispatcher {
+    var services: [any Service]
+    var store: any Store
+}
+
+/// The composition root: makes every part and connects them. It reads no settings. Tests call it too.
+func buildDispatcher(
+    _ configuration: DispatcherConfiguration, context: ServiceContext
+) async throws -> BuiltDispatcher {
+    let opened = try await openStore(configuration.storage, logger: context.logger)
+    let publisher = try RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
+    let consumer = try RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
+    let sender = HubSender(
+        configuration: configuration.hub, concurrency: configuration.concurrency, logger: context.logger)
+    if configuration.hub.connectionStringFile != nil {
+        context.onReload("hub connection string") { sender.reload() }
+    }
+    let pipeline = DispatchPipeline(
+        consumer: consumer, publisher: publisher, store: opened.store, gateway: sender, policy: configuration.policy,
+        registered: configuration.registeredOnly ? opened.store : nil, lanes: configuration.lanes,
+        logger: context.logger)
+    let router = makeRouter(of: BasicRequestContext.self, context: context)
+    router.addOperations(
+        readiness: [
+            ReadinessCheck(name: "database") { await opened.readiness() },
+            ReadinessCheck(name: "amqp") { consumer.problem ?? publisher.problem },
+        ], context: context)
+    let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
+    // Stopped in reverse. The consumer is first: it tells the pipeline at once, and waits until the pipeline has
+    // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.
+    let draining = TellingShutdown(consumer) { pipeline.drain() }
+    return BuiltDispatcher(
+        services: [opened.service, publisher, sender, IdlesUntilShutdown(pipeline), draining, http], store: opened.store
+    )
 }

@@ -1,3 +1,4 @@
+import ServiceConfiguration
 import ServiceRuntime
 
 /// The emulator's settings.
@@ -12,20 +13,20 @@ struct EmulatorConfiguration: Sendable {
     var accessRules: [SharedAccessRule] = []
     /// Further host names for the emulator's own API and page.
     var allowedHosts: [String] = []
-    /// Nil: any hub name is taken.
+    /// The hubs that exist, in lower case; nil: every name is a hub.
     var hubNames: Set<String>?
-    /// How many records are kept.
+    /// The maximum number of kept records.
     var recordCapacity = 10_000
-    /// How much memory they may hold, about.
-    var maximumRecordBytes = RecordLog.defaultMaximumBytes
-    /// The SQLite file that keeps state over a restart; nil: memory only.
+    /// The approximate maximum of their memory, in bytes.
+    var maxRecordBytes = RecordLog.defaultMaxBytes
+    /// The SQLite file that keeps the state over a restart; nil: memory only.
     var stateFile: String?
-    /// Faults that come and go by themselves.
+    /// A JSON file of faults with start times and durations.
     var scenarioFile: String?
-    /// The seed of faults that name none.
+    /// The seed of faults that have no seed of their own.
     var seed: UInt64?
 
-    /// How many devices are kept.
+    /// The maximum number of simulated devices.
     static let deviceCapacity = 100_000
 
     init(http: HTTPConfiguration, connectionString: HubConnectionString) {
@@ -34,26 +35,26 @@ struct EmulatorConfiguration: Sendable {
         listenKey = connectionString.derivedListenKey
     }
 
-    /// The connection string's text; a port that the system chose stands in it.
+    /// The connection string's text, with the bound port if the system chose it.
     func connectionString(listeningOn port: Int) -> String {
         http.port == 0
             ? connectionString.text.replacing(":0/;", with: ":\(port)/;", maxReplacements: 1) : connectionString.text
     }
 
-    /// The names under which the emulator's own API and page answer.
+    /// The host names under which the emulator's own API and page answer.
     var hostAllowList: HostAllowList {
         HostAllowList(
             listeningHost: http.host, endpointHost: TokenAudience(url: connectionString.endpoint).host,
             allowed: allowedHosts)
     }
 
-    /// How locations begin: as clients reach the emulator, also behind a proxy that ends TLS. The JavaScript client
-    /// takes
-    /// `https` only.
+    /// The scheme of locations in responses: the one that clients use, even behind a proxy that ends TLS. The
+    /// JavaScript client accepts `https` only.
     var locationScheme: String {
         http.tls != nil || connectionString.endpoint.lowercased().hasPrefix("https://") ? "https" : "http"
     }
 
+    /// The rules of the namespace.
     var rules: [SharedAccessRule] {
         [
             SharedAccessRule(
@@ -61,5 +62,120 @@ struct EmulatorConfiguration: Sendable {
                 rights: .full),
             SharedAccessRule(name: SharedAccessRule.defaultListenName, primaryKey: listenKey, rights: .listen),
         ] + accessRules
+    }
+}
+
+// MARK: Reading
+
+extension EmulatorConfiguration {
+    private static let defaultPort = 8090
+
+    private static let connectionStringKey = ConfigurationKey(
+        "EMULATOR_CONNECTION_STRING", .string(hint: "TEXT"), isSecret: true,
+        meaning:
+            "Connection string that clients use, with rights Listen, Send and Manage (default: a new one per start)")
+
+    private static let endpointKey = ConfigurationKey(
+        "EMULATOR_ENDPOINT", .string(hint: "URL"), defaultText: "the listening address",
+        meaning: "Endpoint in the printed connection string, for example http://hub-emulator:8090/")
+
+    private static let allowedHostsKey = ConfigurationKey(
+        "EMULATOR_ALLOWED_HOSTS", .list,
+        defaultText: "loopback names, the listening address, the endpoint's host",
+        meaning: "Further host names under which the page and /emulator answer, separated by commas")
+
+    private static let hubNamesKey = ConfigurationKey(
+        "EMULATOR_HUB_NAMES", .list, defaultText: "any", meaning: "Hubs that exist, separated by commas")
+
+    private static let listenKeyKey = ConfigurationKey(
+        "EMULATOR_LISTEN_KEY", .string(hint: "KEY"), defaultText: "derived from the full rule's key", isSecret: true,
+        meaning: "Key of the rule DefaultListenSharedAccessSignature")
+
+    private static let secondaryKeyKey = ConfigurationKey(
+        "EMULATOR_SECONDARY_KEY", .string(hint: "KEY"), isSecret: true,
+        meaning: "Second key of the full rule, for trying key rotation")
+
+    private static let accessRulesKey = ConfigurationKey(
+        "EMULATOR_ACCESS_RULES", .list, isSecret: true,
+        meaning: "Further rules, separated by commas: NAME:Listen+Send+Manage:KEY or NAME:RIGHTS:KEY:SECONDARYKEY")
+
+    private static let recordsKey = ConfigurationKey(
+        "EMULATOR_RECORDS", .integer(1...1_000_000), default: "10000",
+        meaning: "Maximum number of requests kept for GET /emulator/messages; the oldest are dropped first")
+
+    private static let recordMegabytesKey = ConfigurationKey(
+        "EMULATOR_RECORD_MEGABYTES", .integer(1...16_384), default: "64",
+        meaning: "Maximum memory of the kept requests; the oldest are dropped first")
+
+    static let stateKey = ConfigurationKey(
+        "EMULATOR_STATE", .path, shortFlag: "--state", defaultText: "memory only",
+        meaning: "SQLite file that keeps hubs, registrations, installations and schedules over a restart")
+
+    static let scenarioKey = ConfigurationKey(
+        "EMULATOR_SCENARIO", .existingFile, shortFlag: "--scenario",
+        meaning: "JSON file of faults with start times and durations")
+
+    private static let seedKey = ConfigurationKey(
+        "EMULATOR_SEED", .integer(0...Int.max), defaultText: "random",
+        meaning: "Seed of the random draws of faults that have a rate")
+
+    static let keys: [any ConfigurationKeyDescription] =
+        HTTPConfiguration.keys(defaultPort: defaultPort) + [
+            connectionStringKey, endpointKey, allowedHostsKey, hubNamesKey, listenKeyKey, secondaryKeyKey,
+            accessRulesKey, recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey,
+        ]
+
+    /// - Returns: nil when a setting is invalid; the reader holds the issues.
+    static func read(_ reader: inout ConfigurationReader) -> EmulatorConfiguration? {
+        // A development tool without user secrets: clients reach it by http in a private network.
+        let http = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: false)
+        let given = reader.read(connectionStringKey)
+        let endpoint = reader.read(endpointKey)
+        let fixed = given.flatMap(HubConnectionString.init)
+        if given != nil, fixed == nil {
+            reader.note(connectionStringKey.name, "is not Endpoint=...;SharedAccessKeyName=...;SharedAccessKey=...")
+        }
+        if let endpoint, !endpoint.contains("://") { reader.note(endpointKey.name, "is not a URL") }
+        let listenKey = reader.read(listenKeyKey)
+        let secondaryKey = reader.read(secondaryKeyKey)
+        let hubNames = reader.read(hubNamesKey)
+        let accessRules = (reader.read(accessRulesKey) ?? []).map(SharedAccessRule.init(setting:))
+        if accessRules.contains(where: { $0 == nil }) {
+            reader.note(accessRulesKey.name, "is not NAME:RIGHTS:KEY, RIGHTS of Listen, Send and Manage joined by +")
+        }
+        let allowedHosts = reader.read(allowedHostsKey) ?? []
+        if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
+            reader.note(allowedHostsKey.name, "must be a list of host names without scheme, path or *")
+        }
+        let stateFile = reader.read(stateKey)
+        let scenarioFile = reader.read(scenarioKey)
+        let seed = reader.read(seedKey)
+        let megabytes = reader.read(recordMegabytesKey)
+        guard let records = reader.read(recordsKey), let megabytes, let http, reader.issues.isEmpty else { return nil }
+        let connectionString = HubConnectionString(
+            endpoint: endpoint ?? fixed?.endpoint ?? http.endpoint,
+            keyName: fixed?.keyName ?? SharedAccessRule.defaultFullName,
+            key: fixed?.key ?? HubConnectionString.makeKey())
+        var configuration = EmulatorConfiguration(http: http, connectionString: connectionString)
+        configuration.listenKey = listenKey ?? configuration.listenKey
+        configuration.secondaryKey = secondaryKey
+        configuration.allowedHosts = allowedHosts
+        configuration.hubNames = hubNames.map { Set($0.map { $0.lowercased() }) }
+        configuration.accessRules = accessRules.compactMap { $0 }
+        configuration.recordCapacity = records
+        configuration.maxRecordBytes = megabytes * 1024 * 1024
+        configuration.stateFile = stateFile
+        configuration.scenarioFile = scenarioFile
+        configuration.seed = seed.map { UInt64($0) }
+        return configuration
+    }
+}
+
+extension HTTPConfiguration {
+    /// The URL under which a client on this machine reaches the service.
+    fileprivate var endpoint: String {
+        let reachable = ["0.0.0.0", "::"].contains(host) ? "127.0.0.1" : host
+        let authority = reachable.contains(":") ? "[\(reachable)]" : reachable
+        return "\(tls == nil ? "http" : "https")://\(authority):\(port)/"
     }
 }

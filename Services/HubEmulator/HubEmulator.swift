@@ -1,19 +1,45 @@
 import Foundation
+import ServiceConfiguration
+import ServiceLifecycle
 import ServiceRuntime
 
 /// A local Azure Notification Hub for stacks and tests.
 @main
 struct HubEmulator {
     static func main() async {
-        EventLoops.fitToProcess()
         await ServiceMain.run(
             name: "hub-emulator", summary: "A local Azure Notification Hub: its REST API, fault injection, a page.",
             keys: EmulatorConfiguration.keys, read: { EmulatorConfiguration.read(&$0) },
             build: { configuration, context in
                 try build(configuration, context: context) { connectionString in
-                    // The one line on standard output: scripts read it. Logs go to standard error and never hold it.
+                    // The only line on standard output: scripts read it. Logs go to standard error and never hold it.
                     FileHandle.standardOutput.write(Data((connectionString + "\n").utf8))
                 }
             })
+    }
+
+    /// The services of the emulator: the state file, the delivery of scheduled sends, and the HTTP server.
+    ///
+    /// - Parameter announce: called with the connection string once clients can connect.
+    /// - Throws: ``ConfigurationError`` when the state file or the scenario cannot be used.
+    static func build(
+        _ configuration: EmulatorConfiguration, context: ServiceContext,
+        announce: @escaping @Sendable (String) -> Void
+    ) throws -> [any Service] {
+        let state: EmulatorState
+        do {
+            state = try EmulatorState(configuration, logger: context.logger)
+        } catch let error as FaultScenario.Refusal {
+            throw ConfigurationError(EmulatorConfiguration.scenarioKey.name, "cannot be used: \(error)")
+        } catch {
+            throw ConfigurationError(EmulatorConfiguration.stateKey.name, "cannot be used: \(error)")
+        }
+        return [
+            StateService(journal: state.journal),
+            ScheduleService(schedules: state.schedules, sends: state.sends),
+            try makeHTTPService(
+                router: makeRouter(configuration, state: state, context: context), configuration: configuration.http,
+                context: context, onListening: { announce(configuration.connectionString(listeningOn: $0)) }),
+        ]
     }
 }

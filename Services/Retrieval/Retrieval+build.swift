@@ -27,7 +27,7 @@ func buildRetrieval(
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
     }
     let metrics = RetrievalMetrics(context.metrics)
-    let hub = configuration.hub.map { Hub($0, logger: context.logger) }
+    let hub = configuration.hub.map { HubDevices(configuration: $0, logger: context.logger) }
 
     let router = makeRouter(of: ServiceRequestContext.self, context: context)
     router.addOperations(
@@ -41,13 +41,12 @@ func buildRetrieval(
     InboxController(caller: caller, inbox: opened.store, metrics: metrics).addRoutes(to: router)
     TokenController(caller: caller, issuer: issuer).addRoutes(to: router)
     let changes = DeviceChanges(
-        registrations: hub?.registrations ?? NoHub(), installations: hub?.installations ?? NoHub(),
-        store: opened.store)
+        registrations: hub ?? NoHub(), installations: hub ?? NoHub(), store: opened.store)
     addDeviceRoutes(to: router, caller: caller, changes: changes)
     let upkeep = hub.map { _ in DeviceUpkeep(changes: changes, logger: context.logger) }
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
-    let services: [any Service] = [opened.service] + (hub?.services ?? []) + [upkeep].compactMap(\.self) + [http]
-    return BuiltRetrieval(services: services, store: opened.store, router: router)
+    let services: [(any Service)?] = [opened.service, hub, upkeep, http]
+    return BuiltRetrieval(services: services.compactMap(\.self), store: opened.store, router: router)
 }
 
 /// The description of the API.
@@ -62,17 +61,4 @@ func addDeviceRoutes(
     let takeover = DeviceTakeover(changes: changes)
     RegistrationController(caller: caller, changes: changes, takeover: takeover).addRoutes(to: router)
     InstallationController(caller: caller, changes: changes, takeover: takeover).addRoutes(to: router)
-}
-
-/// The hub's two sides that devices register by.
-private struct Hub {
-    let registrations: HubRegistrations
-    let installations: HubInstallations
-
-    init(_ configuration: NotificationHubConfiguration, logger: Logger) {
-        registrations = HubRegistrations(configuration: configuration, logger: logger)
-        installations = HubInstallations(configuration: configuration, logger: logger)
-    }
-
-    var services: [any Service] { [registrations, installations] }
 }

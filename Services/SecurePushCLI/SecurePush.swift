@@ -6,11 +6,12 @@ import ServiceRuntime
 struct SecurePush: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "securepush",
-        abstract: "Send secrets, simulate devices, and look after a SecurePush system.",
+        abstract: "Send secrets, simulate devices, and operate a SecurePush system.",
         discussion: """
-            URLs and credentials come from flags or from INGEST_URL, INGEST_API_KEY, RETRIEVAL_URL and RETRIEVAL_TOKEN;
-            stores and brokers from the services' own keys (DATABASE_URL, AMQP_URL, ...). Data goes to standard output,
-            messages to standard error. Exit codes: 0 done, 1 failed, 64 usage, 69 unreachable, 78 configuration.
+            URLs and credentials come from flags or from INGEST_URL, INGEST_API_KEY, RETRIEVAL_URL and RETRIEVAL_TOKEN.
+            The database and the broker come from the services' own settings (DATABASE_URL, AMQP_URL, ...). Data goes to
+            standard output, messages to standard error. Exit codes: 0 done, 1 failed, 64 usage, 69 unreachable, 78
+            configuration.
 
             EXAMPLES
               securepush send --to alice --payload "Your results are in."

@@ -1,12 +1,14 @@
+internal import SecurePushCore
+
 /// The value of an `Authorization` header: `scheme SP token68` (RFC 9110, 11.6.2).
 struct AuthorizationHeader {
     enum Scheme { case bearer, basic, other }
 
     let scheme: Scheme
-    /// What follows the scheme, without the blanks around it.
+    /// The text after the scheme, without blanks around it.
     let credentials: Substring
 
-    /// - Returns: `nil` when there is no scheme.
+    /// - Returns: `nil` if there is no scheme.
     init?(_ value: String) {
         let text = value.utf8.drop(while: isBlank)
         let name = text.prefix { !isBlank($0) }
@@ -21,22 +23,28 @@ struct AuthorizationHeader {
         lowerCase.withUTF8Buffer { wanted in name.elementsEqual(wanted) { $0 | 0x20 == $1 } }
     }
 
-    /// Whether the credentials are a token68: what both schemes carry.
+    private static let token68Bytes = ByteSet.unreserved.union(ByteSet("+/"))
+
+    /// Whether the credentials are a token68, which both schemes use.
     var isToken68: Bool {
         let text = credentials.utf8
         let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-        return text.count > padding && text.dropLast(padding).allSatisfy(isToken68Byte)
+        return text.count > padding && Self.token68Bytes.containsAll(text.dropLast(padding))
     }
 }
 
 private func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
-private func isToken68Byte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-        true
-    default: false
+/// The challenges of this module.
+enum Challenge {
+    /// For a request without a token (RFC 6750, section 3).
+    static let bearer = #"Bearer realm="securepush""#
+
+    /// For a password (RFC 7617, sections 2 and 2.1).
+    static let basic = #"Basic realm="securepush", charset="UTF-8""#
+
+    /// For a token that is not accepted (RFC 6750, section 3.1). The description must not have quotes or backslashes.
+    static func invalidToken(_ description: String) -> String {
+        #"Bearer realm="securepush", error="invalid_token", error_description="\#(description)""#
     }
 }

@@ -1,7 +1,9 @@
-/// A bounded cache that forgets what has not been used for longest, roughly, at a constant cost.
+internal import Crypto
+
+/// A bounded cache that drops roughly the least recently used entries, at a constant cost.
 ///
-/// It keeps a young and an old half. What is used moves to the young one; when that is full it becomes the old one, and
-/// what was old and unused is forgotten.
+/// It has a young and an old half. An entry that is used moves to the young half. When that is full, it becomes the old
+/// half, and the entries of the previous old half are dropped.
 struct GenerationalCache<Key: Hashable, Value> {
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]
@@ -30,5 +32,32 @@ struct GenerationalCache<Key: Hashable, Value> {
     mutating func remove(_ key: Key) {
         young[key] = nil
         old[key] = nil
+    }
+}
+
+/// The key for credentials in a cache: 32 bytes of a hash, so that the cache holds neither credentials nor long texts.
+struct CacheKey: Hashable {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    /// For a token. A plain hash is enough, because tokens cannot be guessed.
+    init(token: String) {
+        var text = token
+        words = text.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }.withUnsafeBytes(Self.words)
+    }
+
+    /// For a password. Nobody can try passwords on a copy of the memory without the secret.
+    init(password: String, secret: SymmetricKey) {
+        var text = password
+        words = text.withUTF8 { HMAC<SHA256>.authenticationCode(for: UnsafeRawBufferPointer($0), using: secret) }
+            .withUnsafeBytes(Self.words)
+    }
+
+    static func == (lhs: CacheKey, rhs: CacheKey) -> Bool { lhs.words == rhs.words }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+
+    private static func words(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
+        func word(_ index: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
+        return (word(0), word(1), word(2), word(3))
     }
 }

@@ -1,22 +1,26 @@
-/// How users are known: the keys of `AUTH_…`. Every part may be absent; with none of them nobody is let in.
+import SecurePushCore
+public import ServiceConfiguration
+
+/// How users are authenticated: the `AUTH_…` settings. Every part may be absent. Without any of them nobody has access.
 public struct UserAuthenticationConfiguration: Sendable {
-    /// A JSON Web Key Set (RFC 7517) that tokens are checked with; read again when it changes.
+    /// The file of a JSON Web Key Set (RFC 7517) for verifying tokens; read again when it changes.
     public var jwksFile: String?
-    /// The same from a URL: https, or http on loopback.
+    /// The URL of a key set: https, or http on loopback.
     public var jwksURL: String?
     /// Whether the URL may be http to another machine.
     public var isInsecureJWKSAllowed = false
-    /// The `iss` that tokens must have.
+    /// The `iss` that tokens must have, if any.
     public var issuer: String?
-    /// The `aud` that tokens must have, or hold.
+    /// The `aud` that tokens must have or contain, if any.
     public var audience: String?
     /// The file of ``UsersFile``, for Basic credentials; read again when it changes.
     public var usersFile: String?
-    /// The key of tokens issued here, PKCS#8 PEM, P-256; such tokens are accepted too.
+    /// The file of the key for issuing tokens (PKCS#8 PEM, P-256). These tokens are accepted too.
     public var signingKeyFile: String?
-    /// How long tokens issued here are accepted; whole seconds.
+    /// How long tokens issued here are valid, in whole seconds.
     public var tokenTTL: Duration
 
+    /// Makes a configuration.
     public init(
         jwksFile: String? = nil, jwksURL: String? = nil, issuer: String? = nil, audience: String? = nil,
         usersFile: String? = nil, signingKeyFile: String? = nil, tokenTTL: Duration = .seconds(3600)
@@ -30,6 +34,63 @@ public struct UserAuthenticationConfiguration: Sendable {
         self.tokenTTL = tokenTTL
     }
 
-    /// Whether anything is configured by which a user could be known.
+    /// Whether any way of authenticating users is configured.
     public var isUsable: Bool { jwksFile != nil || jwksURL != nil || usersFile != nil || signingKeyFile != nil }
+}
+
+extension UserAuthenticationConfiguration {
+    /// The settings for checking credentials.
+    public static var verifyingKeys: [any ConfigurationKeyDescription] {
+        [
+            ConfigurationKeys.authJWKSFile, ConfigurationKeys.authJWKSURL, ConfigurationKeys.authIssuer,
+            ConfigurationKeys.authAudience, ConfigurationKeys.authUsersFile,
+            ConfigurationKeys.authTokenSigningKeyFile, ConfigurationKeys.allowInsecure,
+        ]
+    }
+
+    /// All settings that ``read(_:)`` uses, for a service that issues tokens too.
+    public static var keys: [any ConfigurationKeyDescription] { verifyingKeys + [ConfigurationKeys.authTokenTTL] }
+
+    /// Reads the `AUTH_…` settings.
+    ///
+    /// - Returns: `nil` if one of them is not valid; the reader has the issue.
+    public static func read(_ reader: inout ConfigurationReader) -> UserAuthenticationConfiguration? {
+        let before = reader.issues.count
+        var configuration = UserAuthenticationConfiguration()
+        configuration.jwksFile = reader.read(ConfigurationKeys.authJWKSFile)
+        configuration.jwksURL = reader.read(ConfigurationKeys.authJWKSURL)
+        configuration.isInsecureJWKSAllowed = reader.allows(.jwks)
+        configuration.issuer = reader.read(ConfigurationKeys.authIssuer)
+        configuration.audience = reader.read(ConfigurationKeys.authAudience)
+        configuration.usersFile = reader.read(ConfigurationKeys.authUsersFile)
+        configuration.signingKeyFile = reader.read(ConfigurationKeys.authTokenSigningKeyFile)
+        if let ttl = reader.read(ConfigurationKeys.authTokenTTL) { configuration.tokenTTL = ttl }
+        if configuration.jwksFile != nil, configuration.jwksURL != nil {
+            reader.note(ConfigurationKeys.authJWKSURL.name, "is set, and AUTH_JWKS_FILE too: set one of them")
+        }
+        return reader.issues.count == before ? configuration : nil
+    }
+}
+
+extension UserAuthenticationConfiguration {
+    /// The setting of the file or URL that an error of ``UserAuthenticator`` or ``TokenIssuer`` is about.
+    private func key(for error: any Error) -> ConfigurationKey<String> {
+        switch (error as? FileError)?.path {
+        case nil: ConfigurationKeys.authJWKSURL
+        case usersFile: ConfigurationKeys.authUsersFile
+        case signingKeyFile: ConfigurationKeys.authTokenSigningKeyFile
+        default: ConfigurationKeys.authJWKSFile
+        }
+    }
+
+    /// Makes an object of these settings that verifies or issues tokens.
+    ///
+    /// - Throws: ``ConfigurationError`` with the setting that cannot be used.
+    public func making<Made>(_ make: (Self) throws -> Made) throws(ConfigurationError) -> Made {
+        do {
+            return try make(self)
+        } catch {
+            return try key(for: error).making { throw error }
+        }
+    }
 }

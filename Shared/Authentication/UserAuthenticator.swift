@@ -1,19 +1,21 @@
 public import Logging
 public import SecurePushCore
 
-/// Knows users by a token (`Bearer`, RFC 6750 and 7519) or by a password (`Basic`, RFC 7617).
+/// Authenticates users by a token (`Bearer`, RFC 6750 and 7519) or by a password (`Basic`, RFC 7617).
 ///
 /// The files are read again when they change. While one cannot be used, callers are refused with `unavailable`: at once
-/// when it is gone, else after a minute. The key set's URL is first asked when the first token needs it, and its keys
-/// stay in use for a day at most while it cannot be reached.
+/// if it was deleted, otherwise after one minute. The URL of the key set is fetched when the first token needs it.
+/// While it cannot be reached, its keys stay in use for one day at most.
 public final class UserAuthenticator: Sendable {
     private let tokens: TokenVerifier
     private let passwords: PasswordVerifier?
     /// The files and the URL, for `/readyz`, metrics and SIGHUP.
     public let sources: [ReloadableSource]
-    /// What is asked of a caller who has shown nothing.
+    /// The challenges for a caller without credentials.
     private let challenges: [String]
 
+    /// Reads the files.
+    ///
     /// - Throws: an error that describes which file or URL cannot be used, and why.
     public convenience init(configuration: UserAuthenticationConfiguration, logger: Logger) throws {
         try self.init(
@@ -49,7 +51,8 @@ public final class UserAuthenticator: Sendable {
     ///
     /// - Parameters:
     ///   - authorization: the value of the `Authorization` header.
-    ///   - client: where the request came from, for the limits on wrong passwords.
+    ///   - client: the address of the client, for the limits on wrong passwords.
+    /// - Throws: ``AuthenticationError``, whose answer it describes.
     public func authenticate(
         authorization: String?, from client: ClientAddress? = nil
     ) async throws(AuthenticationError) -> UserName {
@@ -61,7 +64,7 @@ public final class UserAuthenticator: Sendable {
         }
     }
 
-    /// The same by a password only: for what a token must not be able to do, such as obtaining the next one.
+    /// The same, but with a password only: for actions that a token must not allow, such as getting the next token.
     public func authenticateByPassword(
         authorization: String?, from client: ClientAddress? = nil
     ) async throws(AuthenticationError) -> UserName {
@@ -92,12 +95,12 @@ public final class UserAuthenticator: Sendable {
     }
 
     private var missing: AuthenticationError {
-        AuthenticationError(.missing, "Credentials are needed.", challenges: challenges)
+        AuthenticationError(.missing, "Credentials are required.", challenges: challenges)
     }
 }
 
 extension UserAuthenticationConfiguration {
-    /// The keys that come from files: the signing key's own, and the key set.
+    /// The keys from files: our own signing key, and the key set.
     fileprivate func keyFiles(
         logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant
     ) throws -> [(keys: VerificationKeySource, source: ReloadableSource)] {
@@ -122,16 +125,14 @@ extension UserAuthenticationConfiguration {
         return files
     }
 
-    /// A key set without a required issuer and audience accepts every token that its provider has signed, for whatever
+    /// A key set without a required issuer and audience accepts every token that its provider has signed, for any
     /// application (RFC 8725, sections 3.8 and 3.9).
     fileprivate func warnOfAnyToken(_ logger: Logger) {
         guard jwksFile != nil || jwksURL != nil else { return }
         let unset = [("AUTH_ISSUER", issuer), ("AUTH_AUDIENCE", audience)].filter { $0.1 == nil }.map(\.0)
         guard !unset.isEmpty else { return }
         logger.warning(
-            """
-            Tokens are accepted whatever their issuer or audience; set both unless the key set is used for nothing else
-            """,
+            "Tokens of any issuer or audience are accepted; set both unless the key set is used only for this system",
             metadata: ["not_set": "\(unset.joined(separator: ", "))"])
     }
 }

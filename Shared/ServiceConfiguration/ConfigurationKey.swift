@@ -1,20 +1,20 @@
-/// What `--help` and the documentation need to know of a key, whatever the type of its value.
+/// The description of a key for `--help` and the documentation, independent of the type of its value.
 public protocol ConfigurationKeyDescription: Sendable {
-    /// The environment variable, as `HTTP_PORT`.
+    /// The environment variable, for example `HTTP_PORT`.
     var name: String { get }
-    /// What stands for a value in usage texts, as `PORT`.
+    /// The placeholder of a value in usage texts, for example `PORT`.
     var hint: String { get }
-    /// A second, shorter flag, as `--state`; `nil`: none. Most keys have only the one of their name.
+    /// A second, shorter flag, for example `--state`. Most keys have none.
     var shortFlag: String? { get }
-    /// The value used when none is given, as it would be written; `nil`: none.
+    /// The text that is used when none is given; `nil` if there is none.
     var defaultValue: String? { get }
-    /// The default as shown to people; differs from ``defaultValue`` where the default depends on something.
+    /// The default as shown to people. It differs from ``defaultValue`` if the default depends on something.
     var defaultText: String? { get }
     /// One or two sentences, without a closing full stop.
     var meaning: String { get }
-    /// Whether the value must never be shown, not even in an error.
+    /// Whether the value must never be shown, not even in an error message.
     var isSecret: Bool { get }
-    /// Why a text is no value of this key, without the text; `nil` when it is one.
+    /// Why a text is not a value of this key, without the text; `nil` if it is one.
     func problem(with text: String) -> String?
 }
 
@@ -26,22 +26,30 @@ extension ConfigurationKeyDescription {
     public var flags: [String] { (shortFlag.map { [$0] } ?? []) + [flag] }
 }
 
-/// One setting: its name, meaning and default, and how its text becomes a value.
+/// One setting: its name, meaning and default, and the parser of its text.
 ///
 /// Every key has two spellings, `HTTP_PORT` in the environment and `--http-port` on the command line; the command line
-/// wins. A key can have a shorter flag besides. All keys of SecurePush are in ``ConfigurationKeys``.
+/// wins. A key can have an additional, shorter flag. All keys of SecurePush are in ``ConfigurationKeys``.
 public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
+    /// The environment variable.
     public let name: String
+    /// A second flag, or none.
     public let shortFlag: String?
+    /// The text that is used when none is given.
     public let defaultValue: String?
+    /// The default as shown to people.
     public let defaultText: String?
+    /// One or two sentences.
     public let meaning: String
+    /// Whether the value must never be shown.
     public let isSecret: Bool
-    /// Turns the text into a value.
+    /// Turns a text into a value.
     public let parser: ConfigurationParser<Value>
 
+    /// The placeholder of a value in usage texts.
     public var hint: String { parser.hint }
 
+    /// Why a text is not a value of this key; `nil` if it is one.
     public func problem(with text: String) -> String? {
         do {
             _ = try parser.parse(text)
@@ -50,9 +58,9 @@ public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
     }
 
     /// - Parameters:
-    ///   - name: upper case words joined by `_`.
-    ///   - defaultValue: the text parsed when nothing is given.
+    ///   - name: upper-case words joined by `_`.
     ///   - shortFlag: a second flag, with its `--`.
+    ///   - defaultValue: the text that is parsed when none is given.
     ///   - defaultText: shown instead of `defaultValue`.
     public init(
         _ name: String, _ parser: ConfigurationParser<Value>, shortFlag: String? = nil,
@@ -73,10 +81,24 @@ public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
             name, parser, shortFlag: shortFlag, default: value, isSecret: isSecret, meaning: meaning)
     }
 
-    /// The same key read in another way, for example a path that need not exist yet.
+    /// The same key with another parser, for example for a path that need not exist yet.
     public func parsed<Other>(by parser: ConfigurationParser<Other>) -> ConfigurationKey<Other> {
         ConfigurationKey<Other>(
             name, parser, shortFlag: shortFlag, default: defaultValue, defaultText: defaultText, isSecret: isSecret,
             meaning: meaning)
+    }
+}
+
+extension ConfigurationKey {
+    /// Makes the thing that the setting names, for example the key ring of a file, when the service is built.
+    ///
+    /// - Throws: ``ConfigurationError`` with this key for whatever `make` throws, so that the service exits 78 like for
+    ///   an invalid setting.
+    public func making<Made>(_ make: () throws -> Made) throws(ConfigurationError) -> Made {
+        do {
+            return try make()
+        } catch {
+            throw ConfigurationError(name, "cannot be used: \(error)")
+        }
     }
 }

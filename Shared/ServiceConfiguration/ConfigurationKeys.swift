@@ -1,14 +1,14 @@
 public import Logging
 public import SecurePushCore
 
-/// Every setting of SecurePush, defined once; a service lists those that it uses.
+/// All settings of SecurePush. Each service lists those that it uses.
 public enum ConfigurationKeys {
     /// The key `HTTP_HOST`.
     public static let httpHost = ConfigurationKey(
         "HTTP_HOST", .string(hint: "HOST"), default: "127.0.0.1",
         meaning: "Address to listen on; 0.0.0.0 or :: for every interface")
 
-    /// The default is each service's own: use ``httpPort(default:)``.
+    /// The key `HTTP_PORT`. Each service has its own default, see ``httpPort(default:)``.
     public static let httpPort = ConfigurationKey(
         "HTTP_PORT", .port, defaultText: "ingest 8080, retrieval 8081, dispatcher 8082, hub-emulator 8090",
         meaning: "Port to listen on; 0 takes any free port and logs which")
@@ -29,25 +29,26 @@ public enum ConfigurationKeys {
     /// The key `ALLOW_INSECURE`.
     public static let allowInsecure = ConfigurationKey(
         "ALLOW_INSECURE", .list(of: .oneOf(InsecureLink.self, hint: "LINK"), hint: "LIST"),
-        meaning: "Connections beyond loopback that may be unprotected, of amqp (amqp://, verify=verify_none), "
-            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://) and http (an API without TLS)")
+        meaning: "Connections beyond loopback that may be unprotected: amqp (amqp://, verify=verify_none), "
+            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://), http (an API without TLS)")
 
     /// The key `HTTP_MAX_CONNECTIONS`.
     public static let httpMaxConnections = ConfigurationKey(
         "HTTP_MAX_CONNECTIONS", .integer(16...1_000_000), defaultText: "0.8 of the descriptor limit (ulimit -n)",
-        meaning: "Connections at once; 128 descriptors must be left. Beyond it the one that has had no request for the "
-            + "longest time is closed")
+        meaning: "Connections at once; 128 descriptors stay reserved. Above the limit, the connection that has been "
+            + "idle for longest is closed")
 
     /// The key `HTTP_MAX_CONNECTIONS_PER_ADDRESS`.
     public static let httpMaxConnectionsPerAddress = ConfigurationKey(
         "HTTP_MAX_CONNECTIONS_PER_ADDRESS", .integer(0...1_000_000), defaultText: "half of HTTP_MAX_CONNECTIONS",
-        meaning: "Connections at once from one client address (IPv6: from one /64 network); 0 is no limit, for a "
+        meaning: "Connections at once from one client address (IPv6: from one /64 network); 0 means no limit, for a "
             + "service behind a proxy")
 
     /// The key `HTTP_MAX_IN_FLIGHT`.
     public static let httpMaxInFlight = ConfigurationKey(
         "HTTP_MAX_IN_FLIGHT", .integer(1...1_000_000), default: "4096",
-        meaning: "Requests at once; beyond it 503 with Retry-After, except for /livez, /readyz, /metrics and /version")
+        meaning: "Requests in flight; above the limit, requests get 503 with Retry-After, except for /livez, /readyz, "
+            + "/metrics and /version")
 
     /// The key `HTTP_HEADER_TIMEOUT`.
     public static let httpHeaderTimeout = ConfigurationKey(
@@ -66,7 +67,7 @@ public enum ConfigurationKeys {
     /// The key `LOG_FORMAT`.
     public static let logFormat = ConfigurationKey(
         "LOG_FORMAT", .oneOf(LogFormat.self, hint: "FORMAT"), defaultText: "text on a terminal, else json",
-        meaning: "text or json (one object a line, OpenTelemetry names); logs go to standard error")
+        meaning: "text or json (one object per line, OpenTelemetry names); logs go to standard error")
 }
 
 extension ConfigurationKeys {
@@ -78,7 +79,8 @@ extension ConfigurationKeys {
 
     /// The key `DATABASE_URL_FILE`.
     public static let databaseURLFile = ConfigurationKey(
-        "DATABASE_URL_FILE", .existingFile, meaning: "File that holds the database URL, instead; read at start")
+        "DATABASE_URL_FILE", .existingFile,
+        meaning: "File with the database URL, instead of DATABASE_URL; read at start")
 
     /// The key `DATABASE_MIGRATE`.
     public static let databaseMigrate = ConfigurationKey(
@@ -88,13 +90,13 @@ extension ConfigurationKeys {
     /// The key `PAYLOAD_KEYS_FILE`.
     public static let payloadKeysFile = ConfigurationKey(
         "PAYLOAD_KEYS_FILE", .existingFile,
-        meaning: "Key ring for payloads, KEYID base64(32 bytes) a line: the first seals, all open; "
+        meaning: "Key ring for payloads, one KEYID base64(32 bytes) per line: the first key seals, all keys open; "
             + "ingest and retrieval refuse to start without it")
 
     /// The key `RETENTION`.
     public static let retention = ConfigurationKey(
         "RETENTION", .duration(.seconds(1) ... .seconds(3650 * 86_400)), default: "30d",
-        meaning: "Lifetime of a payload whose sender gave no ExpiresAt")
+        meaning: "Lifetime of a payload without ExpiresAt")
 }
 
 extension ConfigurationKeys {
@@ -105,18 +107,19 @@ extension ConfigurationKeys {
 
     /// The key `AMQP_URL_FILE`.
     public static let amqpURLFile = ConfigurationKey(
-        "AMQP_URL_FILE", .existingFile, meaning: "File that holds the URL of RabbitMQ, instead; read at start")
+        "AMQP_URL_FILE", .existingFile, meaning: "File with the URL of RabbitMQ, instead of AMQP_URL; read at start")
 
     /// The key `AMQP_DECLARE`.
     public static let amqpDeclare = ConfigurationKey(
         "AMQP_DECLARE", .oneOf(AMQPDeclare.self, hint: "MODE"), default: "auto",
-        meaning: "auto declares exchanges, queues and bindings at each connect; check only asks whether they are "
-            + "there, for a broker user without the right to configure (securepush setup broker-users)")
+        meaning: "auto declares exchanges, queues and bindings at each connect; check only verifies that they "
+            + "exist, for a broker user without the right to configure (securepush setup broker-users)")
 
     /// The key `RETRY_DELAYS`.
     public static let retryDelays = ConfigurationKey(
         "RETRY_DELAYS", .durations(.seconds(1) ... .seconds(86_400)), default: "1s,5s,30s,2m,10m",
-        meaning: "Delays before the second, third, ... try of a send, a delay queue each; later tries repeat the last")
+        meaning: "Delays before the second, third, ... try of a send, one delay queue each; further tries "
+            + "repeat the last")
 
     /// The key `DISPATCH_PREFETCH`.
     public static let dispatchPrefetch = ConfigurationKey(
@@ -124,7 +127,7 @@ extension ConfigurationKeys {
 
     /// The key `DISPATCH_CONCURRENCY`.
     public static let dispatchConcurrency = ConfigurationKey(
-        "DISPATCH_CONCURRENCY", .integer(1...4096), default: "512", meaning: "Hub requests in flight at once")
+        "DISPATCH_CONCURRENCY", .integer(1...4096), default: "512", meaning: "Hub requests in flight")
 
     /// The key `DISPATCH_MAX_ATTEMPTS`.
     public static let dispatchMaxAttempts = ConfigurationKey(
@@ -134,8 +137,8 @@ extension ConfigurationKeys {
     /// The key `DISPATCH_REGISTERED_ONLY`.
     public static let dispatchRegisteredOnly = ConfigurationKey(
         "DISPATCH_REGISTERED_ONLY", .boolean, default: "false",
-        meaning: "Fan out only to platforms for which the recipient has a device registered here; "
-            + "for where every device registers through this system")
+        meaning: "Send only to platforms for which the recipient has a registered device; enable this only if all "
+            + "devices register through SecurePush")
 }
 
 extension ConfigurationKeys {
@@ -148,7 +151,7 @@ extension ConfigurationKeys {
     /// The key `HUB_CONNECTION_STRING_FILE`.
     public static let hubConnectionStringFile = ConfigurationKey(
         "HUB_CONNECTION_STRING_FILE", .existingFile,
-        meaning: "File that holds the connection string, instead; read again when it changes")
+        meaning: "File with the connection string, instead of HUB_CONNECTION_STRING; read again when it changes")
 
     /// The key `HUB_NAME`.
     public static let hubName = ConfigurationKey(
@@ -157,7 +160,7 @@ extension ConfigurationKeys {
     /// The key `HUB_INSECURE_HOST`.
     public static let hubInsecureHost = ConfigurationKey(
         "HUB_INSECURE_HOST", .string(hint: "HOST"),
-        meaning: "The one host, beside loopback, that an http:// endpoint may name: a hub emulator in a private network"
+        meaning: "The only host besides loopback that an http:// endpoint may name: a hub emulator in a private network"
     )
 
     /// The key `HUB_PLATFORMS`.
@@ -170,7 +173,8 @@ extension ConfigurationKeys {
     /// The key `INGEST_API_KEYS_FILE`.
     public static let ingestAPIKeysFile = ConfigurationKey(
         "INGEST_API_KEYS_FILE", .existingFile,
-        meaning: "Senders, NAME sha256hex a line (securepush api-keys add); ingest refuses to start without it")
+        meaning: "API keys of senders, one NAME sha256hex per line (securepush api-keys add); ingest refuses to "
+            + "start without it")
 
     /// The key `AUTH_JWKS_FILE`.
     public static let authJWKSFile = ConfigurationKey(
@@ -180,22 +184,22 @@ extension ConfigurationKeys {
     /// The key `AUTH_JWKS_URL`.
     public static let authJWKSURL = ConfigurationKey(
         "AUTH_JWKS_URL", .string(hint: "URL"),
-        meaning: "The same from a URL: cached, and read again for an unknown kid; not together with AUTH_JWKS_FILE")
+        meaning: "URL of the key set: cached, and read again for an unknown kid; not together with AUTH_JWKS_FILE")
 
     /// The key `AUTH_ISSUER`.
     public static let authIssuer = ConfigurationKey(
-        "AUTH_ISSUER", .string, meaning: "Required iss of tokens, and the iss of those issued; unchecked when not set"
+        "AUTH_ISSUER", .string, meaning: "Required iss of tokens, and the iss of issued tokens; not checked if not set"
     )
 
     /// The key `AUTH_AUDIENCE`.
     public static let authAudience = ConfigurationKey(
         "AUTH_AUDIENCE", .string,
-        meaning: "Required aud of tokens, and the aud of those issued; unchecked when not set")
+        meaning: "Required aud of tokens, and the aud of issued tokens; not checked if not set")
 
     /// The key `AUTH_USERS_FILE`.
     public static let authUsersFile = ConfigurationKey(
         "AUTH_USERS_FILE", .existingFile,
-        meaning: "Users of Basic authentication, USERNAME scrypt-hash a line (securepush users add)")
+        meaning: "Users of Basic authentication, one USERNAME scrypt-hash per line (securepush users add)")
 
     /// The key `AUTH_TOKEN_SIGNING_KEY_FILE`.
     public static let authTokenSigningKeyFile = ConfigurationKey(
@@ -208,6 +212,14 @@ extension ConfigurationKeys {
         meaning: "Lifetime of the tokens that retrieval issues")
 }
 
+/// The format of log lines.
+public enum LogFormat: String, CaseIterable, Sendable {
+    /// For people: `time level message key=value`.
+    case text
+    /// For machines: one JSON object per line.
+    case json
+}
+
 /// What a service does with pending migrations when it starts.
 public enum DatabaseMigrate: String, CaseIterable, Sendable {
     /// Runs them under a lock.
@@ -216,33 +228,42 @@ public enum DatabaseMigrate: String, CaseIterable, Sendable {
     case check
 }
 
-/// What a service does about the exchanges and queues that it uses (`AMQP_DECLARE`).
+/// What a service does with the exchanges and queues that it uses (`AMQP_DECLARE`).
 public enum AMQPDeclare: String, CaseIterable, Sendable {
-    /// Declares them; one that is there with other arguments is an error.
+    /// Declares them. One that exists with other arguments is an error.
     case auto
-    /// Asks for them; one that is not there is an error.
+    /// Verifies that they exist.
     case check
 }
 
-extension ConfigurationParser where Value == Logger.Level {
-    /// A level of swift-log, in any case; `warn` is `warning`.
-    public static var logLevel: Self {
-        ConfigurationParser(hint: "LEVEL") { text throws(ConfigurationRefusal) in
-            let name = text.lowercased()
-            if let level = Logger.Level(rawValue: name == "warn" ? "warning" : name) { return level }
-            throw ConfigurationRefusal("is none of: " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+extension ConfigurationKeys {
+    /// Every key, in the order of the documentation.
+    public static let all: [any ConfigurationKeyDescription] = [
+        httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
+        httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
+        databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
+        hubConnectionString,
+        hubConnectionStringFile, hubName, hubInsecureHost,
+        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
+        dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL,
+    ]
+
+    /// The table of `docs/reference/configuration.md`, which a test compares with this: a header and a row per key.
+    public static func markdownTable() -> String {
+        var lines = ["| key | flag | default | meaning |", "| --- | --- | --- | --- |"]
+        for key in all {
+            let meaning = key.meaning.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+            let flags = key.flags.map { "`\($0)`" }.joined(separator: ", ")
+            lines.append("| `\(key.name)` | \(flags) | \(key.markdownDefault) | \(meaning) |")
         }
+        return lines.joined(separator: "\n") + "\n"
     }
 }
 
-extension ConfigurationParser where Value == Platform {
-    /// The name of a hub format: lower-case letters and digits.
-    public static var platform: Self {
-        ConfigurationParser(hint: "PLATFORM") { text throws(ConfigurationRefusal) in
-            guard text.utf8.allSatisfy({ (97...122).contains($0) || (48...57).contains($0) }) else {
-                throw ConfigurationRefusal("is no platform name (lower-case letters and digits)")
-            }
-            return Platform(rawValue: text)
-        }
+extension ConfigurationKeyDescription {
+    fileprivate var markdownDefault: String {
+        if let defaultValue { return "`\(defaultValue)`" }
+        return defaultText ?? "none"
     }
 }

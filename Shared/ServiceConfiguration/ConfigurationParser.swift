@@ -1,27 +1,37 @@
-/// Why a text is no value of a setting: the predicate of a sentence, as `is not true or false`. Never repeats the text.
+public import Logging
+public import SecurePushCore
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Why a text is not a value of a setting.
 public struct ConfigurationRefusal: Error, Sendable, Hashable {
-    /// The predicate.
+    /// The predicate of a sentence, for example `is not true or false`. It never repeats the text.
     public let problem: String
-    /// - Parameter problem: as `is not true or false`.
+
+    /// - Parameter problem: for example `is not true or false`.
     public init(_ problem: String) { self.problem = problem }
 }
 
-/// How the text of a setting becomes a value.
+/// Turns the text of a setting into a value.
 public struct ConfigurationParser<Value: Sendable>: Sendable {
-    /// What stands for the value in usage texts, as `PORT`.
+    /// The placeholder of the value in usage texts, for example `PORT`.
     public let hint: String
-    /// Reads a text that is not empty.
+    /// Parses a text that is not empty.
     public let parse: @Sendable (String) throws(ConfigurationRefusal) -> Value
 
     /// - Parameters:
-    ///   - hint: what stands for the value in usage texts.
-    ///   - parse: reads a text that is not empty.
+    ///   - hint: the placeholder of the value in usage texts.
+    ///   - parse: parses a text that is not empty.
     public init(hint: String, parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value) {
         self.hint = hint
         self.parse = parse
     }
 
-    /// The same syntax, other values.
+    /// The same syntax with other values.
     public func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> ConfigurationParser<Other> {
         let parse = parse
         return ConfigurationParser<Other>(hint: hint) { text throws(ConfigurationRefusal) in
@@ -41,7 +51,7 @@ extension ConfigurationParser where Value == String {
 }
 
 extension ConfigurationParser where Value == Bool {
-    /// `true`, `yes`, `on`, `1` or their opposites, in any case.
+    /// `true`, `yes`, `on`, `1` or their opposites, in upper or lower case.
     public static var boolean: Self {
         ConfigurationParser(hint: "BOOLEAN") { text throws(ConfigurationRefusal) in
             switch text.lowercased() {
@@ -69,12 +79,161 @@ extension ConfigurationParser where Value == Int {
 }
 
 extension ConfigurationParser where Value: CaseIterable & RawRepresentable<String> {
-    /// One of the raw values of an enumeration, in any case.
+    /// One of the raw values of an enumeration, in upper or lower case.
     public static func oneOf(_ type: Value.Type = Value.self, hint: String) -> Self {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
             if let value = Value(rawValue: text.lowercased()) { return value }
             let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationRefusal("is none of: \(known)")
         }
+    }
+}
+
+extension ConfigurationParser where Value == Logger.Level {
+    /// A level of swift-log, in upper or lower case; `warn` means `warning`.
+    public static var logLevel: Self {
+        ConfigurationParser(hint: "LEVEL") { text throws(ConfigurationRefusal) in
+            let name = text.lowercased()
+            if let level = Logger.Level(rawValue: name == "warn" ? "warning" : name) { return level }
+            throw ConfigurationRefusal("is none of: " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+}
+
+extension ConfigurationParser where Value == Platform {
+    /// The name of a hub format: lower-case letters and digits.
+    public static var platform: Self {
+        ConfigurationParser(hint: "PLATFORM") { text throws(ConfigurationRefusal) in
+            guard text.utf8.allSatisfy({ (97...122).contains($0) || ByteSet.digits.contains($0) }) else {
+                throw ConfigurationRefusal("is not a platform name (lower-case letters and digits)")
+            }
+            return Platform(rawValue: text)
+        }
+    }
+}
+
+extension ConfigurationParser where Value == Duration {
+    /// A number and `ms`, `s`, `m`, `h` or `d`, for example `500ms`, `30s`, `1.5h` or `30d`.
+    public static func duration(_ range: ClosedRange<Duration> = .zero ... .seconds(36_500 * 86_400)) -> Self {
+        ConfigurationParser(hint: "DURATION") { text throws(ConfigurationRefusal) in
+            guard let duration = Duration(configurationText: text) else {
+                throw ConfigurationRefusal("is not a number and ms, s, m, h or d, as in 30s")
+            }
+            guard range.contains(duration) else {
+                throw ConfigurationRefusal(
+                    "is not from \(range.lowerBound.configurationText) to \(range.upperBound.configurationText)")
+            }
+            return duration
+        }
+    }
+}
+
+extension ConfigurationParser where Value == [Duration] {
+    /// A comma-separated list of durations.
+    public static func durations(_ range: ClosedRange<Duration>) -> Self {
+        list(of: .duration(range), hint: "DURATIONS")
+    }
+}
+
+extension Duration {
+    private static let units: [(suffix: String, milliseconds: Int64)] = [
+        ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
+    ]
+
+    /// Parses `500ms`, `30s`, `2m`, `1.5h` or `30d`: whole milliseconds without a sign. `nil` for any other text.
+    public init?(configurationText text: String) {
+        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        let suffix = text.dropFirst(number.count)
+        guard let unit = Duration.units.first(where: { $0.suffix == suffix }) else { return nil }
+        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        guard let whole = parts.first.flatMap({ Int64($0) }), parts.count <= 2 else { return nil }
+        let (milliseconds, overflow) = whole.multipliedReportingOverflow(by: unit.milliseconds)
+        guard !overflow else { return nil }
+        guard parts.count == 2 else {
+            self = .milliseconds(milliseconds)
+            return
+        }
+        guard let fraction = Duration.milliseconds(fraction: parts[1], of: unit.milliseconds),
+            milliseconds <= Int64.max - fraction
+        else { return nil }
+        self = .milliseconds(milliseconds + fraction)
+    }
+
+    /// The milliseconds of a fraction of a unit: of `25`, in `1.25h`. At most six digits.
+    private static func milliseconds(fraction: Substring, of unit: Int64) -> Int64? {
+        guard (1...6).contains(fraction.count), let number = Int64(fraction) else { return nil }
+        let scale = fraction.reduce(Int64(1)) { power, _ in power * 10 }
+        return number * unit / scale
+    }
+
+    /// The shortest exact text in one unit: `90s`, `1h`, `30d`.
+    public var configurationText: String {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        let (milliseconds, carries) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        // More than 292 million years, which no setting allows.
+        guard !overflow, !carries else { return "\(seconds)s" }
+        guard milliseconds != 0 else { return "0s" }
+        let unit = Duration.units.last { milliseconds % $0.milliseconds == 0 } ?? Duration.units[0]
+        return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
+    }
+}
+
+extension ConfigurationParser where Value == String {
+    /// The path of a file that must exist and be readable now, so that a mistake shows at start, not at first use.
+    public static var existingFile: Self {
+        ConfigurationParser(hint: "FILE") { path throws(ConfigurationRefusal) in
+            var status = stat()
+            guard stat(path, &status) == 0 else { throw ConfigurationRefusal("names a file that \(reason(errno))") }
+            guard status.st_mode & S_IFMT != S_IFDIR else { throw ConfigurationRefusal("names a folder, not a file") }
+            guard access(path, R_OK) == 0 else { throw ConfigurationRefusal("names a file that \(reason(errno))") }
+            return path
+        }
+    }
+
+    /// A path, whether or not the file exists.
+    public static var path: Self { string(hint: "FILE") }
+
+    private static func reason(_ error: Int32) -> String {
+        switch error {
+        case ENOENT, ENOTDIR: "does not exist"
+        case EACCES: "this user may not read"
+        default: "cannot be opened (error \(error))"
+        }
+    }
+}
+
+extension ConfigurationParser where Value == [String] {
+    /// A comma-separated list. Spaces around the items are ignored, empty items are refused.
+    public static var list: Self { list(of: .string, hint: "LIST") }
+}
+
+extension ConfigurationParser {
+    /// A comma-separated list of at least one value. Spaces around the items are ignored.
+    public static func list<Element>(of element: ConfigurationParser<Element>, hint: String) -> Self
+    where Value == [Element] {
+        ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
+            var values: [Element] = []
+            for item in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let item = item.trimmingSpaces
+                guard !item.isEmpty else { throw ConfigurationRefusal("has an empty item") }
+                do throws(ConfigurationRefusal) {
+                    values.append(try element.parse(String(item)))
+                } catch {
+                    throw ConfigurationRefusal("has an item that \(error.problem)")
+                }
+            }
+            return values
+        }
+    }
+}
+
+extension Substring {
+    /// The text without white space at its ends.
+    fileprivate var trimmingSpaces: Substring {
+        var rest = self
+        while rest.first?.isWhitespace == true { rest.removeFirst() }
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        return rest
     }
 }

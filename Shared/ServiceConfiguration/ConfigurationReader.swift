@@ -1,34 +1,62 @@
-import Configuration
+public import SecurePushCore
 
-/// Looks settings up on the command line, in the environment and in the defaults, in this order, and collects what is
-/// wrong with them, so that a person sees all mistakes at once.
-///
-/// An empty text is the same as none. The lookup hierarchy is swift-configuration's: the flags are an in-memory
-/// provider in front of the environment.
-public struct ConfigurationReader: Sendable {
-    /// What was found unusable so far, in the order of reading.
-    public private(set) var issues: [ConfigurationIssue] = []
+/// One value that cannot be used.
+public struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
+    /// The key, for example `HTTP_PORT`.
+    public let key: String
+    /// The reason, without the value if that is secret.
+    public let problem: String
 
-    private let values: ConfigReader
-    private let flags: [String: String]
-
-    /// - Parameters:
-    ///   - flags: by key name (`HTTP_PORT`), as ``ServiceArguments`` gives them.
-    ///   - environment: the process's environment.
-    public init(flags: [String: String] = [:], environment: [String: String]) {
-        self.flags = flags.filter { !$0.value.isEmpty }
-        var known: [AbsoluteConfigKey: ConfigValue] = [:]
-        for (name, text) in self.flags {
-            known[AbsoluteConfigKey(ConfigurationReader.key(name))] = ConfigValue(.string(text), isSecret: true)
-        }
-        values = ConfigReader(providers: [
-            InMemoryProvider(name: "flags", values: known),
-            EnvironmentVariablesProvider(
-                environmentVariables: environment.filter { !$0.value.isEmpty }, secretsSpecifier: .all),
-        ])
+    /// An issue of one key.
+    public init(key: String, problem: String) {
+        self.key = key
+        self.problem = problem
     }
 
-    /// The value of a key; `nil` if it is absent and has no default, or cannot be used (then an issue is noted).
+    public var description: String { "\(key): \(problem)" }
+}
+
+/// The configuration cannot be used. `ServiceMain` prints one line per issue and exits with 78 (`EX_CONFIG`).
+public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    /// At least one, in the order found.
+    public let issues: [ConfigurationIssue]
+
+    /// - Parameter issues: at least one.
+    public init(_ issues: [ConfigurationIssue]) {
+        self.issues = issues
+    }
+
+    /// One issue, for a service's `build` that finds a value invalid only when it uses it.
+    public init(_ key: String, _ problem: String) {
+        issues = [ConfigurationIssue(key: key, problem: problem)]
+    }
+
+    public var description: String { issues.map(\.description).joined(separator: "\n") }
+}
+
+/// Looks settings up on the command line, then in the environment, then in the defaults. It collects the issues, so
+/// that a person sees all mistakes at once.
+///
+/// An empty text counts as absent.
+///
+/// It does not use swift-configuration. That library's accessors report one error at a time, and its providers know
+/// neither which keys exist nor what they mean. Only the lookup in two dictionaries would be left of it.
+public struct ConfigurationReader: Sendable {
+    /// The issues found so far, in the order of reading.
+    public private(set) var issues: [ConfigurationIssue] = []
+
+    private let flags: [String: String]
+    private let environment: [String: String]
+
+    /// - Parameters:
+    ///   - flags: the values of the command line by key name (`HTTP_PORT`).
+    ///   - environment: the process's environment.
+    public init(flags: [String: String] = [:], environment: [String: String]) {
+        self.flags = flags
+        self.environment = environment
+    }
+
+    /// The value of a key; `nil` if it is absent and has no default, or if it is invalid, which is noted.
     public mutating func read<V>(_ key: ConfigurationKey<V>) -> V? {
         guard let text = text(key) else { return nil }
         do {
@@ -39,15 +67,16 @@ public struct ConfigurationReader: Sendable {
         }
     }
 
-    /// The value of a key that must be there: absent is an issue too.
+    /// The value of a required key. If it is absent, that is noted too.
     public mutating func require<V>(_ key: ConfigurationKey<V>) -> V? {
         if text(key) == nil { note(key.name, "is needed and not set (\(key.flag) or \(key.name))") }
         return read(key)
     }
 
-    /// The value of a key, or the contents of the file that another key names (white space at its ends does not count).
+    /// The value of a key, or the contents of the file that another key names, without white space at the ends.
     ///
-    /// Both at once are an issue: nobody can tell which is meant. The key's default counts where neither is set.
+    /// If both are set, that is noted, because it is not clear which one is meant. If neither is set, the key's default
+    /// is used.
     public mutating func read(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String? {
         guard text(fileKey) != nil else { return read(key) }
         guard !isSet(key) else {
@@ -55,14 +84,14 @@ public struct ConfigurationReader: Sendable {
             return nil
         }
         guard let path = read(fileKey) else { return nil }
-        guard let contents = SmallFile.contents(of: path), !contents.isEmpty else {
+        guard let contents = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText, !contents.isEmpty else {
             note(fileKey.name, "names a file that is empty, not text, or larger than 64 KiB")
             return nil
         }
         return contents
     }
 
-    /// Like ``read(_:orFile:)``, and neither is an issue.
+    /// Like ``read(_:orFile:)``. If neither is set, that is noted.
     public mutating func require(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String? {
         if text(key) == nil, text(fileKey) == nil {
             note(key.name, "is needed and not set (\(key.name) or \(fileKey.name))")
@@ -70,26 +99,65 @@ public struct ConfigurationReader: Sendable {
         return read(key, orFile: fileKey)
     }
 
-    /// Notes an issue that only the caller can see, for example two values that do not go together.
+    /// Reads `HUB_PLATFORMS`: at least one platform with a native form, each named once.
+    ///
+    /// - Returns: `nil` if it is invalid, which is noted.
+    public mutating func readPlatforms() -> [Platform]? {
+        guard let platforms = read(ConfigurationKeys.hubPlatforms) else { return nil }
+        let unknown = platforms.filter { !Platform.known.contains($0) }
+        guard unknown.isEmpty else {
+            let known = Platform.known.map(\.rawValue).joined(separator: ", ")
+            let names = unknown.map(\.rawValue).joined(separator: ", ")
+            note(ConfigurationKeys.hubPlatforms.name, "names \(names): a native form exists for \(known)")
+            return nil
+        }
+        let repeated = Platform.known.filter { known in platforms.count { $0 == known } > 1 }
+        guard repeated.isEmpty else {
+            let names = repeated.map(\.rawValue).joined(separator: ", ")
+            note(ConfigurationKeys.hubPlatforms.name, "names \(names) more than once: name each platform once")
+            return nil
+        }
+        return platforms
+    }
+
+    /// Notes an issue that only the caller can find, for example two values that contradict each other.
     public mutating func note(_ key: String, _ issue: String) {
         issues.append(ConfigurationIssue(key: key, problem: issue))
     }
 
-    /// Whether a value was given by flag or environment, whatever it is.
-    public func isSet(_ key: some ConfigurationKeyDescription) -> Bool {
-        values.string(forKey: ConfigurationReader.key(key.name), isSecret: true) != nil
+    /// Whether a flag or the environment has a value for the key, valid or not.
+    public func isSet(_ key: some ConfigurationKeyDescription) -> Bool { given(key.name) != nil }
+
+    /// Whether `ALLOW_INSECURE` names this kind of connection.
+    public mutating func allows(_ link: InsecureLink) -> Bool {
+        let name = ConfigurationKeys.allowInsecure.name
+        let before = issues
+        let allowed = read(ConfigurationKeys.allowInsecure) ?? []
+        // An invalid value is noted once, however often it is read.
+        if before.contains(where: { $0.key == name }) { issues = before }
+        return allowed.contains(link)
     }
 
-    /// Takes the issues back to what they were.
-    mutating func restore(_ issues: [ConfigurationIssue]) { self.issues = issues }
+    /// Notes hosts beyond this machine that a setting reaches without protection, unless `ALLOW_INSECURE` allows it.
+    ///
+    /// - Parameters:
+    ///   - hosts: those that are neither local nor protected; without credentials.
+    ///   - remedy: the secure form, for example `use amqps://`.
+    public mutating func refuse(_ hosts: [String], of key: String, as link: InsecureLink, remedy: String) {
+        guard !hosts.isEmpty, !allows(link) else { return }
+        note(
+            key,
+            "\(hosts.joined(separator: ", ")) beyond this machine without verified TLS: \(remedy), "
+                + "or set ALLOW_INSECURE=\(link.rawValue)")
+    }
 
-    /// Settings given by a flag whose value holds a password or key, which every user of the machine can read in the
-    /// list of processes; and where to put it instead.
+    /// The flags whose values contain a password or key, and where to put these instead. Every user of the machine can
+    /// read flags in the list of processes.
     ///
     /// - Parameter keys: the service's settings.
     public func exposedSecrets(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
         keys.filter(\.isSecret).compactMap { key in
-            guard let value = flags[key.name], ConfigurationReader.holdsSecret(value) else { return nil }
+            guard let value = flags[key.name], ConfigurationReader.containsSecret(value) else { return nil }
             let file = keys.first { $0.name == key.name + "_FILE" }.map { " or \($0.name)" } ?? ""
             return ConfigurationIssue(
                 key: key.name,
@@ -97,8 +165,9 @@ public struct ConfigurationReader: Sendable {
         }
     }
 
-    /// A URL holds a secret where it has a password; any other secret value is one.
-    private static func holdsSecret(_ value: String) -> Bool {
+    /// A URL contains a secret if it has a password. Any other value of a secret key is one.
+    private static func containsSecret(_ value: String) -> Bool {
+        guard !value.isEmpty else { return false }
         guard let scheme = value.firstRange(of: "://") else {
             return !value.hasPrefix("sqlite:") && !value.hasPrefix("memory:")
         }
@@ -108,18 +177,15 @@ public struct ConfigurationReader: Sendable {
         return rest[..<at].contains(":")
     }
 
-    private func text(_ key: some ConfigurationKeyDescription) -> String? {
-        values.string(forKey: ConfigurationReader.key(key.name), isSecret: true) ?? key.defaultValue
+    private func given(_ name: String) -> String? {
+        [flags[name], environment[name]].compactMap(\.self).first { !$0.isEmpty }
     }
 
-    /// `HTTP_PORT` is the key `http.port`, which swift-configuration's environment spells `HTTP_PORT` again.
-    private static func key(_ name: String) -> ConfigKey {
-        ConfigKey(name.lowercased().split(separator: "_").map(String.init))
-    }
+    private func text(_ key: some ConfigurationKeyDescription) -> String? { given(key.name) ?? key.defaultValue }
 
     private func describe(_ key: some ConfigurationKeyDescription, _ text: String, _ problem: String) -> String {
         guard !key.isSecret else { return problem }
-        let source = flags[key.name] == nil ? "" : " (from \(key.flag))"
+        let source = flags[key.name] == text ? " (from \(key.flag))" : ""
         let shown = text.count > 60 ? text.prefix(57) + "..." : text[...]
         return "\(shown.debugDescription) \(problem)\(source)"
     }

@@ -1,21 +1,23 @@
+public import NIOSSL
+
 #if canImport(Glibc)
 import Glibc
 #else
 import Darwin
 #endif
 
-/// A kind of connection that `ALLOW_INSECURE` may name. Beyond this machine each is refused unless it does.
+/// A kind of connection that `ALLOW_INSECURE` may name. Without that, it is refused beyond this machine.
 public enum InsecureLink: String, CaseIterable, Sendable {
-    /// RabbitMQ by `amqp://`, or by `amqps://` with `verify=verify_none`.
+    /// RabbitMQ with `amqp://`, or with `amqps://` and `verify=verify_none`.
     case amqp
     /// PostgreSQL without `sslmode=verify-ca` or `verify-full`.
     case postgres
-    /// A key set by `http://`.
+    /// A key set from an `http://` URL.
     case jwks
     /// An API that listens without TLS.
     case http
 
-    /// Whether a host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8; also in brackets.
+    /// Whether a host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8, also in brackets.
     public static func isLoopback(_ host: String) -> Bool {
         var name = host.lowercased()
         if name.first == "[", name.last == "]" { name = String(name.dropFirst().dropLast()) }
@@ -30,26 +32,13 @@ public enum InsecureLink: String, CaseIterable, Sendable {
     }
 }
 
-extension ConfigurationReader {
-    /// Whether `ALLOW_INSECURE` names this kind of connection.
-    public mutating func allows(_ link: InsecureLink) -> Bool {
-        // What cannot be read is noted once, however many ask.
-        let before = issues
-        let allowed = read(ConfigurationKeys.allowInsecure) ?? []
-        if before.contains(where: { $0.key == ConfigurationKeys.allowInsecure.name }) { restore(before) }
-        return allowed.contains(link)
-    }
-
-    /// Notes hosts beyond this machine that a setting reaches in the clear, unless `ALLOW_INSECURE` allows it.
-    ///
-    /// - Parameters:
-    ///   - hosts: those that are not local and not protected; without credentials.
-    ///   - remedy: the secure form, as `use amqps://`.
-    public mutating func refuse(_ hosts: [String], of key: String, as link: InsecureLink, remedy: String) {
-        guard !hosts.isEmpty, !allows(link) else { return }
-        note(
-            key,
-            "\(hosts.joined(separator: ", ")) beyond this machine without verified TLS: \(remedy), "
-                + "or set ALLOW_INSECURE=\(link.rawValue)")
+/// The TLS settings of every HTTP client.
+public enum OutgoingTLS {
+    /// TLS 1.2 or newer (RFC 8996 forbids older versions), with certificates and names verified.
+    public static var configuration: TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.certificateVerification = .fullVerification
+        return configuration
     }
 }

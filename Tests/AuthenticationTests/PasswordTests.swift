@@ -218,7 +218,7 @@ extension AuthenticatorBench {
             for attacker in 0..<80 {
                 group.addTask {
                     let user = namesOneUser ? "alice" : "user\(attacker)"
-                    return await refusal(basic(user, "wrong \(attacker)"), from: address)?.code.description
+                    return await refusal(basic(user, "wrong \(attacker)"), from: address).map { "\($0.code)" }
                         ?? "accepted"
                 }
             }

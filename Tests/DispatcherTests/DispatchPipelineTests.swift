@@ -10,7 +10,7 @@ import Testing
     let broker = FakeBroker()
     let store = MemoryStore()
     let policy = DispatchPolicy(
-        platforms: [.apple, .fcmv1, .windows], maximumAttempts: 2,
+        platforms: [.apple, .fcmv1, .windows], maxAttempts: 2,
         retryDelays: RetryDelays([.seconds(1), .seconds(60)]))
 
     /// Runs a pipeline over the test's broker until `body` has returned and everything is settled.
@@ -19,7 +19,7 @@ import Testing
         _ body: () async throws -> Void
     ) async throws {
         let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, ledger: ledger ?? store, gateway: gateway, policy: policy,
+            consumer: broker, publisher: broker, store: ledger ?? store, gateway: gateway, policy: policy,
             registered: registered, logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pipeline.run() }
@@ -73,7 +73,7 @@ import Testing
         let second = FakeGateway()
         let (later, again) = (FakeBroker(), second)
         let pipeline = DispatchPipeline(
-            consumer: later, publisher: later, ledger: store, gateway: again, policy: policy,
+            consumer: later, publisher: later, store: store, gateway: again, policy: policy,
             logger: Logger(label: "test"))
         later.deliver(retry)
         // A repeated delivery of the first message must send nothing more either.
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func ofSeveralThatAreGivenUpOneLetterTellsAll() async throws {
-        let policy = DispatchPolicy(platforms: [.apple, .fcmv1, .windows], maximumAttempts: 1)
+        let policy = DispatchPolicy(platforms: [.apple, .fcmv1, .windows], maxAttempts: 1)
         let gateway = FakeGateway([
             .apple: [.rejected(reason: "HTTP 400", status: 400)],
             .windows: [.unavailable(reason: "HTTP 503", retryAfter: nil)],
@@ -122,7 +122,7 @@ import Testing
         broker.deliver(DispatchMessage(id: id))
         broker.drain()
         try await DispatchPipeline(
-            consumer: broker, publisher: broker, ledger: store, gateway: gateway, policy: policy,
+            consumer: broker, publisher: broker, store: store, gateway: gateway, policy: policy,
             logger: Logger(label: "test")
         ).run()
         #expect(broker.record.published.map(\.route) == [.dead(reason: "HTTP 400; out of attempts: HTTP 503")])
@@ -135,12 +135,12 @@ import Testing
         let refusing = FakeGateway([.apple: [.rejected(reason: "HTTP 400", status: 400)]])
         broker.refusePublishes()
         try await withPipeline(refusing) { broker.deliver(DispatchMessage(id: id)) }
-        #expect(broker.record.givenBack == [1])
+        #expect(broker.record.requeued == [1])
         let (later, gateway) = (FakeBroker(), FakeGateway())
         later.deliver(DispatchMessage(id: id), isRedelivered: true)
         later.drain()
         try await DispatchPipeline(
-            consumer: later, publisher: later, ledger: store, gateway: gateway, policy: policy,
+            consumer: later, publisher: later, store: store, gateway: gateway, policy: policy,
             logger: Logger(label: "test")
         ).run()
         #expect(gateway.sent.isEmpty)
@@ -184,7 +184,7 @@ import Testing
         }
         #expect(failures.claimsLeft == 99)
         #expect(gateway.sent.isEmpty)
-        #expect(broker.record.givenBack == [1])
+        #expect(broker.record.requeued == [1])
     }
 
     @Test func retryAfterChoosesTheDelay() async throws {
@@ -208,7 +208,7 @@ import Testing
             broker.deliver(nil)
             broker.deliver(DispatchMessage(id: id))
         }
-        #expect(broker.record.parked == [1])
+        #expect(broker.record.deadLettered == [1])
         #expect(broker.record.acknowledged.sorted() == [1, 2])
         #expect(gateway.sent.count == 3)
     }
@@ -227,7 +227,7 @@ import Testing
         broker.refusePublishes()
         try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
         #expect(broker.record.acknowledged.isEmpty)
-        #expect(broker.record.givenBack == [1])
+        #expect(broker.record.requeued == [1])
     }
 
     @Test func withoutTheStoreNothingIsSent() async throws {
@@ -236,7 +236,7 @@ import Testing
         let ledger = FlakyLedger(base: store, failures: .init(claims: 100))
         try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
         #expect(gateway.sent.isEmpty)
-        #expect(broker.record.givenBack == [1])
+        #expect(broker.record.requeued == [1])
     }
 
     @Test func claimingIsTriedAgain() async throws {
@@ -255,7 +255,7 @@ import Testing
         for _ in 0..<2 { broker.deliver(DispatchMessage(id: id)) }
         try await withPipeline(gateway) {}
         #expect(broker.record.acknowledged.isEmpty)
-        #expect(broker.record.givenBack.sorted() == [1, 2])
+        #expect(broker.record.requeued.sorted() == [1, 2])
     }
 
     @Test func storingOutcomesIsTriedAgain() async throws {

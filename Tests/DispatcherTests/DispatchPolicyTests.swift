@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DispatchPolicyTests {
     let now = Timestamp(milliseconds: 1_000_000)
-    let policy = DispatchPolicy(platforms: [.apple, .fcmv1, .windows], maximumAttempts: 3)
+    let policy = DispatchPolicy(platforms: [.apple, .fcmv1, .windows], maxAttempts: 3)
 
     func plan(platforms: [Platform]? = nil, deliveries: [Delivery] = []) throws -> DispatchPlan {
         let alice = try #require(UserName("alice"))

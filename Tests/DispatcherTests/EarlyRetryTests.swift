@@ -31,7 +31,7 @@ import Testing
         let id = try await bench.stored { $0.platforms = [.apple] }
         let pipeline = DispatchPipeline(
             consumer: bench.broker, publisher: EagerPublisher(broker: bench.broker, gateway: gateway),
-            ledger: bench.store, gateway: gateway, policy: bench.policy, logger: Logger(label: "test"))
+            store: bench.store, gateway: gateway, policy: bench.policy, logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pipeline.run() }
             bench.broker.deliver(DispatchMessage(id: id))

@@ -5,10 +5,10 @@ import Synchronization
 final class FakeBroker: DispatchConsumer, DispatchPublisher {
     struct Record: Sendable {
         var acknowledged: [UInt64] = []
-        var givenBack: [UInt64] = []
+        var requeued: [UInt64] = []
         var published: [(message: DispatchMessage, route: DispatchRoute)] = []
         var unreadable: Set<UInt64> = []
-        var parked: [UInt64] = []
+        var deadLettered: [UInt64] = []
         var nextTag: UInt64 = 1
         /// Whether publishing fails.
         var refusesPublishes = false
@@ -43,12 +43,12 @@ final class FakeBroker: DispatchConsumer, DispatchPublisher {
     func acknowledge(_ deliveries: [DispatchDelivery]) {
         state.withLock { state in
             state.acknowledged += deliveries.map(\.tag)
-            state.parked += deliveries.map(\.tag).filter(state.unreadable.contains)
+            state.deadLettered += deliveries.map(\.tag).filter(state.unreadable.contains)
         }
     }
 
     func requeue(_ deliveries: [DispatchDelivery]) {
-        state.withLock { $0.givenBack += deliveries.map(\.tag) }
+        state.withLock { $0.requeued += deliveries.map(\.tag) }
     }
 
     func publish(

@@ -75,7 +75,7 @@ import Testing
         try await registerIPhoneAndBrowser(of: "bob")
         let second = FakeBroker()
         let pipeline = DispatchPipeline(
-            consumer: second, publisher: second, ledger: bench.store, gateway: gateway, policy: bench.policy,
+            consumer: second, publisher: second, store: bench.store, gateway: gateway, policy: bench.policy,
             registered: bench.store, logger: Logger(label: "test"))
         second.deliver(DispatchMessage(id: id, platforms: [.apple], attempt: 1))
         second.drain()

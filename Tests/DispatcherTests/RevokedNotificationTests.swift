@@ -51,7 +51,7 @@ struct RevokedNotificationTests {
     /// Delivers a message and lets the pipeline settle it.
     private func dispatch(_ message: DispatchMessage) async throws {
         let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, ledger: store, gateway: gateway,
+            consumer: broker, publisher: broker, store: store, gateway: gateway,
             policy: DispatchPolicy(platforms: [.apple, .windows]), logger: Logger(label: "test"))
         broker.deliver(message)
         broker.drain()

@@ -9,11 +9,11 @@ import Testing
 @Suite struct SharedClaimsTests {
     let broker = FakeBroker()
     let store = MemoryStore()
-    let policy = DispatchPolicy(platforms: [.apple, .fcmv1], maximumAttempts: 5, retryDelays: .standard)
+    let policy = DispatchPolicy(platforms: [.apple, .fcmv1], maxAttempts: 5, retryDelays: .standard)
 
     private func pipeline(_ gateway: FakeGateway, concurrency: Int = 512) -> DispatchPipeline {
         DispatchPipeline(
-            consumer: broker, publisher: broker, ledger: store, gateway: gateway, policy: policy,
+            consumer: broker, publisher: broker, store: store, gateway: gateway, policy: policy,
             lanes: LaneSettings(platforms: policy.platforms, concurrency: concurrency), logger: Logger(label: "test"))
     }
 

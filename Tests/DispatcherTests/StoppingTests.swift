@@ -66,7 +66,7 @@ import Testing
         _ gateway: any PushGateway, ledger: (any DispatchStore)? = nil, concurrency: Int = 512
     ) -> DispatchPipeline {
         DispatchPipeline(
-            consumer: bench.broker, publisher: bench.broker, ledger: ledger ?? bench.store, gateway: gateway,
+            consumer: bench.broker, publisher: bench.broker, store: ledger ?? bench.store, gateway: gateway,
             policy: bench.policy, lanes: LaneSettings(platforms: bench.policy.platforms, concurrency: concurrency),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
@@ -89,8 +89,8 @@ import Testing
         #expect(deliveries[.windows]?.state == .retrying && deliveries[.windows]?.unanswered == 1)
         // With time left for the broker's confirm a retry is published; otherwise the delivery is given back.
         let record = bench.broker.record
-        #expect(record.acknowledged + record.givenBack == [1])
-        let retried: [[Platform]?] = record.givenBack.isEmpty ? [[.windows]] : []
+        #expect(record.acknowledged + record.requeued == [1])
+        let retried: [[Platform]?] = record.requeued.isEmpty ? [[.windows]] : []
         #expect(record.published.map(\.message.platforms) == retried)
     }
 
@@ -108,7 +108,7 @@ import Testing
             // All but the one that waits for the hub: settled, or given back.
             try await expectEventually {
                 let record = bench.broker.record
-                return Set(record.acknowledged + record.givenBack).count == 9
+                return Set(record.acknowledged + record.requeued).count == 9
             }
             #expect(gateway.waiting == 1)
             group.cancelAll()
@@ -139,21 +139,21 @@ import Testing
         try await running.value
         // The tries before the cancellation, each after a longer wait, and one at most that it met.
         #expect(ledger.records < 20)
-        #expect(bench.broker.record.givenBack == [1])
+        #expect(bench.broker.record.requeued == [1])
     }
 
     @Test func waitingForRoomEndsWithTheDrainAndWithCancellation() async throws {
         let settler = pipeline(FakeGateway()).settler
         let delivery = DispatchDelivery(tag: 1, epoch: 1, message: DispatchMessage(id: NotificationID()))
         #expect(settler.admit(delivery))
-        let waiting = Task { await settler.hasFallen(to: 0) }
+        let waiting = Task { await settler.waitUntilInFlight(atMost: 0) }
         await Task.yield()
         waiting.cancel()
         await waiting.value
-        async let another: Void = settler.hasFallen(to: 0)
+        async let another: Void = settler.waitUntilInFlight(atMost: 0)
         await Task.yield()
         settler.drain()
         await another
-        await settler.hasFallen(to: 0)
+        await settler.waitUntilInFlight(atMost: 0)
     }
 }

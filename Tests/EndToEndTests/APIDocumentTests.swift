@@ -3,8 +3,8 @@ import StackKit
 import TestSupport
 import Testing
 
-/// docs/api.md: each of its commands is run, in its order, against services as in production.
-@Suite("docs/api.md", .serialized, .broker, .timeLimit(.minutes(5)))
+/// docs/reference/http-api.md: each of its commands is run, in its order, against services as in production.
+@Suite("docs/reference/http-api.md", .serialized, .broker, .timeLimit(.minutes(5)))
 struct APIDocumentTests {
     @Test func itsCommandsGiveTheAnswersThatItShows() async throws {
         try await withStack { stack in

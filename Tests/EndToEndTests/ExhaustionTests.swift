@@ -52,7 +52,7 @@ struct ExhaustionTests {
             try setDescriptors(of: retrieval.process, to: 10)
             let waiting = try await connect(20, to: retrieval.port)
             let isTold = try await eventually {
-                retrieval.process.standardError.contains("Connections cannot be accepted; they wait")
+                retrieval.process.standardError.contains("Connections cannot be accepted and wait in the kernel")
             }
             #expect(isTold)
             let before = try ticks(of: retrieval.process)

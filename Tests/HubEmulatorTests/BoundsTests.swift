@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import Logging
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -10,7 +11,7 @@ import Testing
 @Suite struct BoundsTests {
     private static func push(_ size: Int) -> DevicePush {
         DevicePush(
-            platform: .apple, body: [UInt8](repeating: 0x78, count: size), requestHeaders: PackedHeaders([:]),
+            platform: .apple, body: [UInt8](repeating: 0x78, count: size), requestHeaders: [:],
             templateHeaders: nil, messageID: "m", receivedAt: .now)
     }
 
@@ -44,7 +45,7 @@ import Testing
             }
             #expect(devices.size.keptBytes <= 100_000)
         }
-        let kept = devices.summaries.reduce(0) { $0 + $1.displays.count + ($1.waiting ? 1 : 0) }
+        let kept = devices.all.reduce(0) { $0 + $1.displays.count + ($1.pending == nil ? 0 : 1) }
         #expect(kept > 40)
         devices.clear()
         #expect(devices.size.keptBytes == 0)
@@ -83,16 +84,16 @@ import Testing
         let book = ScheduleBook()
         func send(_ id: Int, _ size: Int) -> ScheduledSend {
             ScheduledSend(
-                id: "\(id)", hubKey: "h", hub: "h", format: .apple, tags: nil, headers: PackedHeaders([:]),
-                body: [UInt8](repeating: 0, count: size), dueAt: WireTime(milliseconds: .max))
+                id: "\(id)", hub: "h", format: .apple, tags: nil, headers: [:],
+                body: [UInt8](repeating: 0, count: size), dueAt: Timestamp(milliseconds: .max))
         }
         for number in 0..<4 {
-            try book.checkRoom()
+            try book.checkCapacity()
             book.add(send(number, ScheduleBook.maxBytes / 4))
         }
-        #expect(throws: HubError.self) { try book.checkRoom() }
+        #expect(throws: HubError.self) { try book.checkCapacity() }
         #expect(book.cancel("2", hubKey: "h") != nil)
-        try book.checkRoom()
+        try book.checkCapacity()
     }
 
     @Test func aTemplateGivesNoMoreThanItsBound() throws {
@@ -164,7 +165,7 @@ import Testing
         "2026-01-31T10:00:00.9999999999Z",
     ])
     func aScheduleTimeIsWithinTheCalendar(_ text: String) {
-        if let time = ScheduleTime.read(text) { #expect(WireTime.range.contains(time.milliseconds)) }
+        if let time = Timestamp(scheduleHeader: text) { #expect(Timestamp.supported.contains(time)) }
     }
 
     @Test func aClockThatIsSetBackDoesNotStretchAThrottle() {
@@ -175,8 +176,8 @@ import Testing
     }
 
     @Test func numbersOfADamagedStateFileAreRefused() throws {
-        let registration = try Registration(
-            id: "1", entry: Array(TestEntry.apple().utf8), receivedAt: WireTime(milliseconds: 1))
+        let registration = try RegistrationEntry(
+            id: "1", entry: Array(TestEntry.apple().utf8), receivedAt: Timestamp(milliseconds: 1))
         var stored = registration
         stored.sequence = 1
         let good = String(decoding: StoredRegistration.encode(stored), as: UTF8.self)
@@ -190,8 +191,8 @@ import Testing
             #expect(StoredRegistration.decode(Array(good.replacing(member, with: value).utf8)) == nil, "\(member)")
         }
         let send = ScheduledSend(
-            id: "1", hubKey: "h", hub: "h", format: .apple, tags: nil, headers: PackedHeaders([:]), body: [],
-            dueAt: WireTime(milliseconds: 7))
+            id: "1", hub: "h", format: .apple, tags: nil, headers: [:], body: [],
+            dueAt: Timestamp(milliseconds: 7))
         let due = String(decoding: StoredSchedule.encode(send), as: UTF8.self)
         #expect(StoredSchedule.decode(Array(due.utf8)) != nil)
         let damaged = due.replacing("\"dueAtMilliseconds\":7", with: "\"dueAtMilliseconds\":-9223372036854775808")

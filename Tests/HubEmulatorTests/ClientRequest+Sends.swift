@@ -1,3 +1,5 @@
+import SecurePushCore
+
 @testable import HubEmulator
 
 extension ClientRequest {
@@ -119,7 +121,7 @@ extension ClientRequest {
     }
 
     private static func schedules(_ style: ClientStyle) -> [ClientRequest] {
-        let minute = WireTime(milliseconds: WireTime.now.milliseconds + 3_600_000).rfc3339
+        let minute = Timestamp(milliseconds: Timestamp.now.milliseconds + 3_600_000).description
         let second = String(minute.prefix(19))
         let time =
             switch style.name {

@@ -1,3 +1,4 @@
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -46,7 +47,7 @@ struct ClientRequest: Sendable, CustomTestStringConvertible {
         let target = target.replacing("{MESSAGE}", with: message).replacing("{PAGE}", with: next)
         let token = style.token.make(
             url: "http://127.0.0.1:\(port)\(target)", rule: SharedAccessRule.defaultFullName, key: testKey,
-            expiry: WireTime.now.seconds + 300)
+            expiry: Timestamp.now.seconds + 300)
         if let layout = style.layout {
             let length = body?.utf8.count ?? (method == "GET" ? nil : 0)
             let lines = layout(type, headers, length).map {

@@ -9,9 +9,9 @@ import Testing
 @Suite struct ClientTableTests {
     /// A hub with two registrations, an installation, a send and a deleted registration.
     private func withHub(
-        isFast: Bool, _ test: @escaping @Sendable (_ emulator: Emulator, _ message: String) async throws -> Void
+        _ test: @escaping @Sendable (_ emulator: Emulator, _ message: String) async throws -> Void
     ) async throws {
-        try await withEmulator(.live, hubNames: ["hub"], isFast: isFast) { emulator in
+        try await withEmulator(.live, hubNames: ["hub"]) { emulator in
             for id in ["123-234-1", "gone"] {
                 _ = try await emulator.call(
                     .put, "/hub/registrations/\(id)", headers: TestEntry.headers, body: TestEntry.apple(tags: "tag1"))
@@ -28,9 +28,8 @@ import Testing
         }
     }
 
-    /// - Parameter isFast: whether plain sends may go past the routes; the answers are the same.
-    private func check(_ row: ClientRequest, _ isFast: Bool) async throws {
-        try await withHub(isFast: isFast) { emulator, message in
+    private func check(_ row: ClientRequest) async throws {
+        try await withHub { emulator, message in
             let page = try await emulator.call(.get, "/hub/registrations?$top=1")
             let bytes = row.bytes(
                 port: emulator.port, message: message, page: page.headers[HubHeaders.continuationToken] ?? "")
@@ -51,29 +50,29 @@ import Testing
         }
     }
 
-    @Test(arguments: ClientRequest.registrations, [true, false])
-    func registrations(_ row: ClientRequest, isFast: Bool) async throws {
-        try await check(row, isFast)
+    @Test(arguments: ClientRequest.registrations)
+    func registrations(_ row: ClientRequest) async throws {
+        try await check(row)
     }
 
-    @Test(arguments: ClientRequest.installations, [true, false])
-    func installations(_ row: ClientRequest, isFast: Bool) async throws {
-        try await check(row, isFast)
+    @Test(arguments: ClientRequest.installations)
+    func installations(_ row: ClientRequest) async throws {
+        try await check(row)
     }
 
-    @Test(arguments: ClientRequest.hubs, [true, false])
-    func hubs(_ row: ClientRequest, isFast: Bool) async throws {
-        try await check(row, isFast)
+    @Test(arguments: ClientRequest.hubs)
+    func hubs(_ row: ClientRequest) async throws {
+        try await check(row)
     }
 
-    @Test(arguments: ClientRequest.telemetry, [true, false])
-    func telemetry(_ row: ClientRequest, isFast: Bool) async throws {
-        try await check(row, isFast)
+    @Test(arguments: ClientRequest.telemetry)
+    func telemetry(_ row: ClientRequest) async throws {
+        try await check(row)
     }
 
-    @Test(arguments: ClientRequest.sends, [true, false])
-    func sends(_ row: ClientRequest, isFast: Bool) async throws {
-        try await check(row, isFast)
+    @Test(arguments: ClientRequest.sends)
+    func sends(_ row: ClientRequest) async throws {
+        try await check(row)
     }
 
     /// How many rows each operation has: none may get lost unseen.
@@ -93,9 +92,9 @@ import Testing
             ])
     }
 
-    /// The table of `docs/hub-emulator-clients.md` is that of the rows here.
+    /// The table of `docs/contributing/hub-emulator-clients.md` is that of the rows here.
     @Test func theDocumentHasTheTable() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs")
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/contributing")
         let document = try String(contentsOf: folder.appending(path: "hub-emulator-clients.md"), encoding: .utf8)
         let table = ClientRequest.markdownTable()
         #expect(document.contains(table), "\(table)")

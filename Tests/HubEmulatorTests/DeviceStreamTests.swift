@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import NIOHTTP1
+import ServiceRuntime
 import StackKit
 import TestSupport
 import Testing
@@ -35,7 +36,7 @@ import Testing
             try await withStream("/emulator/devices/ab12/stream", emulator) { text in
                 _ = try await emulator.send(
                     #"{"aps":{},"secureId":"7"}"#, tags: "username:alice",
-                    headers: [HubHeaders.name("apns-priority"): "5"])
+                    headers: [HTTPField.Name(static: "apns-priority"): "5"])
                 _ = try await emulator.send("other", tags: "username:bob")
                 _ = try await emulator.send("last", tags: "username:alice")
                 #expect(try await eventually { await text.value.contains("last") })

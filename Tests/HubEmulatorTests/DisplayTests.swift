@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -24,16 +25,16 @@ import Testing
             registry.display(
                 DeviceDisplay(handle: "a", id: nil, text: "\(number)", kind: .prompt, shownAt: ""))
         }
-        #expect(registry.summaries.first?.displays.count == Device.keptForPage)
-        #expect(registry.summaries.first?.displays.last?.text == "\(Device.keptForPage + 4)")
+        #expect(registry.all.first?.displays.count == Device.keptForPage)
+        #expect(registry.all.first?.displays.last?.text == "\(Device.keptForPage + 4)")
     }
 
     @Test func devicesThatNobodyNeedsMakeRoom() {
         let registry = DeviceRegistry(capacity: 3, feed: EventFeed())
         let push = DevicePush(
-            platform: .apple, body: [], requestHeaders: PackedHeaders([:]), templateHeaders: nil, messageID: "",
+            platform: .apple, body: [], requestHeaders: [:], templateHeaders: nil, messageID: "",
             receivedAt: .now)
         for number in 0..<100 { registry.deliver(push, to: "h\(number)") }
-        #expect(registry.summaries.count == 3)
+        #expect(registry.all.count == 3)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import ServiceRuntime
 import TestSupport
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
     }
 
     private static func hasWaitingPush(_ emulator: Emulator) -> Bool {
-        emulator.state.devices.summaries.contains(where: \.waiting)
+        emulator.state.devices.all.contains { $0.pending != nil }
     }
 
     @Test func refusedBeforeAccepting() async throws {
@@ -21,7 +22,7 @@ import Testing
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Status":503,"RetryAfter":3}"#)
             let response = try await emulator.send(
-                tags: "t", headers: [HubHeaders.name("X-Request-Id"): "try-1", HubHeaders.trackingID: "track-1"])
+                tags: "t", headers: [HTTPField.Name(static: "X-Request-Id"): "try-1", HubHeaders.trackingID: "track-1"])
             #expect(response.status.code == 503)
             let record = try await Self.last(emulator)
             #expect(record["Accepted"] as? Bool == false)
@@ -62,7 +63,7 @@ import Testing
             let record = try #require(emulator.state.log.records(after: nil, limit: 1).first)
             #expect(record.isAccepted == isAccepted)
             #expect(record.isUnanswered)
-            #expect(record.answeredStatus == nil)
+            #expect(record.status == nil)
             #expect(Self.hasWaitingPush(emulator) == isAccepted)
         }
     }

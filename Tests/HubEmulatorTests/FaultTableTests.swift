@@ -52,7 +52,7 @@ import Testing
 
     @Test func aScenarioIsAListOfFaults() throws {
         let text = #"[{"Status":503,"At":"10s","For":"1m","Seed":3,"Rate":0.1},{"Swallow":true,"Platform":"apple"}]"#
-        let faults = try FaultScenario(Data(text.utf8)).faults
+        let faults = try FaultScenario(text).faults
         #expect(faults.map(\.startMilliseconds) == [10_000, 0])
         #expect(faults.map(\.durationMilliseconds) == [60_000, nil])
         #expect(faults[1].isSwallowed)
@@ -60,11 +60,11 @@ import Testing
 
     @Test(
         arguments: [
-            ("{}", "no JSON list"), ("[1]", "fault 1 is no JSON object"),
-            (#"[{"Status":503},{"Stats":1,"At":"x"}]"#, "fault 2: At must be"), ("", "no JSON list"),
+            ("{}", "not a JSON list"), ("[1]", "fault 1 is not a JSON object"),
+            (#"[{"Status":503},{"Stats":1,"At":"x"}]"#, "/At: The value must be"), ("", "not a JSON list"),
         ] as [(String, String)])
     func aBadScenarioIsRefusedInASentence(_ text: String, _ words: String) {
-        let error = #expect(throws: FaultScenario.Refusal.self) { _ = try FaultScenario(Data(text.utf8)) }
+        let error = #expect(throws: FaultScenario.Refusal.self) { _ = try FaultScenario(text) }
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -92,7 +93,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("", 400), ("[]", 400), (#"{"Status":{}}"#, 400), ("{}", 422), (#"{"Status":200}"#, 422),
+            ("", 400), ("[]", 422), (#"{"Status":{}}"#, 422), ("{}", 422), (#"{"Status":200}"#, 422),
             (#"{"Status":"503"}"#, 422), (#"{"Status":503,"Rate":2}"#, 422), (#"{"Status":503,"Count":0}"#, 422),
             (#"{"Status":503,"RetryAfter":-1}"#, 422), (#"{"Status":503,"RetryAfter":1.5}"#, 422),
             (#"{"Status":503,"Platform":"palm"}"#, 422), (#"{"Status":503,"Operation":"dance"}"#, 422),

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -41,7 +42,7 @@ import Testing
 
     @Test func aRecordHasTheElementsInTheOrderThatDotNetReads() throws {
         let feedback = PushFeedback(
-            time: WireTime(milliseconds: 0), error: "BadChannel", platform: .gcm, handle: "a<b",
+            time: Timestamp(milliseconds: 0), error: "BadChannel", platform: .gcm, handle: "a<b",
             registrationID: "1-2-3",
             installationID: "i", messageID: "m")
         let document = try XMLReader.read(Array(feedback.document.utf8))

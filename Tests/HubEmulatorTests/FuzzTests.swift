@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -95,7 +97,7 @@ import Testing
             var written = ""
             XMLWriter.write(root, parentNamespace: "", to: &written)
             #expect(!written.isEmpty)
-            _ = try? Registration(id: "1", entry: bytes, receivedAt: .now)
+            _ = try? RegistrationEntry(id: "1", entry: bytes, receivedAt: .now)
             _ = try? HubJob(entry: bytes)
         }
     }
@@ -107,14 +109,14 @@ import Testing
         ]
         Self.run(6, corpus) { bytes in
             let text = Self.text(bytes)
-            _ = ScheduleTime.read(text)
+            _ = Timestamp(scheduleHeader: text)
             _ = HubMessageID.sequence(of: text)
             _ = HubQuery(text)["direct"]
             _ = TokenAudience(resource: text)
-            _ = PercentDecoding.decodeRepeatedly(text)
+            _ = PercentCoding.decodeRepeatedly(text)
             _ = try? RegistrationFilter(text)
             _ = HubConnectionString(text)
-            _ = PackedHeaders(packed: bytes)
+            _ = HTTPFields(packed: bytes)
         }
     }
 
@@ -131,6 +133,19 @@ import Testing
                 _ = TemplateRenderer(TemplateTests.registration(format, text), properties).body
             }
             _ = try? TemplateProperties(message: bytes)
+        }
+    }
+
+    @Test func installationsAndPatches() {
+        let corpus = [
+            #"[{"op":"add","path":"/tags","value":"x"},{"op":"remove","path":"/templates/a/b"}]"#,
+            TestInstallation.full,
+            #"{"platform":"apns","pushChannel":"AB","templates":{"a":{"body":"{}"}}}"#, "\"\\7", "null",
+        ]
+        Self.run(8, corpus) { bytes in
+            _ = try? InstallationPatch(bytes)
+            _ = try? HubInstallation(id: "i", document: bytes)
+            _ = try? HubDescription(entry: bytes)
         }
     }
 }

@@ -29,7 +29,7 @@ import Testing
             let uri = "/JavaSDK_1?api-version=2014-09"
             let created = try await emulator.call(.put, uri, body: Self.entry(Self.credential))
             #expect(created.status == .created)
-            #expect(created.headers[.contentType] == AtomDocument.entryContentType)
+            #expect(created.headers[.contentType] == AtomEntry.contentType)
             #expect(created.text.contains(Self.credential))
             #expect(created.text.contains("<RegistrationTtl>P10675199DT2H48M5.4775807S</RegistrationTtl>"))
             #expect(created.text.contains("<title type=\"text\">JavaSDK_1</title>"))
@@ -92,7 +92,7 @@ import Testing
                 ] {
                     let list = try await emulator.call(.get, "\(path)?api-version=2014-09\(query)")
                     #expect(list.status == .ok, "\(path)")
-                    #expect(list.headers[.contentType] == AtomDocument.feedContentType)
+                    #expect(list.headers[.contentType] == AtomEntry.feedContentType)
                     let titles = list.text.matches(of: /<entry [^>]*><id>[^<]*<\/id><title type="text">([^<]*)</)
                     #expect(titles.map { String($0.output.1) } == names)
                 }

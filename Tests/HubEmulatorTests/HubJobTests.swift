@@ -21,7 +21,7 @@ import Testing
         try await withEmulator { emulator in
             let response = try await submit(Self.importing, emulator)
             #expect(response.status == .created, "\(response.text)")
-            #expect(response.headers[.contentType] == AtomDocument.entryContentType)
+            #expect(response.headers[.contentType] == AtomEntry.contentType)
             let id = try #require(response.text.between("<JobId>", "</JobId>"))
             #expect(id.wholeMatch(of: /2\d{18}[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil, "\(id)")
             #expect(response.headers[.location] == "http://localhost/hub/jobs/\(id)?api-version=2020-06")
@@ -48,7 +48,7 @@ import Testing
                 ids.append(try await submit(export, emulator).text.between("<JobId>", "</JobId>") ?? "")
             }
             let response = try await emulator.call(.get, "/hub/jobs?api-version=2020-06")
-            #expect(response.headers[.contentType] == AtomDocument.feedContentType)
+            #expect(response.headers[.contentType] == AtomEntry.feedContentType)
             let feed = try XMLReader.read(Array(response.text.utf8))
             let listed = feed.children.filter { $0.name == "entry" }.map { $0.child("title")?.text }
             #expect(listed == ids.reversed().prefix(Hub.maxJobs).map(Optional.some))

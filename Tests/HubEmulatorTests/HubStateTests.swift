@@ -1,23 +1,18 @@
-import Synchronization
+import Foundation
+import Logging
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
 
 @Suite struct HubStateTests {
-    /// What a keeper of state would have in the end.
-    private final class Kept: Sendable {
-        private let values = Mutex<[String: HubChange]>([:])
-
-        func note(_ change: HubChange) {
-            values.withLock { $0["\(change.kind) \(change.hubKey) \(change.key)"] = change.value == nil ? nil : change }
-        }
-
-        var all: [HubChange] { values.withLock { Array($0.values) } }
-    }
-
     @Test func hubsAndInstallationsComeBackWithTheirRegistrationsIDs() throws {
-        let kept = Kept()
-        let hubs = HubDirectory(names: ["first"], endpointHost: "h") { kept.note($0) }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "emulator-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "state.sqlite").path()
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let journal = StateJournal(file: try StateFile(path: path, logger: logger))
+        let hubs = HubDirectory(names: ["first"], endpointHost: "h", journal: journal)
         _ = try hubs.create(
             "Second", try HubDescription(entry: Array(HubDescriptionTests.entry("<Novel>1</Novel>").utf8)))
         let full = try HubInstallation(id: "inst-1", document: Array(TestInstallation.full.utf8))
@@ -27,10 +22,15 @@ import Testing
             _ = try hubs.withHub(key) { hub throws(HubError) in try hub.put(other) }
             _ = try hubs.withHub(key) { hub throws(HubError) in try hub.removeInstallation("i2") }
         }
-        #expect(kept.all.count == 3)
+        journal.close()
+        let kept = try StateFile(path: path, logger: logger)
+        #expect(try kept.changes(.hub).count == 1)
+        #expect(try kept.changes(.installation).count == 2)
 
         let again = HubDirectory(names: ["first"], endpointHost: "h")
-        try again.restore(kept.all)
+        try again.restoreHubs(kept.changes(.hub))
+        try again.restoreInstallations(kept.changes(.installation))
+        kept.close()
         #expect(try again.hub("second").name == "Second")
         #expect(try again.hub("second").description.fields.contains { $0.name == "Novel" })
         #expect(

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func thePageLoadsNothingAndSetsNoMarkup() {
-        let page = String(decoding: PageDocument.bytes, as: UTF8.self)
+        let page = String(decoding: PageController.page, as: UTF8.self)
         let markup = ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", "onclick="]
         for forbidden in markup {
             #expect(!page.contains(forbidden), "\(forbidden)")

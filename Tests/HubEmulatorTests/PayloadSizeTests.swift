@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
@@ -10,15 +12,14 @@ import Testing
     @Test(
         arguments: [
             (4096, nil, true), (4097, nil, false), (4097, "alert", false), (5120, "voip", true), (5121, "voip", false),
-        ] as [(Int, String?, Bool)], [true, false])
-    func whatAPNsRefusesIsNotDelivered(_ row: (size: Int, type: String?, isDelivered: Bool), isFast: Bool) async throws
-    {
-        try await withEmulator(.live, isFast: isFast) { emulator in
+        ] as [(Int, String?, Bool)])
+    func whatAPNsRefusesIsNotDelivered(_ row: (size: Int, type: String?, isDelivered: Bool)) async throws {
+        try await withEmulator(.live) { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.register(
                 "f:1", tags: "other", element: "FcmV1RegistrationDescription", field: "FcmV1RegistrationId")
             var headers: HTTPFields = [:]
-            headers[HubHeaders.name("apns-push-type")] = row.type
+            headers[HTTPField.Name(static: "apns-push-type")] = row.type
             let sent = try await emulator.send(
                 String(repeating: "x", count: row.size), tags: "t", headers: headers)
             #expect(sent.status == .created)
@@ -49,11 +50,11 @@ import Testing
             _ = try await emulator.send(message, format: "template")
             let record = try #require(try await emulator.records("?Limit=1").first)
             #expect(record["Outcomes"] as? [String: Int] == ["InvalidNotificationSize": 1])
-            let soon = WireTime(milliseconds: WireTime.now.milliseconds + 60_000)
+            let soon = Timestamp(milliseconds: Timestamp.now.milliseconds + 60_000)
             _ = try await emulator.send(
-                String(repeating: "x", count: 4097), headers: [HubHeaders.scheduleTime: soon.rfc3339],
+                String(repeating: "x", count: 4097), headers: [HubHeaders.scheduleTime: soon.description],
                 uri: "/hub/schedulednotifications")
-            for send in emulator.state.schedules.takeDue(now: soon) { emulator.state.intake.deliver(send) }
+            for send in emulator.state.schedules.removeDue(now: soon) { emulator.state.sends.deliver(send) }
             let later = try #require(try await emulator.records("?Limit=1").first)
             #expect(later["Kind"] as? String == "scheduled")
             #expect(later["Outcomes"] as? [String: Int] == ["InvalidNotificationSize": 1])

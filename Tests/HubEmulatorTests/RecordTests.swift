@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
@@ -11,7 +13,7 @@ import Testing
             try await emulator.register("aa", tags: "username:alice")
             _ = try await emulator.send(
                 #"{"aps":{"content-available":1},"secureId":"7"}"#, tags: "username:alice",
-                headers: [.contentType: "application/json", HubHeaders.name("apns-priority"): "5"])
+                headers: [.contentType: "application/json", HTTPField.Name(static: "apns-priority"): "5"])
             let records = try await emulator.records()
             #expect(records.map { $0["Kind"] as? String } == ["register", "send"])
             #expect((records[0]["Body"] as? String)?.contains("<Tags>username:alice</Tags>") == true)
@@ -55,7 +57,7 @@ import Testing
             RecordedRequest(
                 id: "1", kind: .send, hub: "h", format: .windows, tags: nil, headers: [:], body: [0xFF, 0x00],
                 receivedAt: .now))
-        let json = String(decoding: try EmulatorJSON.encode(log.records(after: nil, limit: nil)), as: UTF8.self)
+        let json = JSONValue.array(log.records(after: nil, limit: nil).map(\.json)).json
         #expect(json.contains(#""BodyBase64":"/wA=""#))
     }
 

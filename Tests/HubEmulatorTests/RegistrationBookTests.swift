@@ -1,10 +1,11 @@
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
 
 @Suite struct RegistrationBookTests {
-    private func registration(_ id: String, tags: String = "") throws -> Registration {
-        try Registration(id: id, entry: Array(TestEntry.apple("A\(id)", tags: tags).utf8), receivedAt: .now)
+    private func registration(_ id: String, tags: String = "") throws -> RegistrationEntry {
+        try RegistrationEntry(id: id, entry: Array(TestEntry.apple("A\(id)", tags: tags).utf8), receivedAt: .now)
     }
 
     @Test func listingsKeepTheOrderThroughUpdatesAndManyDeletions() throws {

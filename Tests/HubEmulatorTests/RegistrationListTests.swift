@@ -35,7 +35,7 @@ import Testing
                 let response = try await emulator.call(
                     .get, "/hub/registrations?api-version=2020-06&\(name)=\(encoded)")
                 #expect(response.status == .ok)
-                #expect(response.headers[.contentType] == AtomDocument.feedContentType)
+                #expect(response.headers[.contentType] == AtomEntry.feedContentType)
                 #expect(response.text.occurrences(of: "<entry ") == 1, "\(response.text)")
                 #expect(response.text.contains(">\(handle)<"), "\(response.text)")
             }

@@ -22,7 +22,7 @@ import Testing
                 body: TestEntry.apple("ab12", tags: "one, Two"))
             #expect(created.status == .ok)
             #expect(created.headers[.eTag] == "W/\"1\"")
-            #expect(created.headers[.contentType] == AtomDocument.entryContentType)
+            #expect(created.headers[.contentType] == AtomEntry.contentType)
             let location = try #require(created.headers[.contentLocation])
             #expect(created.text.contains("<Tags>one,Two</Tags><DeviceToken>AB12</DeviceToken>"))
             let path = try #require(location.between("http://localhost", "?"))

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -10,7 +11,7 @@ import Testing
             for path in ["/hub/messages?api-version=2020-06", "/hub/messages/?api-version=2020-06"] {
                 let token = client.make(
                     url: "http://127.0.0.1:8090\(path)", rule: SharedAccessRule.defaultFullName, key: testKey,
-                    expiry: WireTime.now.seconds + 300)
+                    expiry: Timestamp.now.seconds + 300)
                 let response = try await emulator.call(
                     .post, path, headers: [HubHeaders.format: "apple"], body: "{}", authorization: token)
                 #expect(response.status == .created, "\(response.text)")
@@ -22,7 +23,7 @@ import Testing
         let rule = SharedAccessRule(name: "My (best) rule~!*'", primaryKey: "k", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
         let url = "http://127.0.0.1:8090/hub/a b"
-        let token = client.make(url: url, rule: rule.name, key: "k", expiry: WireTime.now.seconds + 300)
+        let token = client.make(url: url, rule: rule.name, key: "k", expiry: Timestamp.now.seconds + 300)
         try authorizer.authorize(token, authority: "127.0.0.1:8090", path: "/hub/a%20b", right: .send)
     }
 
@@ -30,7 +31,7 @@ import Testing
         let rule = SharedAccessRule(name: "rule", primaryKey: "k", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
         let token = client.make(
-            url: "http://127.0.0.1/hub", rule: "rule", key: "K", expiry: WireTime.now.seconds + 300)
+            url: "http://127.0.0.1/hub", rule: "rule", key: "K", expiry: Timestamp.now.seconds + 300)
         let error = #expect(throws: HubError.self) {
             try authorizer.authorize(token, authority: nil, path: "/hub/messages", right: .send)
         }
@@ -82,7 +83,7 @@ import Testing
         let token = TestToken(client: "").make(url: "http://127.0.0.1", rule: "r", key: "k", expiry: 1000)
         func authorize(at seconds: Int64) throws {
             try authorizer.authorize(
-                token, authority: nil, path: "/", right: .send, now: WireTime(milliseconds: seconds * 1000))
+                token, authority: nil, path: "/", right: .send, now: Timestamp(milliseconds: seconds * 1000))
         }
         try authorize(at: 1000 + HubAuthorizer.clockSkewSeconds)
         #expect(throws: HubError.self) { try authorize(at: 1001 + HubAuthorizer.clockSkewSeconds) }

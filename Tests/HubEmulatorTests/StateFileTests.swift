@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import Logging
+import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
@@ -15,7 +17,7 @@ import Testing
 
     @Test func registrationsAndSchedulesSurviveARestart() async throws {
         try await withFile { file in
-            let time = WireTime(milliseconds: WireTime.now.milliseconds + 3_600_000)
+            let time = Timestamp(milliseconds: Timestamp.now.milliseconds + 3_600_000)
             try await withEmulator(stateFile: file) { emulator in
                 try await emulator.register("aa", tags: "username:alice, vip")
                 let gone = try await emulator.register("bb", tags: "username:alice")
@@ -30,8 +32,8 @@ import Testing
                 _ = try await emulator.call(
                     .post, "/hub/schedulednotifications",
                     headers: [
-                        HubHeaders.format: "apple", HubHeaders.tags: "vip", HubHeaders.scheduleTime: time.rfc3339,
-                        HubHeaders.name("apns-priority"): "5",
+                        HubHeaders.format: "apple", HubHeaders.tags: "vip", HubHeaders.scheduleTime: time.description,
+                        HTTPField.Name(static: "apns-priority"): "5",
                     ], body: #"{"aps":{}}"#)
             }
             try await withEmulator(stateFile: file) { emulator in
@@ -44,7 +46,7 @@ import Testing
                 try await emulator.register("ee", tags: "new")
                 let list = try await emulator.call(.get, "/hub/registrations").text
                 #expect(list.occurrences(of: "<entry ") == 3)
-                for send in emulator.state.schedules.takeDue(now: time) { emulator.state.intake.deliver(send) }
+                for send in emulator.state.schedules.removeDue(now: time) { emulator.state.sends.deliver(send) }
                 let record = try #require(try await emulator.records("?Limit=1").first)
                 #expect(record["Kind"] as? String == "scheduled")
                 #expect(record["Deliveries"] as? [String] == ["AA"])
@@ -93,8 +95,7 @@ import Testing
             }
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             let old = try StateFile(path: file, logger: logger)
-            var value: [UInt8] = []
-            try old.forEach(.installation) { _, _, bytes in value = bytes }
+            let value = try old.changes(.installation).first?.value
             old.write([
                 StateChange(kind: .installation, hub: "hub", key: "inst-1", value: nil),
                 StateChange(kind: .installation, hub: "hub", key: "INST-1", value: value),
@@ -123,9 +124,7 @@ import Testing
             }
             journal.close()
             let again = try StateFile(path: file, logger: logger)
-            var found = 0
-            try again.forEach(.registration) { _, _, _ in found += 1 }
-            #expect(found == count)
+            #expect(try again.changes(.registration).count == count)
             again.close()
         }
     }
@@ -169,7 +168,7 @@ import Testing
         #expect(StoredSchedule.decode([]) == nil)
         #expect(StoredSchedule.decode(Array("{}".utf8)) == nil)
         #expect(StoredRegistration.decode(Array("[]".utf8)) == nil)
-        #expect(PackedHeaders(packed: [0, 5, 1]) == nil)
-        #expect(PackedHeaders(packed: [0, 1, 65]) == nil)
+        #expect(HTTPFields(packed: [0, 5, 1]) == nil)
+        #expect(HTTPFields(packed: [0, 1, 65]) == nil)
     }
 }

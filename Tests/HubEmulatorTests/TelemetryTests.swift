@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -59,11 +60,11 @@ import Testing
 
     @Test func everyPlatformsCountsStandInTheOrderThatDotNetReads() throws {
         let telemetry = MessageTelemetry(
-            id: "1", state: .completed, enqueuedAt: .now, body: [], targetPlatforms: NotificationFormat.platforms,
+            id: "1", state: .completed, enqueuedAt: .now, body: [],
             outcomes: Dictionary(
                 uniqueKeysWithValues: NotificationFormat.platforms.map { ($0, ["BadChannel": 1, "A": 2]) }))
         let call = HubCall(hub: "hub", base: "http://h/hub", rawQuery: nil)
-        let document = try XMLReader.read(Array(TelemetryDocument.make(telemetry, call: call).utf8))
+        let document = try XMLReader.read(Array(telemetry.document(call).utf8))
         #expect(
             document.children.map(\.name).dropFirst(5) == [
                 "ApnsOutcomeCounts", "MpnsOutcomeCounts", "WnsOutcomeCounts", "GcmOutcomeCounts", "AdmOutcomeCounts",

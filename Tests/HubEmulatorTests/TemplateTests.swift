@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -8,11 +9,10 @@ import Testing
 @Suite struct TemplateTests {
     static func registration(
         _ format: NotificationFormat, _ template: String, more: [XMLElement] = []
-    ) -> Registration {
+    ) -> RegistrationEntry {
         let body = XMLElement("BodyTemplate", namespace: XMLNamespace.connect, text: template)
-        return Registration(
-            id: "1", version: 1, format: format, isTemplate: true, tags: [], lowercasedTags: [], handle: "h",
-            fields: [body] + more, updatedAt: .now)
+        return RegistrationEntry(
+            id: "1", format: format, isTemplate: true, tags: [], handle: "h", fields: [body] + more, updatedAt: .now)
     }
 
     static func render(
@@ -117,7 +117,7 @@ import Testing
             #expect(try await emulator.send(#"{"m":"hello"}"#, format: "template", tags: "t").status == .created)
             let record = try #require(try await emulator.records("?Limit=1").first)
             #expect((record["Deliveries"] as? [String])?.sorted() == ["AA", "AA", "f"])
-            let devices = emulator.state.devices.summaries
+            let devices = emulator.state.devices.all
             #expect(devices.count == 2)
         }
     }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SecurePushCore
 import Testing
 
 @testable import HubEmulator
@@ -27,7 +28,7 @@ struct TestToken: Sendable, CustomTestStringConvertible {
         rule: String = SharedAccessRule.defaultFullName, key: String = testKey,
         resource: String = "http://127.0.0.1/", expiresIn seconds: Int64 = 300
     ) -> String {
-        TestToken(client: "plain").make(url: resource, rule: rule, key: key, expiry: WireTime.now.seconds + seconds)
+        TestToken(client: "plain").make(url: resource, rule: rule, key: key, expiry: Timestamp.now.seconds + seconds)
     }
 
     func make(url: String, rule: String, key: String, expiry: Int64) -> String {

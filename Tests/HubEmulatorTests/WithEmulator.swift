@@ -11,11 +11,9 @@ let testConnectionString = HubConnectionString(
     endpoint: "http://127.0.0.1:8090/", keyName: SharedAccessRule.defaultFullName, key: testKey)
 
 /// Runs a test against an emulator of its own.
-///
-/// - Parameter isFast: whether plain sends may go past the routes; only connections (`.live`) can.
 func withEmulator(
     _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
-    stateFile: String? = nil, isFast: Bool = true,
+    stateFile: String? = nil,
     _ test: @escaping @Sendable (Emulator) async throws -> Void
 ) async throws {
     var configuration = EmulatorConfiguration(
@@ -28,9 +26,7 @@ func withEmulator(
         metrics: PrometheusMetrics())
     let state = try EmulatorState(configuration, logger: context.logger)
     let router = HubEmulator.makeRouter(configuration, state: state, context: context)
-    let front = HubEmulator.makeFront(configuration, router: router, state: state, context: context)
-    let application = try makeHTTPApplication(
-        router: router, configuration: configuration.http, context: context, onConnection: isFast ? front : nil)
+    let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)
     let listenKey = configuration.listenKey
     try await application.test(kind) { client in
         try await test(Emulator(client: client, listenKey: listenKey, state: state))

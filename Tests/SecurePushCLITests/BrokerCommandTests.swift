@@ -20,7 +20,7 @@ import Testing
     private func publish(_ messages: [DispatchMessage], reason: String, _ configuration: MessagingConfiguration)
         async throws
     {
-        try await DispatchPublishing.with(configuration) { publisher in
+        try await withPublisher(configuration) { publisher in
             for result in await publisher.publish(messages, to: .dead(reason: reason)) { _ = try result.get() }
         }
     }
@@ -48,7 +48,7 @@ import Testing
             }
             let found = await findings(server, ["RETRY_DELAYS": "1s,5s"])
             #expect(found["queue securepush.dispatch"]?.advice == "Start a dispatcher.")
-            #expect(found["queue securepush.dead"]?.detail == "1 dead letters wait")
+            #expect(found["queue securepush.dead"]?.detail == "1 dead letters")
             #expect(found["topology"]?.state == .faulty)
             #expect(found["topology"]?.detail.contains("securepush.retry.5") == true)
             #expect(found["topology"]?.detail.contains("x-") == true, "\(found["topology"]?.detail ?? "")")
@@ -64,7 +64,7 @@ import Testing
         try await withRabbitMQServer { server in
             try await withTemporaryFolder { folder in
                 let database = "sqlite:\(folder)/data.sqlite"
-                _ = try await Migrations.run(database)
+                _ = try await StoreSession.migrate(database)
                 let ids = try await StoreSession.with(database) { try await Self.fill($0) }
                 let configuration = try MessagingConfiguration(
                     amqpURL: server.url, retryDelays: [.seconds(1)], connectionName: "test")
@@ -80,7 +80,7 @@ import Testing
                 // Three looks, so that what came back is looked at too.
                 for (limit, least) in [("100", 3), ("2", 1), ("100", 3)] {
                     let list = try await run("list", "--limit", limit)
-                    #expect(list.code == 0 && list.errors.contains("4 dead letters in all"), "\(list.errors)")
+                    #expect(list.code == 0 && list.errors.contains("4 dead letters in total"), "\(list.errors)")
                     let known = list.lines.filter { line in ids.contains { line.hasPrefix($0.description) } }
                     #expect(known.count >= least && known.allSatisfy { $0.contains("alice") })
                 }

@@ -18,14 +18,14 @@ import Testing
         var machine = Machine(hasCredentials: true)
         fetching(&machine)
         #expect(machine.finish(id, .payload("secret")) == .show(.init(id: id, text: "secret", kind: .payload)))
-        #expect(machine.receive(push) == .ignore(id, reason: "this one is known already"))
+        #expect(machine.receive(push) == .ignore(id, reason: "already fetched"))
         #expect(machine.shown == 1)
     }
 
     @Test func `A push during the fetch is not fetched again`() {
         var machine = Machine(hasCredentials: true)
         fetching(&machine)
-        #expect(machine.receive(push) == .ignore(id, reason: "this one is known already"))
+        #expect(machine.receive(push) == .ignore(id, reason: "already fetched"))
     }
 
     @Test(arguments: [401, 403])
@@ -73,15 +73,15 @@ import Testing
         fetching(&machine)
         #expect(
             machine.finish(id, .gone(status: status))
-                == .ignore(id, reason: "the server has no such message for this user (\(status))"))
-        #expect(machine.receive(push) == .ignore(id, reason: "this one is known already"))
+                == .ignore(id, reason: "the server has no such notification for this user (\(status))"))
+        #expect(machine.receive(push) == .ignore(id, reason: "already fetched"))
         #expect(machine.shown == 0)
     }
 
     @Test func `A push without an ID, and an answer that nobody asked for`() {
         var machine = Machine(hasCredentials: true)
-        #expect(machine.receive(nil) == .ignore(nil, reason: "the push holds no ID"))
-        #expect(machine.finish(id, .payload("x")) == .ignore(id, reason: "this one was not asked for"))
+        #expect(machine.receive(nil) == .ignore(nil, reason: "the push has no ID"))
+        #expect(machine.finish(id, .payload("x")) == .ignore(id, reason: "not requested"))
         #expect(machine.shown == 0)
     }
 
@@ -89,12 +89,12 @@ import Testing
         (200, #"{"Id":"1","Payload":"text","Read":false}"#, Machine.FetchResult.payload("text")),
         (200, #"{ "Payload" : {"a":1.50} }"#, .payload(#"{"a":1.50}"#)),
         (200, #"{"Payload":null}"#, .payload("null")),
-        (200, "{}", .failed("the answer holds no payload")),
-        (200, "<html>", .failed("the answer holds no payload")),
+        (200, "{}", .failed("the response has no payload")),
+        (200, "<html>", .failed("the response has no payload")),
         (401, "", .refused(status: 401)), (403, "", .refused(status: 403)), (404, "", .gone(status: 404)),
         (410, "", .gone(status: 410)), (500, "", .failed("the server answered 500")),
     ])
     func `Answers`(status: Int, body: String, result: DeviceStateMachine.FetchResult) {
-        #expect(DeviceStateMachine.FetchResult(APIAnswer(status: status, body: body)) == result)
+        #expect(DeviceStateMachine.FetchResult(APIResponse(status: status, body: body)) == result)
     }
 }

@@ -29,7 +29,7 @@ import Testing
 
     private func refill(_ store: MemoryStore, _ hub: RefillHub, dryRun: Bool = false) -> HubRefill {
         HubRefill(
-            store: store, registrations: hub, installations: hub, isDryRun: dryRun,
+            store: store, hub: dryRun ? nil : hub,
             pause: { wait in hub.pauses.withLock { $0.append(wait) } })
     }
 
@@ -91,11 +91,11 @@ import Testing
         #expect(report.installations == 2 && report.registrations == 2)
         #expect(report.failures.map(\.id) == ["i2", "r3"])
         #expect(report.failures.map(\.kind) == [.installation, .registration])
-        #expect(report.failures[0].reason == "the hub does not take it (HTTP 400)")
+        #expect(report.failures[0].reason == "the hub refuses it (HTTP 400)")
         #expect(report.failures[1].reason.contains("registers again"))
-        #expect(try JSONText.encode(report.failures[0]).contains(#""Id":"i2","Kind":"installation""#))
+        #expect(try JSONCoding.encode(report.failures[0]).contains(#""Id":"i2","Kind":"installation""#))
         #expect(
-            try JSONText.encode(report)
+            try JSONCoding.encode(report)
                 == #"{"DryRun":false,"Failed":2,"Incomplete":1,"Installations":2,"Registrations":2}"#)
     }
 

@@ -8,7 +8,7 @@ import Testing
             {"title":"Unprocessable Content","detail":"The notification is not valid.","status":422,"errors":[\
             {"pointer":"/Recipient","detail":"is missing"},{"pointer":"/Platforms/0","detail":"is unknown"}]}
             """
-        let failure = ProblemDocument.failure(APIAnswer(status: 422, body: body), from: "ingest")
+        let failure = ProblemDocument.failure(APIResponse(status: 422, body: body), from: "ingest")
         #expect(failure.code == .failed)
         #expect(failure.message == "ingest answered 422: Unprocessable Content: The notification is not valid.")
         #expect(failure.details == ["/Recipient: is missing", "/Platforms/0: is unknown"])
@@ -16,35 +16,35 @@ import Testing
 
     @Test(arguments: ["", "<html>", "[1]", "{}"])
     func `A body that is no problem document is left out`(body: String) {
-        let failure = ProblemDocument.failure(APIAnswer(status: 500, body: body), from: "ingest")
+        let failure = ProblemDocument.failure(APIResponse(status: 500, body: body), from: "ingest")
         #expect(failure.message == "ingest answered 500: no reason given")
         #expect(failure.details.isEmpty)
     }
 
     @Test(arguments: [(400, 1), (401, 1), (404, 1), (422, 1), (500, 1), (502, 69), (503, 69), (504, 69)])
     func `Exit codes`(status: Int, code: Int32) {
-        #expect(ProblemDocument.failure(APIAnswer(status: status, body: ""), from: "x").code.rawValue == code)
+        #expect(ProblemDocument.failure(APIResponse(status: status, body: ""), from: "x").code.rawValue == code)
     }
 
     @Test func `A server cannot drive the terminal`() {
-        let answer = APIAnswer(status: 400, body: #"{"title":"a\u001b[31mb"}"#)
+        let answer = APIResponse(status: 400, body: #"{"title":"a\u001b[31mb"}"#)
         #expect(ProblemDocument.failure(answer, from: "x").message == "x answered 400: a\u{FFFD}[31mb")
     }
 
     @Test func `Advice names where credentials come from`() {
         #expect(
-            ProblemDocument.failure(APIAnswer(status: 401, body: ""), from: "ingest").hint?.contains("INGEST_API_KEY")
+            ProblemDocument.failure(APIResponse(status: 401, body: ""), from: "ingest").hint?.contains("INGEST_API_KEY")
                 == true)
         #expect(
-            ProblemDocument.failure(APIAnswer(status: 401, body: ""), from: "retrieval").hint?.contains(
+            ProblemDocument.failure(APIResponse(status: 401, body: ""), from: "retrieval").hint?.contains(
                 "RETRIEVAL_TOKEN") == true)
         #expect(
-            ProblemDocument.failure(APIAnswer(status: 503, body: "", retryAfter: 7), from: "x").hint
+            ProblemDocument.failure(APIResponse(status: 503, body: "", retryAfter: 7), from: "x").hint
                 == "Try again in 7 s.")
     }
 
     @Test func `A failure as JSON`() throws {
         let failure = CommandFailure(.unreachable, "no answer", details: ["a"], hint: "b")
-        #expect(try JSONText.encode(failure) == #"{"Code":69,"Details":["a"],"Error":"no answer","Hint":"b"}"#)
+        #expect(try JSONCoding.encode(failure) == #"{"Code":69,"Details":["a"],"Error":"no answer","Hint":"b"}"#)
     }
 }

@@ -8,7 +8,7 @@ import Testing
     private let now = Timestamp(milliseconds: 1_800_000_000_000)
 
     private func body(_ arguments: String..., payload: String = "secret") throws -> String {
-        try SendCommand.parse(arguments + ["--payload", "-"]).notification(payload: payload, now: now).json()
+        try SendCommand.parse(arguments + ["--payload", "-"]).notification(payload: payload, now: now).json
     }
 
     @Test func `One recipient and a text`() throws {
@@ -44,8 +44,8 @@ import Testing
     }
 
     @Test func `IDs of one and of many`() throws {
-        #expect(try SendAnswer.ids(#"{"Id":"1","Status":"accepted"}"#) == ["1"])
-        #expect(try SendAnswer.ids(#"{"Notifications":[{"Id":"1"},{"Id":"2"}]}"#) == ["1", "2"])
-        #expect(throws: CommandFailure.self) { try SendAnswer.ids("{}") }
+        #expect(try SendResponse.ids(#"{"Id":"1","Status":"accepted"}"#) == ["1"])
+        #expect(try SendResponse.ids(#"{"Notifications":[{"Id":"1"},{"Id":"2"}]}"#) == ["1", "2"])
+        #expect(throws: CommandFailure.self) { try SendResponse.ids("{}") }
     }
 }

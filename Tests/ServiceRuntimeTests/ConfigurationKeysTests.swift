@@ -16,7 +16,7 @@ struct ConfigurationKeysTests {
         "AUTH_TOKEN_SIGNING_KEY_FILE", "AUTH_TOKEN_TTL", "RETENTION", "RETRY_DELAYS", "DATABASE_MIGRATE",
     ]
 
-    /// What this project adds, each with its reason in docs/configuration.md.
+    /// What this project adds, each with its reason in docs/reference/configuration.md.
     private static let additions = [
         "HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY", "HTTP_MAX_CONNECTIONS", "HTTP_MAX_CONNECTIONS_PER_ADDRESS",
         "HTTP_MAX_IN_FLIGHT", "HTTP_HEADER_TIMEOUT", "HTTP_BODY_TIMEOUT", "DATABASE_URL_FILE", "AMQP_URL_FILE",

@@ -5,12 +5,12 @@ import Testing
 
 /// The catalogue of metrics, its document and the sources say the same.
 @Suite struct MetricCatalogTests {
-    private static let document = TestEnvironment.packageRoot.appending(path: "docs/metrics.md")
+    private static let document = TestEnvironment.packageRoot.appending(path: "docs/reference/metrics.md")
 
     @Test func theDocumentIsTrue() throws {
         let document = try String(contentsOf: Self.document, encoding: .utf8)
         for table in [MetricCatalog.markdownTable(), MetricCatalog.bucketsTable()] {
-            #expect(document.contains(table), "Put this table into docs/metrics.md:\n\(table)")
+            #expect(document.contains(table), "Put this table into docs/reference/metrics.md:\n\(table)")
         }
     }
 

@@ -65,7 +65,7 @@ struct OperationsTests {
         let check = context.watch(sources)
         let report = await ReadinessReport.collect([check])
         #expect(
-            report.json() == #"{"status":"ready","checks":{"files":"down"},"#
+            String(decoding: report.json(), as: UTF8.self) == #"{"status":"ready","checks":{"files":"down"},"#
                 + #""reasons":{"files":"AUTH_USERS_FILE: It is gone. Access is denied."},"files":"down"}"#)
         let metrics = context.metrics.exposition()
         #expect(metrics.contains("securepush_file_unusable{file=\"AUTH_USERS_FILE\"} 1\n"))
@@ -81,7 +81,7 @@ struct OperationsTests {
             ReadinessDetail(name: "unknown") { nil },
         ]
         #expect(
-            report.json(details)
+            String(decoding: report.json(details), as: UTF8.self)
                 == #"{"status":"ready","checks":{"database":"up","amqp":"down"},"reasons":{"amqp":"away"},"#
                 + #""amqp":"down","outbox":{"pending":3,"oldest_age_seconds":0}}"#)
     }

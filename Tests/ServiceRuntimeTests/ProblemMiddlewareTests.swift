@@ -144,7 +144,7 @@ struct ProblemMiddlewareTests {
         for path in ["/ok", "/things/1", "/nowhere", "/livez"] {
             let response = try await send(path, HTTPRequest.Method("BREW") ?? .get, context: context)
             #expect(response.status == .notImplemented)
-            #expect(String(buffer: response.body).contains(#""detail":"This service knows no such method.""#))
+            #expect(String(buffer: response.body).contains(#""detail":"This service does not implement the method.""#))
         }
         // The standard's own methods are known, and not taken here.
         context.requests.setLimit(10)

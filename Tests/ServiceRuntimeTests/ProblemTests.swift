@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import SecurePushCore
 import ServiceRuntime
 import Testing
 

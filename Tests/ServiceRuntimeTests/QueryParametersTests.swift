@@ -1,3 +1,4 @@
+import SecurePushCore
 import Testing
 
 @testable import ServiceRuntime

@@ -46,7 +46,7 @@ struct ServiceActionTests {
             return
         }
         #expect(code == 64)
-        #expect(lines == ["ingest: unknown option --http-prot; did you mean --http-port?", "See ingest --help."])
+        #expect(lines == ["ingest: unknown option --http-prot", "See ingest --help."])
     }
 
     @Test func refusesConfigurationWithALineForEachIssue() {

@@ -37,11 +37,9 @@ struct ServiceArgumentsTests {
     }
 
     @Test(arguments: [
-        (["--htp-port", "1"], "unknown option --htp-port; did you mean --http-port?"),
-        (["--port=1"], "unknown option --port; did you mean --http-port?"),
-        (["--hepl"], "unknown option --hepl; did you mean --help?"),
-        (["--completely-different", "x"], "unknown option --completely-different"),
-        (["heath"], "unknown argument heath; did you mean health?"), (["health", "x"], "unknown argument x"),
+        (["--htp-port", "1"], "unknown option --htp-port"), (["--port=1"], "unknown option --port"),
+        (["--hepl"], "unknown option --hepl"), (["heath"], "unknown argument heath"),
+        (["health", "x"], "unknown argument x"),
         (["--http-port"], "--http-port needs a value: --http-port PORT"),
         (["--http-port", "--hub-name", "x"], "--http-port needs a value: --http-port PORT"),
     ])
@@ -49,10 +47,5 @@ struct ServiceArgumentsTests {
         #expect(throws: ServiceArguments.UsageError(description: message)) {
             try ServiceArguments.parse(arguments, keys: keys)
         }
-    }
-
-    @Test(arguments: [("", "", 0), ("abc", "abc", 0), ("abc", "acb", 2), ("kitten", "sitting", 3), ("", "ab", 2)])
-    func editDistance(lhs: String, rhs: String, edits: Int) {
-        #expect(ServiceArguments.editDistance(Array(lhs.utf8), Array(rhs.utf8)) == edits)
     }
 }

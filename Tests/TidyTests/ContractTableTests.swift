@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `docs/contract-tests.md` names tests that are there.
+/// `docs/contributing/contract-tests.md` names tests that are there.
 @Suite struct ContractTableTests {
     private static func named() throws -> [(suite: String, test: String)] {
-        let file = TestEnvironment.packageRoot.appending(path: "docs/contract-tests.md")
+        let file = TestEnvironment.packageRoot.appending(path: "docs/contributing/contract-tests.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         return text.matches(of: /`([A-Z][A-Za-z]+Tests)\.([a-zA-Z0-9]+)`/).map { (String($0.1), String($0.2)) }
     }
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func everySuiteThatTheTableNamesIsThere() throws {
-        let file = TestEnvironment.packageRoot.appending(path: "docs/contract-tests.md")
+        let file = TestEnvironment.packageRoot.appending(path: "docs/contributing/contract-tests.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         for match in text.matches(of: /`([A-Z][A-Za-z]+Tests)`/) where match.1 != "ContractTableTests" {
             #expect(SourceFile.all.contains { $0.path.hasSuffix("/\(match.1).swift") }, "\(match.1)")
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func everyRowNamesATestOrSaysWhyThereIsNone() throws {
-        let file = TestEnvironment.packageRoot.appending(path: "docs/contract-tests.md")
+        let file = TestEnvironment.packageRoot.appending(path: "docs/contributing/contract-tests.md")
         let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter {
             $0.hasPrefix("| ") && !$0.hasPrefix("| line |") && !$0.hasPrefix("| --- |")
         }

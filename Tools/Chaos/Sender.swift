@@ -76,8 +76,8 @@ final class Sender: Sendable {
             note(.invoke)
             do {
                 let answer = try await stack.http.send(
-                    .POST, port: ingest.port, "/api/notifications", bearer: stack.secrets.apiKey,
-                    key: "chaos-\(number)", json: body)
+                    .POST, port: ingest.port, "/api/notifications", headers: ["Idempotency-Key": "chaos-\(number)"],
+                    bearer: stack.secrets.apiKey, json: body)
                 if answer.status == 201 {
                     note(.ok, try answer.decoded(Answer.self).Id, 201)
                     progress.accept()

@@ -3,21 +3,21 @@ import Metrics
 import SecurePushCore
 import Synchronization
 
-/// One platform's way to the hub: its own limit, its own circuit, its own queue, so that trouble on one platform stays
-/// there.
+/// One platform's queue to the hub, with its own limit and circuit, so that a problem of one platform does not affect
+/// the others.
 ///
-/// Costs a send two short locked sections and the one closure that the gateway needs anyway.
+/// A send costs two short locked sections, and the closure that the gateway needs in any case.
 final class Lane: Sendable {
     let platform: Platform
     private let gateway: any PushGateway
     private let clock: LaneClock
-    private let book: Mutex<LaneState>
+    private let state: Mutex<LaneState>
     private let shown = Mutex(Shown())
     private let metrics: LaneMetrics
     private let logger: Logger
-    /// The settings that a log line names when there is no such hub.
+    /// The settings that a log line names if the hub does not exist.
     private let hub: (name: String, endpoint: String)
-    /// Told of every answer, exactly once a send.
+    /// Called with the answer to each send, exactly once per send.
     private let deliver: @Sendable (LaneSend, LaneAnswer) -> Void
 
     init(
@@ -30,16 +30,16 @@ final class Lane: Sendable {
         self.deliver = deliver
         clock = settings.clock
         hub = (settings.hub, settings.endpoint)
-        let book = LaneState(settings: settings, now: settings.clock.now())
+        let state = LaneState(settings: settings, now: settings.clock.now())
         metrics = LaneMetrics(platform: platform, hub: settings.hub)
-        metrics.show(.open, limit: book.limit.limit)
-        self.book = Mutex(book)
+        metrics.show(.open, limit: state.limit.limit)
+        self.state = Mutex(state)
     }
 
-    /// Sends, lets wait, or holds; answers at once, or from the gateway's thread.
+    /// Sends, queues or holds. The answer comes at once or from the gateway's thread.
     func submit(_ send: LaneSend) {
         let now = clock.now()
-        switch book.withLock({ $0.submit(send, now: now) }) {
+        switch state.withLock({ $0.submit(send, now: now) }) {
         case .send(let isProbe): start(send, isProbe: isProbe, now: now)
         case .queued: break
         case .held(let hold): answerHeld(send, hold)
@@ -53,17 +53,17 @@ final class Lane: Sendable {
     private func finished(_ send: LaneSend, _ outcome: SendOutcome, isProbe: Bool, began: LaneClock.Instant) {
         let now = clock.now()
         let latency = began.duration(to: now).nanoseconds
-        let (after, next, changed) = book.withLock { book in
-            let before = LaneCondition(book)
-            let after = book.note(outcome, isProbe: isProbe, latency: latency, now: now)
-            return (after, book.next(), LaneCondition(book) != before)
+        let (after, next, changed) = state.withLock { state in
+            let before = LaneCondition(state)
+            let after = state.note(outcome, isProbe: isProbe, latency: latency, now: now)
+            return (after, state.next(), LaneCondition(state) != before)
         }
         if changed { show() }
-        // The slot goes on first, then the pipeline is told.
+        // The next send starts first, then the pipeline gets this answer.
         if var next {
             start(next, isProbe: false, now: now)
-            // More than one where the limit has grown.
-            while let more = book.withLock({ $0.next() }) {
+            // There can be more than one if the limit has grown.
+            while let more = state.withLock({ $0.next() }) {
                 next = more
                 start(next, isProbe: false, now: now)
             }
@@ -79,7 +79,7 @@ final class Lane: Sendable {
 }
 
 extension Lane {
-    /// What the lanes are compared by.
+    /// The values by which lanes are compared.
     struct Load {
         var occupancy: Int
         var flow: Double
@@ -96,50 +96,50 @@ extension Lane {
 
     var load: Load {
         let now = clock.now()
-        return book.withLock { book in
+        return state.withLock { state in
             Load(
-                occupancy: book.occupancy, flow: book.flow, keepsWaiting: book.keepsWaiting(now: now),
-                circuit: book.circuit.state)
+                occupancy: state.occupancy, flow: state.flow, keepsWaiting: state.keepsWaiting(now: now),
+                circuit: state.circuit.state)
         }
     }
 
-    /// Ages what is counted and shows the metrics anew.
+    /// Ages the counts and updates the metrics.
     func tick() {
-        book.withLock { $0.tick() }
+        state.withLock { $0.tick() }
         show()
     }
 
-    /// The lane holds up the others: what waits in it is held.
-    func fallBehind() {
+    /// The lane's backlog would starve the others: holds the queue, and holds sends instead of queueing them.
+    func shed() {
         let now = clock.now()
-        let flushed = book.withLock { $0.fallBehind(now: now) }
+        let flushed = state.withLock { $0.shed(now: now) }
         show()
         for (send, hold) in flushed { answerHeld(send, hold) }
     }
 
-    /// The dispatcher stops: what waits is held, so that a slow hub does not make the end wait.
+    /// The dispatcher stops: holds the queue, so that a slow hub does not delay the end.
     func close() {
         let now = clock.now()
-        for (send, hold) in book.withLock({ $0.close(now: now) }) { answerHeld(send, hold) }
+        for (send, hold) in state.withLock({ $0.close(now: now) }) { answerHeld(send, hold) }
     }
 
-    /// What operators were told last.
+    /// The condition that was logged last.
     private struct Shown {
         var condition = LaneCondition.open
-        /// When the last line about a fault was logged.
+        /// The time of the last line about a fault.
         var faultLogged: LaneClock.Instant?
     }
 
-    /// How often a fault that lasts is logged again.
+    /// The time between two lines about a lasting fault.
     private static let faultLogInterval = Duration.seconds(60)
 
-    /// Shows the lane's condition, with a line in the log where it is another than before, and once a minute while an
-    /// operator has to correct the settings.
+    /// Updates the metrics, and logs the lane's condition if it has changed, and once per minute while an operator has
+    /// to correct the settings.
     private func show() {
         let now = clock.now()
-        // The order of lines is the order of changes, so the book is read under the lock of what was shown.
+        // The state is read under the lock of `shown`, so that lines are in the order of changes.
         shown.withLock { shown in
-            let (condition, limit, cause) = book.withLock {
+            let (condition, limit, cause) = state.withLock {
                 (LaneCondition($0), $0.limit.limit, $0.circuit.state.pause?.cause)
             }
             metrics.show(condition, limit: limit)
@@ -177,5 +177,41 @@ extension Duration {
     /// Whole nanoseconds; durations here are far below the 292 years that fit.
     fileprivate var nanoseconds: Int64 {
         components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}
+
+/// A lane's instruments.
+struct LaneMetrics: Sendable {
+    private let state: Gauge
+    private let limit: Gauge
+    let held: Counter
+
+    init(platform: Platform, hub: String) {
+        let labels = [("platform", platform.rawValue), ("hub", hub)]
+        state = Gauge(label: "securepush_lane_state", dimensions: labels)
+        limit = Gauge(label: "securepush_lane_limit", dimensions: labels)
+        held = Counter(label: "securepush_lane_held_total", dimensions: labels)
+    }
+
+    func show(_ condition: LaneCondition, limit: Int) {
+        state.record(condition.rawValue)
+        self.limit.record(limit)
+    }
+}
+
+/// A lane's condition for operators: the value of `securepush_lane_state`.
+enum LaneCondition: Int, Sendable {
+    case open = 0
+    /// Throttled, failing, silent or slow.
+    case paused = 1
+    /// The hub refuses the credentials, or the endpoint has no hub of that name.
+    case fault = 2
+
+    init(_ lane: LaneState) {
+        switch lane.circuit.state.pause?.cause {
+        case .credentials?, .noHub?: self = .fault
+        case .throttled?, .failing?, .silent?, .unreachable?, .refused?, .notFound?: self = .paused
+        case nil: self = lane.isShedding ? .paused : .open
+        }
     }
 }

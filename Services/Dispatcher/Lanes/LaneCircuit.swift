@@ -1,10 +1,10 @@
 import SecurePushCore
 
-/// Whether a lane lets traffic through: closed, open while the hub is left in peace, half open while one request finds
-/// out. A value without I/O and without a clock of its own.
+/// Whether a lane sends (a circuit breaker): closed while it sends, open while it leaves the hub alone, half open while
+/// one request tests the hub. A value without I/O and without a clock.
 ///
-/// Pausing uses up no attempt, for what is not sent is not tried. While the circuit is open one request a pause goes
-/// through (the probe), whatever waits.
+/// A pause uses up no attempt, because nothing is tried. While the circuit is open, one request per pause goes through
+/// (the probe).
 struct LaneCircuit: Sendable {
     typealias Instant = LaneClock.Instant
 
@@ -12,19 +12,19 @@ struct LaneCircuit: Sendable {
         case throttled, failing, silent
         /// No request reaches the hub: there is no connection.
         case unreachable
-        /// The hub refused a token: an old one until the one made after it was refused as well.
+        /// The hub refused a token. It may just be old, unless the next one is refused too.
         case refused
         /// The credentials are wrong.
         case credentials
-        /// A 404 to a send, until the one after it was answered so as well.
+        /// The hub responded 404 to one send.
         case notFound
-        /// There is no hub of that name at the endpoint.
+        /// The endpoint has no hub of that name: it responded 404 twice in a row.
         case noHub
     }
 
     struct Pause: Sendable, Equatable {
         var cause: Cause
-        /// From then on a probe may go.
+        /// The time from which a probe may be sent.
         var until: Instant
         /// The wait after a probe that fails without a `Retry-After`.
         var interval: Duration
@@ -33,7 +33,7 @@ struct LaneCircuit: Sendable {
     enum State: Sendable, Equatable {
         case closed
         case open(Pause)
-        /// A probe is under way.
+        /// A probe is in flight.
         case halfOpen(Pause)
     }
 
@@ -43,14 +43,14 @@ struct LaneCircuit: Sendable {
         case held
     }
 
-    /// So many answers in a row that speak against the hub open the circuit. With one answer in fourteen bad at random
-    /// (a hub under test), ten in a row happen once in 10¹¹ sends; a hub that is down is found out within ten.
+    /// This many failures in a row open the circuit. If one response in fourteen is bad at random (a hub under test),
+    /// ten in a row occur once in 10¹¹ sends; a hub that is down is detected within ten.
     static let maxFailures = 10
     static let firstInterval = Duration.seconds(1)
-    /// Bounds how long after the end of a storm the lane learns of it.
+    /// Limits the time until the lane detects the end of a problem.
     static let maxInterval = Duration.seconds(15)
-    /// A corrected connection string is taken within ten seconds, and a wrong one, or a wrong name of the hub, not
-    /// presented to the hub more often.
+    /// A corrected connection string is in use within ten seconds, and wrong credentials or a wrong hub name are not
+    /// sent to the hub more often.
     static let credentialsInterval = Duration.seconds(5)
     /// `Retry-After: 0` must not become a busy loop.
     static let minPause = Duration.milliseconds(250)
@@ -58,7 +58,7 @@ struct LaneCircuit: Sendable {
     private(set) var state = State.closed
     private var failures = 0
 
-    /// Whether one more request may go now. A probe's answer must be noted as such.
+    /// Decides about one more request. The outcome of a probe must be noted with `isProbe`.
     mutating func admit(now: Instant) -> Admission {
         switch state {
         case .closed: return .traffic
@@ -70,14 +70,14 @@ struct LaneCircuit: Sendable {
         }
     }
 
-    /// Takes in the hub's answer to a request.
+    /// Notes the outcome of a request.
     mutating func note(_ outcome: SendOutcome, isProbe: Bool, now: Instant) {
         switch state {
         case .closed: noteClosed(outcome, now: now)
         case .halfOpen(let pause) where isProbe: noteProbe(outcome, pause, now: now)
         case .halfOpen: break
         case .open(var pause):
-            // Answers to what was sent before the circuit opened: only a longer wait is news.
+            // The request was sent before the circuit opened: only a longer wait is new information.
             guard case .throttled(let retryAfter?) = outcome else { return }
             pause.until = max(pause.until, now + retryAfter)
             state = .open(pause)
@@ -91,7 +91,7 @@ struct LaneCircuit: Sendable {
         }
         failures += 1
         if cause.confirmed != nil {
-            // The token may just be old, or one 404 a mistake of a gateway: the next request finds out at once.
+            // The token may just be old, or the 404 may be a gateway's mistake: the next request tests it at once.
             open(Pause(cause: cause, until: now, interval: Self.credentialsInterval))
         } else if outcome.retryAfter != nil || failures >= Self.maxFailures {
             let wait = outcome.retryAfter ?? Self.firstInterval
@@ -106,7 +106,7 @@ struct LaneCircuit: Sendable {
             failures = 0
             state = .closed
         case let cause? where cause.confirmed != nil:
-            // Not at once a second time, even where a 401 follows on a 404.
+            // The second time there is a pause, even if a 401 follows a 404.
             let isKnown = pause.cause.isOfSettings
             let wait = isKnown ? Self.credentialsInterval : .zero
             let confirmed = isKnown ? cause.confirmed ?? cause : cause
@@ -122,7 +122,7 @@ struct LaneCircuit: Sendable {
 }
 
 extension LaneCircuit.State {
-    /// What is paused for; `nil` when closed.
+    /// The pause; `nil` if closed.
     var pause: LaneCircuit.Pause? {
         switch self {
         case .closed: nil
@@ -130,8 +130,8 @@ extension LaneCircuit.State {
         }
     }
 
-    /// How long what is held now should stay away: until the next probe, or, while one is under way, as long as the
-    /// lane rests should it fail. A hub that does not answer keeps its probe for longer than that.
+    /// How long a send that is held now should stay away: until the next probe or, while a probe is in flight, for the
+    /// pause that follows if it fails. A hub that does not answer keeps its probe for longer than that.
     func remaining(now: LaneClock.Instant) -> Duration {
         switch self {
         case .closed: .zero
@@ -142,7 +142,7 @@ extension LaneCircuit.State {
 }
 
 extension LaneCircuit.Cause {
-    /// What an answer says against the hub or our credentials; `nil` where the hub did its work.
+    /// The problem of the hub or of our credentials that an outcome shows; `nil` if there is none.
     init?(_ outcome: SendOutcome) {
         switch outcome {
         case .sent, .rejected: return nil
@@ -155,7 +155,7 @@ extension LaneCircuit.Cause {
         }
     }
 
-    /// What the second such answer in a row means; `nil` for what only counts as one failure.
+    /// The cause that the second such outcome in a row confirms; `nil` if the outcome only counts as one failure.
     var confirmed: Self? {
         switch self {
         case .refused: .credentials
@@ -179,10 +179,10 @@ extension LaneCircuit.Cause {
         case .failing: "the hub fails"
         case .silent: "the hub does not answer"
         case .unreachable: "the hub cannot be reached"
-        case .refused: "the hub refused a token, a new one is tried"
+        case .refused: "the hub refused a token; a new one is tried"
         case .credentials: "the hub refuses the credentials"
-        case .notFound: "the hub answered 404, it is tried again"
-        case .noHub: "there is no hub of that name at the endpoint"
+        case .notFound: "the hub answered 404; the next request tries again"
+        case .noHub: "the endpoint has no hub of that name"
         }
     }
 }

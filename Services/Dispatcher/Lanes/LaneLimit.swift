@@ -1,19 +1,18 @@
 import SecurePushCore
 
-/// How many requests of a lane may be under way: grows by steps while the lane is full and well, shrinks by a factor
-/// when the hub throttles, leaves requests unanswered or takes far longer than it used to (AIMD, as TCP does). A value
-/// without I/O.
+/// The maximum of a lane's requests in flight. It grows by steps while the lane is full and healthy, and shrinks by a
+/// factor if the hub throttles, does not answer, or takes far longer than usual (AIMD, as in TCP). A value without I/O.
 ///
-/// Answers are looked at in rounds of a tenth of a second, and the limit shrinks once a round at most: a hundred 429s
-/// to requests that left together are one piece of news.
+/// Outcomes are evaluated in rounds of a tenth of a second, and the limit shrinks at most once per round: a hundred 429
+/// responses to requests that were sent together are one event.
 struct LaneLimit: Sendable {
     typealias Instant = LaneClock.Instant
 
-    /// The shortest round, and the fewest answers in one shorter than a second.
+    /// The shortest round, and the minimum of outcomes in a round that is shorter than a second.
     static let round = Duration.milliseconds(100)
     static let longRound = Duration.seconds(1)
     static let minAnswers = 8
-    /// Slower than this many times the usual is "far above"; below the floor nothing is.
+    /// A latency above this multiple of the usual one is slow, unless it is below the floor (in nanoseconds).
     static let slowness: Int64 = 8
     static let slowFloor = Int64(250_000_000)
 
@@ -26,22 +25,22 @@ struct LaneLimit: Sendable {
     private var totalLatency: Int64 = 0
     private var wasFull = false
     private var hasShrunk = false
-    /// The usual time of an answer in nanoseconds: a moving average over the rounds; 0 before the first.
+    /// The usual latency in nanoseconds: a moving average over the rounds; 0 before the first.
     private(set) var baseline: Int64 = 0
 
-    /// - Parameter ceiling: at least 1. The lane begins there: a hub is taken for well until it says otherwise.
+    /// - Parameter ceiling: at least 1. The lane begins there: a hub counts as healthy until there is a problem.
     init(ceiling: Int, now: Instant) {
         self.ceiling = max(1, ceiling)
         limit = self.ceiling
         start = now
     }
 
-    /// The lane had as many under way as it may.
+    /// The lane has reached its limit.
     mutating func noteFull() { wasFull = true }
 
-    /// Takes in how a request ended, and after how many nanoseconds.
+    /// Notes the outcome of a request and its latency in nanoseconds.
     mutating func note(_ outcome: SendOutcome, latency: Int64, now: Instant) {
-        // The hub has not seen it, so it says nothing about how much the hub takes.
+        // The request did not reach the hub, so it says nothing about the hub's capacity.
         if case .notSent = outcome { return }
         answers += 1
         switch outcome {
@@ -66,7 +65,7 @@ struct LaneLimit: Sendable {
         } else if wasFull && !hasShrunk {
             limit = min(ceiling, limit + max(1, ceiling / 32))
         }
-        // What is slow for long becomes the usual, ten times more slowly than what is well.
+        // A lasting slowness becomes the usual latency, ten times more slowly than a normal one.
         if baseline == 0 { baseline = mean } else { baseline += (mean - baseline) / (isSlow ? 160 : 16) }
         start = now
         (answers, unanswered, totalLatency, wasFull, hasShrunk) = (0, 0, 0, false, false)

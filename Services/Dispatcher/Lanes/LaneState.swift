@@ -1,26 +1,32 @@
+import DequeModule
 import SecurePushCore
 
-/// A lane's state and all its decisions: the circuit, the limit, and what waits for a slot. A value without I/O.
+/// The state and all decisions of a lane: the circuit, the limit, and the queue. A value without I/O.
 struct LaneState: Sendable {
     typealias Instant = LaneClock.Instant
 
     enum Decision: Sendable {
         case send(isProbe: Bool)
-        /// It waits in the lane, which is full and well.
+        /// The lane is healthy and full, so the send waits in its queue.
         case queued
         case held(LaneHold)
     }
 
-    /// How long the first in the queue may wait before the lane counts as behind; a burst is through sooner.
+    /// The longest time that the first send in the queue waits during a mere burst.
     static let maxWait = Duration.milliseconds(250)
+
+    private struct Waiting: Sendable {
+        var send: LaneSend
+        var since: Instant
+    }
 
     private(set) var circuit = LaneCircuit()
     private(set) var limit: LaneLimit
-    private(set) var queue = LaneQueue()
+    private var queue: Deque<Waiting> = []
     private(set) var inFlight = 0
-    /// Whether the lane holds up the others; then it holds what finds it full instead of letting it wait.
-    private(set) var isBehind = false
-    /// Answers lately, fading: see ``Lanes/tick()``.
+    /// Whether the lane's backlog would starve the others. While it sheds, it holds sends instead of queueing them.
+    private(set) var isShedding = false
+    /// A fading count of recent answers, see ``Lanes/tick()``.
     private(set) var flow = 0.0
     private let maxWaiting: Int
     private var isClosing = false
@@ -34,11 +40,11 @@ struct LaneState: Sendable {
         heldSecond = now
     }
 
-    /// Requests under way and waiting: so many deliveries wait for this lane.
+    /// The number of sends in flight and in the queue.
     var occupancy: Int { inFlight + queue.count }
 
     mutating func submit(_ send: LaneSend, now: Instant) -> Decision {
-        // The gateway stops as well: what is claimed this late is left to another dispatcher.
+        // The gateway stops too, so another dispatcher has to send this one.
         if isClosing { return .held(hold(now: now)) }
         switch circuit.admit(now: now) {
         case .probe:
@@ -52,15 +58,15 @@ struct LaneState: Sendable {
             return .send(isProbe: false)
         }
         limit.noteFull()
-        guard !isBehind, queue.count < maxWaiting else { return .held(hold(now: now)) }
-        queue.append(send, now: now)
+        guard !isShedding, queue.count < maxWaiting else { return .held(hold(now: now)) }
+        queue.append(Waiting(send: send, since: now))
         return .queued
     }
 
-    /// Takes in the hub's answer.
+    /// Notes the outcome of a send.
     ///
-    /// - Returns: the hold for the send itself, where it is to be repeated though nothing is known against it; and
-    ///   what waited and is held now, because the circuit has opened.
+    /// - Returns: a hold for the send itself, if it is to be repeated without using up an attempt; and the sends that
+    ///   left the queue and are held now, if the circuit has opened.
     mutating func note(
         _ outcome: SendOutcome, isProbe: Bool, latency: Int64, now: Instant
     ) -> (hold: LaneHold?, flushed: [(LaneSend, LaneHold)]) {
@@ -75,44 +81,46 @@ struct LaneState: Sendable {
         }
     }
 
-    /// The next of what waits, once there is a slot for it.
+    /// The next send of the queue, once the limit allows it.
     mutating func next() -> LaneSend? {
-        guard inFlight < limit.limit, circuit.state == .closed, let send = queue.popFirst() else { return nil }
+        guard inFlight < limit.limit, circuit.state == .closed, let first = queue.popFirst() else { return nil }
         inFlight += 1
-        return send
+        return first.send
     }
 
     /// Ages ``flow``; called ten times a second.
     mutating func tick() {
         flow = flow * 0.8 + Double(answers)
         answers = 0
-        if isBehind && inFlight < limit.limit { isBehind = false }
+        if isShedding && inFlight < limit.limit { isShedding = false }
     }
 
-    /// The lane holds up the others.
+    /// Begins to hold sends instead of queueing them.
     ///
-    /// - Returns: what waited and is held now.
-    mutating func fallBehind(now: Instant) -> [(LaneSend, LaneHold)] {
-        isBehind = true
+    /// - Returns: the sends that left the queue and are held now.
+    mutating func shed(now: Instant) -> [(LaneSend, LaneHold)] {
+        isShedding = true
         return flush(now: now)
     }
 
-    /// The dispatcher stops: what is under way ends, and nothing waits for a slot any more.
+    /// The dispatcher stops: sends in flight end, and the queue is closed.
     ///
-    /// - Returns: what waited and is held now.
+    /// - Returns: the sends that left the queue and are held now.
     mutating func close(now: Instant) -> [(LaneSend, LaneHold)] {
         isClosing = true
         return flush(now: now)
     }
 
-    /// Whether the first in the queue has waited too long for a mere burst.
+    /// Whether the first send in the queue has waited longer than in a mere burst.
     func keepsWaiting(now: Instant) -> Bool {
-        guard let oldest = queue.oldest else { return false }
-        return oldest.duration(to: now) >= Self.maxWait
+        guard let oldest = queue.first else { return false }
+        return oldest.since.duration(to: now) >= Self.maxWait
     }
 
     private mutating func flush(now: Instant) -> [(LaneSend, LaneHold)] {
-        queue.takeAll().map { ($0, hold(now: now)) }
+        let waiting = queue
+        queue = []
+        return waiting.map { ($0.send, hold(now: now)) }
     }
 
     private mutating func hold(now: Instant) -> LaneHold {
@@ -122,9 +130,67 @@ struct LaneState: Sendable {
         }
         heldCount += 1
         let pause = circuit.state.pause
-        let own = isClosing ? "the dispatcher stops" : isBehind ? "the hub is slow" : "the lane is full"
+        let own = isClosing ? "the dispatcher is stopping" : isShedding ? "the hub is slow" : "the lane is full"
         return LaneHold(
             reason: isClosing ? own : pause?.cause.reason ?? own, pause: circuit.state.remaining(now: now),
             crowd: heldCount)
+    }
+}
+
+/// The reason why a lane does not send, and for how long.
+struct LaneHold: Sendable, Equatable {
+    /// The lane's problem, for the record of the delivery.
+    var reason: String
+    /// The time until the lane is checked again; zero if the lane only sheds.
+    var pause: Duration
+    /// The number of sends that the lane has held in this second, including this one: the more, the later they come
+    /// back.
+    var crowd: Int
+}
+
+/// A lane's answer to one send.
+enum LaneAnswer: Sendable, Equatable {
+    /// The hub's response. It has a hold if it says nothing about the notification and the send is to be repeated.
+    case answered(SendOutcome, hold: LaneHold?)
+    /// The send was not tried.
+    case held(LaneHold)
+
+    /// The answer in logs.
+    var label: String {
+        switch self {
+        case .answered(let outcome, _): outcome.label
+        case .held: "held"
+        }
+    }
+}
+
+/// One send on its way through a lane.
+struct LaneSend: Sendable {
+    var notification: HubNotification
+    var attempt: DispatchAttempt
+    /// The index of the platform in the attempt.
+    var index: Int
+}
+
+extension LaneAnswer {
+    /// How long the hub asked to wait.
+    var retryAfter: Duration? {
+        switch self {
+        case .answered(let outcome, _): outcome.retryAfter
+        case .held: nil
+        }
+    }
+
+    /// The hold after which the send is tried again without using up an attempt.
+    var hold: LaneHold? {
+        switch self {
+        case .answered(_, let hold): hold
+        case .held(let hold): hold
+        }
+    }
+
+    /// The cause of the dead letter, if the delivery is dead after this answer.
+    var cause: DeadLetterCause {
+        if case .answered(.rejected(_, let status), _) = self { .refused(status: status) } else { .attempts }
     }
 }

@@ -1,7 +1,8 @@
 import Logging
 import SecurePushCore
 
-/// The lanes of all platforms, between the pipeline and the gateway.
+/// The lanes of all platforms, between the pipeline and the gateway. A lane is one platform's queue with its limit and
+/// its circuit.
 struct Lanes: Sendable {
     private let lanes: [Platform: Lane]
     private let all: [Lane]
@@ -9,7 +10,7 @@ struct Lanes: Sendable {
 
     /// How often the lanes are compared.
     private static let tickInterval = Duration.milliseconds(100)
-    /// The longest that the intake rests while every lane is paused: what is handed out must not grow old unclaimed.
+    /// The longest rest of the intake while all lanes are paused: deliveries must not wait unclaimed for long.
     private static let maxRest = Duration.seconds(1)
     private static let nap = Duration.milliseconds(50)
 
@@ -34,13 +35,13 @@ struct Lanes: Sendable {
     /// Whether no lane lets traffic through.
     var areAllPaused: Bool { all.allSatisfy { $0.load.isPaused } }
 
-    /// While every lane is paused there is no sense in taking many deliveries only to hold them: waits until a lane is
-    /// open again or may be probed, a second at most.
+    /// Waits until a lane is open or may be probed, at most a second. While all lanes are paused, deliveries would only
+    /// be taken to be held.
     func rest() async {
         var left = Self.maxRest
         while left > .zero, !Task.isCancelled, areAllPaused {
-            // At least one nap: a group that owes nothing to the lane that may be probed must not make this a busy
-            // loop.
+            // There is at least one nap: otherwise groups without a send for the lane that may be probed would make
+            // this a busy loop.
             await settings.clock.sleep(Self.nap)
             left -= Self.nap
             let now = settings.clock.now()
@@ -48,12 +49,12 @@ struct Lanes: Sendable {
         }
     }
 
-    /// The dispatcher stops: only what is at the hub is waited for.
+    /// The dispatcher stops: only requests at the hub are waited for.
     func close() {
         for lane in all { lane.close() }
     }
 
-    /// Compares the lanes ten times a second, until cancelled.
+    /// Compares the lanes ten times per second until the task is cancelled.
     func watch() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.tickInterval)
@@ -61,12 +62,13 @@ struct Lanes: Sendable {
         }
     }
 
-    /// A lane that holds up the others stops letting sends wait.
+    /// A lane whose backlog would starve the others begins to shed.
     ///
-    /// A delivery is settled when all its platforms have answered, so a slow lane would fill all the room with what
-    /// waits for it. It is taken for slow when what waits in it waits longer than a burst takes, it has a quarter of
-    /// the room, and another lane that does about as much has a quarter of its load. So lanes that are slow
-    /// together, and a platform that has all the traffic, are left alone: holding would help nobody.
+    /// A delivery is settled when all its platforms have answered, so the queue of a slow lane could take up the whole
+    /// limit of notifications in flight. A lane is slow if three conditions are met: its queue waits longer than in a
+    /// burst; it has a quarter of all notifications in flight; and another lane with about as many answers has at most
+    /// a quarter of its load. So lanes that are slow together do not shed, nor does a lane with all the traffic:
+    /// shedding would not help there.
     func tick() {
         for lane in all { lane.tick() }
         let loads = all.map(\.load)
@@ -76,7 +78,43 @@ struct Lanes: Sendable {
                 !other.isPaused && other.occupancy * 4 <= load.occupancy && other.flow >= 0.5
                     && other.flow * 2 >= load.flow
             }
-            if isAlone { lane.fallBehind() }
+            if isAlone { lane.shed() }
         }
     }
+}
+
+/// The settings of the lanes.
+struct LaneSettings: Sendable {
+    /// The platforms of `HUB_PLATFORMS`.
+    var platforms: [Platform]
+    /// The maximum of requests to the hub in flight, of all lanes together (`DISPATCH_CONCURRENCY`).
+    var concurrency = 512
+    /// The maximum of unacknowledged deliveries (`DISPATCH_PREFETCH`).
+    var prefetch = 1024
+    /// The maximum of notifications that are claimed and not settled, which also limits a lane's queue: twice the
+    /// number of requests, so that each lane has a next send waiting, or the prefetch if that is less.
+    var maxInFlight: Int { max(1, min(prefetch, concurrency * 2)) }
+    /// The hub's name (`HUB_NAME`), for metrics and logs.
+    var hub = "hub"
+    /// The URL of the hub's namespace, for logs.
+    var endpoint = ""
+    var clock = LaneClock.system
+
+    /// The maximum of requests of one lane. It is an equal share, so that no lane can take the connections of another,
+    /// and at most half of the notifications in flight, so that the others go on if the hub stops answering for one
+    /// platform. It is at least 1: if there are more lanes than requests, the hub client has the final limit.
+    var share: Int {
+        max(1, min(concurrency / max(1, platforms.count), maxInFlight / 2))
+    }
+}
+
+/// The monotonic clock of the lanes. Tests have their own, in which time passes quickly.
+struct LaneClock: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    var now: @Sendable () -> Instant
+    /// Waits; returns early if the task is cancelled.
+    var sleep: @Sendable (Duration) async -> Void
+
+    static let system = LaneClock(now: { .now }, sleep: { try? await Task.sleep(for: $0) })
 }

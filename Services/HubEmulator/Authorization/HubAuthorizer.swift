@@ -1,11 +1,12 @@
 import Crypto
 import Foundation
+import SecurePushCore
 import Synchronization
 
 /// Checks shared access signatures against the rules of a namespace or of one hub.
 ///
-/// Clients keep one token for many minutes, so a token that was found good is remembered and the HMAC is computed once;
-/// expiry, audience and right are looked at on every request.
+/// Clients keep one token for many minutes, so valid tokens are remembered and their HMAC is computed once. Expiry,
+/// audience and right are checked on every request.
 final class HubAuthorizer: Sendable {
     private struct VerifiedToken {
         let rights: AccessRights
@@ -13,12 +14,12 @@ final class HubAuthorizer: Sendable {
         let expirySeconds: Int64
     }
 
-    /// How far a client's clock may be behind ours.
+    /// The tolerance for a client's clock that is behind ours.
     static let clockSkewSeconds: Int64 = 10
-    private static let rememberedTokens = 1024
+    private static let maxRemembered = 1024
 
     private let rules: [SharedAccessRule]
-    /// The host of the connection string, good as audience under whatever name the request came in.
+    /// The host of the connection string: a valid audience whatever the `Host` of the request.
     private let endpointHost: String
     private let verified = Mutex<[String: VerifiedToken]>([:])
 
@@ -27,15 +28,16 @@ final class HubAuthorizer: Sendable {
         self.endpointHost = endpointHost.lowercased()
     }
 
-    /// Lets a request pass or throws 401 (bad token) or 403 (good token, missing right).
+    /// Checks the token of a request.
     ///
     /// - Parameters:
     ///   - authority: the request's `Host`, with or without a port.
-    ///   - path: the request's path as it came, escapes and all.
-    ///   - right: what the request needs; of several rights any one will do.
-    ///   - hubAuthorizer: knows the rules of the hub, which are good besides those here.
+    ///   - path: the request's path with its escapes.
+    ///   - right: the rights, of which one is enough.
+    ///   - hubAuthorizer: checks tokens under the rules of the hub, which are valid besides those here.
+    /// - Throws: 401 for an invalid token, 403 for a valid one without the right.
     func authorize(
-        _ authorization: String?, authority: String?, path: String, right: AccessRights, now: WireTime = .now,
+        _ authorization: String?, authority: String?, path: String, right: AccessRights, now: Timestamp = .now,
         hubAuthorizer: HubAuthorizer? = nil
     ) throws(HubError) {
         let token = try verify(authorization, hubAuthorizer)
@@ -72,7 +74,7 @@ final class HubAuthorizer: Sendable {
 
     private func remember(_ token: VerifiedToken, _ authorization: String) {
         verified.withLock { known in
-            if known.count >= Self.rememberedTokens { known.removeAll(keepingCapacity: true) }
+            if known.count >= Self.maxRemembered { known.removeAll(keepingCapacity: true) }
             known[authorization] = token
         }
     }
@@ -87,6 +89,34 @@ final class HubAuthorizer: Sendable {
                     HMAC<SHA256>.isValidAuthenticationCode(
                         mac, authenticating: message, using: SymmetricKey(data: Array(key.utf8)))
                 }
+        }
+    }
+}
+
+/// Why a token is refused with 401: the sub-codes that the .NET client knows.
+enum TokenFault: Int, CaseIterable, Sendable {
+    case missingToken = 40102
+    case invalidSignature = 40103
+    case invalidAudience = 40104
+    case malformedToken = 40105
+    case expiredToken = 40106
+    case audienceNotFound = 40107
+    case expiresOnNotFound = 40108
+    case issuerNotFound = 40109
+    case signatureNotFound = 40110
+
+    /// The start of the error's `Detail`. Only the text of `invalidSignature` is recorded from the real service.
+    var detail: String {
+        switch self {
+        case .missingToken: "MissingToken: The request has no authorization token. SubCode=40102."
+        case .invalidSignature: "InvalidSignature: The token has an invalid signature."
+        case .invalidAudience: "InvalidAudience: The token is not valid for this address. SubCode=40104."
+        case .malformedToken: "MalformedToken: The token cannot be read. SubCode=40105."
+        case .expiredToken: "ExpiredToken: The token has expired. SubCode=40106."
+        case .audienceNotFound: "AudienceNotFound: The token has no audience (sr). SubCode=40107."
+        case .expiresOnNotFound: "ExpiresOnNotFound: The token has no expiry (se). SubCode=40108."
+        case .issuerNotFound: "IssuerNotFound: The token has no rule name (skn). SubCode=40109."
+        case .signatureNotFound: "SignatureNotFound: The token has no signature (sig). SubCode=40110."
         }
     }
 }

@@ -1,46 +1,55 @@
 import HTTPTypes
 import Hummingbird
+import SecurePushCore
 import ServiceRuntime
 
-/// `/emulator/devices`: the simulated devices, seen from their side.
+/// `/emulator/devices`: the API of the simulated devices.
 struct DeviceController: Sendable {
-    private static let maximumBodySize = 256 * 1024
+    private static let maxBodySize = 256 * 1024
 
     let devices: DeviceRegistry
 
     func addRoutes(to emulator: RouterGroup<EmulatorContext>) {
-        emulator.get("devices") { _, _ in try EmulatorJSON.response(devices.summaries) }
+        emulator.get("devices") { _, _ in JSONValue.array(devices.all.map(\.json)).response() }
         emulator.get("devices/:handle/stream", use: stream)
         emulator.post("devices/:handle/display", use: display)
     }
 
-    /// What the device receives, from now on; the newest push that waited comes first.
+    /// A stream of the pushes to the device, beginning with the waiting one.
     @Sendable func stream(_ request: Request, context: EmulatorContext) async throws -> Response {
         let handle = try Self.handle(context)
-        guard devices.hasRoomForStream else {
-            throw Problem.serviceUnavailable("\(DeviceRegistry.maxStreams) device streams are open.")
+        guard devices.hasStreamCapacity else {
+            throw Problem.serviceUnavailable("The maximum of \(DeviceRegistry.maxStreams) device streams is open.")
         }
         return EventStreamResponse.make(for: request, on: context.channel) { devices.connect(handle) }
     }
 
-    /// What the device says that it shows.
+    /// Stores the text that the device shows.
     @Sendable func display(_ request: Request, context: EmulatorContext) async throws -> Response {
-        var members = try JSONMembers(try await request.body.collect(upTo: Self.maximumBodySize))
-        let id = members.string("Id")
-        let text = members.string("Text")
-        let kind = members.choice("Kind", DeviceDisplay.Kind.self)
-        if text == nil { let _: String? = members.refuse("Text", "is needed") }
-        try members.finish()
-        devices.display(
-            DeviceDisplay(
-                handle: try Self.handle(context), id: id, text: text ?? "", kind: kind ?? .payload,
-                shownAt: WireTime.now.rfc3339))
+        let handle = try Self.handle(context)
+        let body = try await request.body.collect(upTo: Self.maxBodySize)
+        devices.display(try body.readJSON { Self.display(&$0, handle) })
         return Response(status: .noContent)
     }
 
-    /// Handles may hold slashes (Windows channels are URLs), so they come percent-encoded.
+    private static func display(_ reader: inout JSONObjectReader, _ handle: String) -> DeviceDisplay {
+        var id: String?
+        var text = ""
+        var kind = DeviceDisplay.Kind.payload
+        for member in reader.members(of: reader.root, known: ["Id", "Text", "Kind"], required: ["Text"]) {
+            switch member.name {
+            case "Text": text = reader.string(member.value, at: member.pointer) ?? ""
+            case _ where member.value.kind == .null: break
+            case "Id": id = reader.string(member.value, at: member.pointer)
+            default: kind = reader.choice(member.value, at: member.pointer, ignoringCase: true) ?? kind
+            }
+        }
+        return DeviceDisplay(handle: handle, id: id, text: text, kind: kind, shownAt: Timestamp.now.description)
+    }
+
+    /// Handles may contain slashes (Windows channels are URLs), so they are percent-encoded.
     private static func handle(_ context: EmulatorContext) throws(Problem) -> String {
-        let handle = PercentDecoding.decode(context.parameters.get("handle") ?? "")
+        let handle = context.parameter("handle")
         guard handle.utf8.count <= Device.maxHandleBytes else {
             throw Problem.badRequest("The handle is longer than \(Device.maxHandleBytes) bytes.")
         }

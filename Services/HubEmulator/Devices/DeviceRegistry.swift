@@ -1,10 +1,9 @@
 import DequeModule
 import NIOCore
+import SecurePushCore
 import Synchronization
 
-/// The simulated devices: their open streams, the push that waits for each, and what each says it shows.
-///
-/// Bounded: ``init(capacity:maxKeptBytes:feed:)`` devices and bytes of what is kept for them, ``maxStreams`` streams.
+/// The simulated devices: their open streams, pushes and displays. All of them are bounded.
 final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [String: Device] = [:]
@@ -12,13 +11,14 @@ final class DeviceRegistry: Sendable {
         var streamCount = 0
         /// The sum of the devices' ``Device/keptBytes``.
         var keptBytes = 0
-        /// The devices for which something is kept, and some that are gone, the longest kept first.
+        /// The devices with kept data, and some that are gone, the oldest first.
         var keptOrder: Deque<String> = []
     }
 
-    /// How many streams may be open at once; each holds at most ``EventQueue/maxBytes``.
+    /// The maximum number of open streams; the queue of each holds at most ``EventQueue/maxBytes``.
     static let maxStreams = 10_000
-    /// About how much memory pushes and displays may hold. Bodies are shared with the records, so it is counted twice.
+    /// The approximate maximum of the memory of pushes and displays. Bodies are shared with the records, and counted
+    /// in both.
     static let defaultMaxKeptBytes = 128 * 1024 * 1024
 
     private let capacity: Int
@@ -27,25 +27,24 @@ final class DeviceRegistry: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: how many devices are kept; past it, unregistered ones without a stream are forgotten, and when
-    ///   there
-    ///     is none, a new handle is not taken in.
-    ///   - maxKeptBytes: how much is kept of what devices received and show; the oldest makes room.
+    ///   - capacity: the maximum number of devices. Beyond it, one without a registration and a stream is dropped, or,
+    ///     if there is none, new devices are refused.
+    ///   - maxKeptBytes: the approximate maximum of the memory of pushes and displays; the oldest are dropped first.
     init(capacity: Int, maxKeptBytes: Int = defaultMaxKeptBytes, feed: EventFeed) {
         self.capacity = capacity
         self.maxKeptBytes = maxKeptBytes
         self.feed = feed
     }
 
-    var hasRoomForStream: Bool { state.withLock { $0.streamCount < Self.maxStreams } }
+    var hasStreamCapacity: Bool { state.withLock { $0.streamCount < Self.maxStreams } }
 
-    /// What waits for each open stream.
+    /// The queue of each open stream.
     var queues: [EventQueue] { state.withLock { $0.devices.values.flatMap(\.streams.values) } }
 
-    /// How many devices there are, and about how much memory is kept for them.
+    /// The number of devices, and the approximate memory of their pushes and displays.
     var size: (devices: Int, keptBytes: Int) { state.withLock { ($0.devices.count, $0.keptBytes) } }
 
-    /// Hands a push to every open stream of the device, or keeps it as the newest that waits.
+    /// Delivers a push to every open stream of the device, or keeps it as the waiting one.
     func deliver(_ push: DevicePush, to handle: String) {
         let streams: [EventQueue] =
             withDevice(handle) { device in
@@ -57,13 +56,14 @@ final class DeviceRegistry: Sendable {
                 }
                 return Array(device.streams.values)
             } ?? []
-        if !streams.isEmpty, let event = Self.event(push) {
+        if !streams.isEmpty {
+            let event = ByteBuffer(event: "notification", push.json)
             for stream in streams { stream.put(event) }
         }
         publish(handle)
     }
 
-    /// Opens a stream of what the device receives, beginning with the push that waits.
+    /// Opens a stream of the pushes to a device, beginning with the waiting one.
     ///
     /// - Returns: a queue that is finished already when there are too many streams or devices.
     func connect(_ handle: String) -> EventQueue {
@@ -75,26 +75,26 @@ final class DeviceRegistry: Sendable {
             queue.finish()
             return queue
         }
-        let isTaken: Void? = withDevice(handle) { device in
+        let isAdded: Void? = withDevice(handle) { device in
             device.streams[id] = queue
             device.hasConnected = true
             guard let push = device.pending else { return }
             device.pending = nil
             Self.keep(push, in: &device.received)
-            if let event = Self.event(push) { queue.put(event) }
+            queue.put(ByteBuffer(event: "notification", push.json))
         }
-        if isTaken == nil { queue.finish() }
+        if isAdded == nil { queue.finish() }
         publish(handle)
         return queue
     }
 
-    /// Whether a device of this handle is registered or ever connected.
+    /// Whether a device with this handle is registered or has ever connected.
     func knows(_ handle: String) -> Bool {
         let key = handle.lowercased()
         return state.withLock { state in state.devices[key].map { $0.isRegistered || $0.hasConnected } ?? false }
     }
 
-    func noteRegistration(_ registration: Registration, isRegistered: Bool) {
+    func noteRegistration(_ registration: RegistrationEntry, isRegistered: Bool) {
         withDevice(registration.handle) { device in
             device.platform = registration.format
             device.tags = isRegistered ? registration.tags : []
@@ -109,14 +109,13 @@ final class DeviceRegistry: Sendable {
 
     func display(_ display: DeviceDisplay) {
         withDevice(display.handle) { Self.keep(display, in: &$0.displays) }
-        feed.publish(.display, display)
+        feed.publish(.display, display.json)
     }
 
-    var summaries: [DeviceSummary] {
-        state.withLock { $0.devices.values.map(DeviceSummary.init) }.sorted { $0.handle < $1.handle }
-    }
+    /// The devices in order of their handles.
+    var all: [Device] { state.withLock { Array($0.devices.values) }.sorted { $0.handle < $1.handle } }
 
-    /// Forgets what devices received and showed, and devices that are neither registered nor connected.
+    /// Drops all pushes and displays, and the devices without a registration and a stream.
     func clear() {
         state.withLock { state in
             state.devices = state.devices.filter { !$0.value.isIdle }
@@ -151,13 +150,13 @@ final class DeviceRegistry: Sendable {
 
     /// Handles are compared without regard to case: the hub keeps Apple's tokens in upper case.
     ///
-    /// - Returns: nil when there is no room for a new device.
+    /// - Returns: nil when there are too many devices for a new one.
     @discardableResult
     private func withDevice<Result>(_ handle: String, _ body: (inout Device) -> Result) -> Result? {
         let key = handle.lowercased()
         return state.withLock { state in
             if state.devices[key] == nil {
-                if state.devices.count >= capacity { Self.forgetIdle(&state) }
+                if state.devices.count >= capacity { Self.dropIdle(&state) }
                 guard state.devices.count < capacity else { return nil }
                 state.devices[key] = Device(handle: handle)
             }
@@ -171,19 +170,19 @@ final class DeviceRegistry: Sendable {
                     state.devices.values[index].isInKeptOrder = true
                     state.keptOrder.append(key)
                 }
-                makeRoom(&state)
+                makeSpace(&state)
             }
             return result
         }
     }
 
-    private static func forgetIdle(_ state: inout State) {
+    private static func dropIdle(_ state: inout State) {
         guard let idle = state.devices.first(where: \.value.isIdle)?.key else { return }
         state.keptBytes -= state.devices.removeValue(forKey: idle)?.keptBytes ?? 0
     }
 
-    /// Forgets what the devices received and show whose turn it is, until the bound holds.
-    private func makeRoom(_ state: inout State) {
+    /// Drops the oldest pushes and displays until the bound holds.
+    private func makeSpace(_ state: inout State) {
         while state.keptBytes > maxKeptBytes, let oldest = state.keptOrder.popFirst() {
             guard let index = state.devices.index(forKey: oldest) else { continue }
             let before = state.devices.values[index].keptBytes
@@ -199,11 +198,7 @@ final class DeviceRegistry: Sendable {
     }
 
     private func publish(_ handle: String) {
-        feed.publish(.device, state.withLock { $0.devices[handle.lowercased()].map(DeviceSummary.init) })
-    }
-
-    private static func event(_ push: DevicePush) -> ByteBuffer? {
-        (try? EmulatorJSON.encode(push)).map { ServerSentEvent(event: "notification", data: $0).buffer }
+        feed.publish(.device, state.withLock { $0.devices[handle.lowercased()] }?.json ?? .null)
     }
 
     private static func keep<Element>(_ element: Element, in deque: inout Deque<Element>) {

@@ -1,12 +1,16 @@
-/// What the faults do to one request.
+import NIOCore
+import ServiceLifecycle
+import ServiceRuntime
+
+/// The effect of all faults on one request.
 struct FaultEffect: Equatable, Sendable {
     var latencyMilliseconds = 0
-    /// The fault that decides the answer.
-    var fault: Fault?
-    /// What becomes of the notification instead of being delivered.
-    var fate: Fate?
-    /// All faults that had a part in it.
-    var faultIDs: [Int] = []
+    /// The fault that decides the response.
+    private(set) var fault: Fault?
+    /// The outcome of the notification instead of a delivery.
+    private(set) var fate: Fate?
+    /// The IDs of all faults that hit the request.
+    private(set) var faultIDs: [Int] = []
 
     enum Fate: Equatable, Sendable {
         case swallowed
@@ -15,7 +19,7 @@ struct FaultEffect: Equatable, Sendable {
 
     static let none = FaultEffect()
 
-    /// Whether the request is refused, cut or left without an answer before the hub takes it.
+    /// Whether the request is refused, cut or left without a response before the hub accepts it.
     var refuses: Bool { fault.map { !$0.isAccepted } ?? false }
 
     mutating func add(_ fault: Fault) {
@@ -25,7 +29,7 @@ struct FaultEffect: Equatable, Sendable {
         if let outcome = fault.outcome { fate = .outcome(outcome) } else if fault.isSwallowed { fate = .swallowed }
     }
 
-    /// In a few words, for the record; nil when nothing happens.
+    /// The effect in a few words; nil for none.
     var words: String? {
         var words: [String] = []
         if latencyMilliseconds > 0 { words.append("delay \(latencyMilliseconds) ms") }
@@ -37,18 +41,43 @@ struct FaultEffect: Equatable, Sendable {
         if let fault { words.append(fault.words) }
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
-}
 
-extension Fault {
-    /// What happens to the answer, in a few words.
-    var words: String {
-        let what =
-            switch answer {
-            case .usual: "answer as usual"
-            case .status(let status): "\(status)" + (retryAfter.map { ", Retry-After \($0)" } ?? "")
-            case .reset: "connection cut"
-            case .silence: "no answer"
-            }
-        return what + (isAccepted ? " after accepting" : "")
+    // MARK: Injection
+
+    /// Delays a request and gives it the response that the faults decide.
+    ///
+    /// - Throws: the hub's error; after the connection was closed, a problem that no client reads.
+    func inject(_ context: EmulatorContext) async throws {
+        try await delay()
+        try await answer(context)
+    }
+
+    /// Waits for all delays; they end early when the service drains.
+    func delay() async throws {
+        if latencyMilliseconds > 0 { try await Self.wait(milliseconds: latencyMilliseconds) }
+    }
+
+    /// Gives the response that a fault decides.
+    ///
+    /// - Throws: as ``inject(_:)``.
+    func answer(_ context: EmulatorContext) async throws {
+        switch fault?.answer {
+        case nil, .usual: return
+        case .status: if let error = fault?.error { throw error }
+        case .silence(let milliseconds):
+            try await Self.wait(milliseconds: milliseconds)
+            try await cut(context)
+        case .reset:
+            try await cut(context)
+        }
+    }
+
+    private func cut(_ context: EmulatorContext) async throws {
+        try? await context.channel.close()
+        throw Problem.serviceUnavailable("A fault cut the connection.")
+    }
+
+    private static func wait(milliseconds: Int) async throws {
+        try await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(milliseconds)) }
     }
 }

@@ -2,14 +2,14 @@ import HTTPTypes
 import Hummingbird
 import ServiceRuntime
 
-/// The names under which the emulator's own API and page may be asked for.
+/// The host names under which the emulator's own API and page answer.
 ///
-/// A web page can give its own name this machine's address (DNS rebinding). Its requests are of the same origin then,
-/// and only the `Host` header tells them from those of the emulator's page. The hub's API needs no such list: a token
-/// protects it.
+/// A web page can bind its own name to this machine's address (DNS rebinding). Its requests are then of the same
+/// origin, and only the `Host` header distinguishes them from those of the emulator's page. The hub's API needs no such
+/// list: a token protects it.
 struct HostAllowList: Sendable {
     private let hosts: Set<String>
-    /// Whether any IP address may stand in `Host`: no page's name can be one. So when all addresses are listened on.
+    /// Whether `Host` may be any IP address, which no page's name can be. So when all addresses are listened on.
     private let allowsAddresses: Bool
 
     /// - Parameters:
@@ -27,9 +27,11 @@ struct HostAllowList: Sendable {
         guard let authority, !authority.isEmpty, !authority.contains("@") else { return false }
         let host = Self.plain(TokenAudience.host(ofAuthority: authority))
         if hosts.contains(host) || host.hasSuffix(".localhost") { return true }
-        return Self.isLoopback(host) || (allowsAddresses && Self.isAddress(host))
+        let isAddress = Self.isAddress(host)
+        return isAddress && (allowsAddresses || host.hasPrefix("127."))
     }
 
+    /// - Throws: 403 for a host name that is not in the list.
     func check(_ request: Request) throws(Problem) {
         guard allows(request.head.authority) else {
             throw Problem.forbidden(
@@ -45,8 +47,6 @@ struct HostAllowList: Sendable {
         return String(host)
     }
 
-    private static func isLoopback(_ host: String) -> Bool { host.hasPrefix("127.") && isAddress(host) }
-
     private static func isAddress(_ host: String) -> Bool {
         if host.contains(":") { return host.allSatisfy { $0.isASCII && ($0.isHexDigit || $0 == ":" || $0 == ".") } }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -54,8 +54,8 @@ struct HostAllowList: Sendable {
     }
 }
 
-/// Refuses requests to the emulator's own API under names that are not its own.
-struct HostMiddleware: RouterMiddleware {
+/// Protects the emulator's own API, which needs no token, from web pages of other origins in a developer's browser.
+struct OwnAPIMiddleware: RouterMiddleware {
     typealias Context = EmulatorContext
 
     let hosts: HostAllowList
@@ -65,6 +65,12 @@ struct HostMiddleware: RouterMiddleware {
         next: @concurrent (Request, EmulatorContext) async throws -> Response
     ) async throws -> Response {
         try hosts.check(request)
+        if let origin = request.headers[.origin] {
+            let authority = origin.firstRange(of: "://").map { origin[$0.upperBound...] } ?? origin[...]
+            guard authority.lowercased() == request.head.authority?.lowercased() else {
+                throw Problem.forbidden("Pages of other origins cannot use the emulator's API.")
+            }
+        }
         return try await next(request, context)
     }
 }

@@ -1,11 +1,16 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
+import NIOHTTP1
+import SecurePushCore
+import ServiceRuntime
 
-/// An answer of the hub other than success, in the service's XML form.
+/// A response of the hub other than success, in the service's XML form.
 struct HubError: Error, Sendable {
     let status: HTTPResponse.Status
-    /// The text of `Detail`; a point, the tracking ID and the time follow, as recorded. Nil: an empty body, as the
+    /// The text of `Detail`; a full stop, the tracking ID and the time follow, as recorded. Nil: an empty body, as the
     /// service sometimes answers.
     let detail: String?
     /// Whole seconds: official clients read no other form.
@@ -18,14 +23,14 @@ struct HubError: Error, Sendable {
     }
 
     static func unauthorized(_ fault: TokenFault) -> HubError { HubError(.unauthorized, detail: fault.detail) }
-    /// The emulator keeps no more of something: 403 without `Retry-After`, as the service answers for quotas.
+    /// A limit of the emulator is reached: 403 without `Retry-After`, as the service answers for quotas.
     static func full(_ detail: String) -> HubError { HubError(.forbidden, detail: detail) }
     static func badRequest(_ detail: String) -> HubError { HubError(.badRequest, detail: detail) }
 
-    /// Recorded: a good token without the right gets 403 and no body.
+    /// Recorded: a valid token without the right gets 403 and no body.
     static let missingRight = HubError(.forbidden, detail: nil)
     static let unknownHub = HubError(.notFound, detail: "No service is hosted at the specified address.")
-    /// Recorded: nothing stands before the tracking ID.
+    /// Recorded: no text precedes the tracking ID.
     static let unknownRegistration = HubError(.notFound, detail: "")
     /// Recorded.
     static let unknownInstallation = HubError(.notFound, detail: "Installation not found")
@@ -33,7 +38,7 @@ struct HubError: Error, Sendable {
     /// Recorded.
     static let hubExists = HubError(.conflict, detail: "SubCode=40900. Conflict")
     static let registrationGone = HubError(
-        .gone, detail: "The registration id was deleted and may not be used again: take a new one.")
+        .gone, detail: "The registration id was deleted and cannot be used again. Get a new one.")
     static let entityTagMismatch = HubError(
         .preconditionFailed, detail: "The ETag of the registration does not match the If-Match header.")
     static let internalError = HubError(.internalServerError, detail: "The server was unable to process the request.")
@@ -42,12 +47,94 @@ struct HubError: Error, Sendable {
 
     func response(for identity: RequestIdentity) -> Response {
         var headers = HTTPFields()
-        headers[.contentType] = HubHeaders.xmlContentType
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
-        guard let detail else { return Response(status: status, headers: headers) }
-        let tracking = ".TrackingId:\(identity.trackingID)_G0,TimeStamp:\(WireTime.now.american)"
+        guard let detail else { return .hub(status: status, headers: headers) }
+        let tracking = ".TrackingId:\(identity.trackingID)_G0,TimeStamp:\(Timestamp.now.american)"
         let text = XMLWriter.escape(detail + tracking)
-        let body = "<Error><Code>\(status.code)</Code><Detail>\(text)</Detail></Error>"
-        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: body)))
+        return .hub(
+            "<Error><Code>\(status.code)</Code><Detail>\(text)</Detail></Error>", status: status, headers: headers)
+    }
+}
+
+/// The two IDs that every response of the hub carries, so that a client's log can be matched with the server's.
+struct RequestIdentity: Sendable {
+    let trackingID: String
+    let correlationID: String
+
+    /// Takes the client's IDs, or makes new ones.
+    init(headers: HTTPFields) {
+        let given = { (name: HTTPField.Name) in headers[name].flatMap { $0.isEmpty ? nil : $0 } }
+        trackingID = given(HubHeaders.trackingID) ?? UUID().uuidString.lowercased()
+        correlationID = given(HubHeaders.correlationID) ?? trackingID
+    }
+
+    func stamp(_ response: inout Response) {
+        response.headers[HubHeaders.trackingID] = trackingID
+        response.headers[HubHeaders.correlationID] = correlationID
+    }
+}
+
+/// Turns the errors of the hub's routes into responses and puts the tracking IDs on every response.
+struct HubErrorMiddleware: RouterMiddleware {
+    typealias Context = EmulatorContext
+
+    @concurrent func handle(
+        _ request: Request, context: EmulatorContext,
+        next: @concurrent (Request, EmulatorContext) async throws -> Response
+    ) async throws -> Response {
+        let identity = RequestIdentity(headers: request.headers)
+        var response: Response
+        do {
+            response = try await next(request, context)
+        } catch let error as HTTPParserError {
+            throw error  // Hummingbird closes the connection.
+        } catch {
+            response = hubError(for: error, context).response(for: identity)
+        }
+        identity.stamp(&response)
+        return response
+    }
+
+    private func hubError(for error: any Error, _ context: EmulatorContext) -> HubError {
+        switch error {
+        case let error as HubError: return error
+        case is NIOTooManyBytesError: return .bodyTooLarge
+        case let error as HTTPError: return HubError(error.status, detail: error.body ?? error.status.reasonPhrase)
+        // A problem means that a fault cut the connection: nobody reads the response.
+        case is CancellationError, is Problem: return .stopping
+        default:
+            // The type only: a description could hold a part of the request.
+            context.logger.error(
+                "Request failed unexpectedly", metadata: ["error.type": "\(String(reflecting: type(of: error)))"])
+            return .internalError
+        }
+    }
+}
+
+/// The header names and values of the hub's REST API.
+enum HubHeaders {
+    static let xmlContentType = "application/xml; charset=utf-8"
+
+    static let format = HTTPField.Name(static: "ServiceBusNotification-Format")
+    static let tags = HTTPField.Name(static: "ServiceBusNotification-Tags")
+    static let deviceHandle = HTTPField.Name(static: "ServiceBusNotification-DeviceHandle")
+    static let scheduleTime = HTTPField.Name(static: "ServiceBusNotification-ScheduleTime")
+    static let requestID = HTTPField.Name(static: "X-Request-Id")
+    static let trackingID = HTTPField.Name(static: "TrackingId")
+    static let correlationID = HTTPField.Name(static: "x-ms-correlation-request-id")
+    static let windowsType = HTTPField.Name(static: "X-WNS-Type")
+    static let applePushType = HTTPField.Name(static: "apns-push-type")
+    static let xApplePushType = HTTPField.Name(static: "x-apns-push-type")
+    static let continuationToken = HTTPField.Name(static: "x-ms-continuationtoken")
+}
+
+extension Timestamp {
+    /// `11/7/2018 12:18:37 AM`, the form of the hub's errors.
+    fileprivate var american: String {
+        let time = CivilTime(self)
+        let padded = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
+        let hour = time.hour % 12 == 0 ? 12 : time.hour % 12
+        return "\(time.month)/\(time.day)/\(time.year) \(hour):\(padded(time.minute)):\(padded(time.second)) "
+            + (time.hour < 12 ? "AM" : "PM")
     }
 }

@@ -1,55 +1,73 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
+import SecurePushCore
 
-/// The way into the hub: token, right, hub name.
+/// Admits requests to the hubs: checks token, right and hub name.
 struct HubGate: Sendable {
     /// Checks tokens under the rules of the namespace.
-    let authorizer: HubAuthorizer
-    /// `http` or `https`: how locations begin.
-    let scheme: String
-    let endpointAuthority: String
-    let hubs: HubDirectory
+    private let authorizer: HubAuthorizer
+    /// The scheme of locations: `http` or `https`.
+    private let scheme: String
+    /// The host and port of locations when a request has no `Host`.
+    private let endpointAuthority: String
+    private let hubs: HubDirectory
 
-    /// Lets a request in that carries one of these rights, under a rule of the namespace or of the hub.
-    func admit(_ request: Request, _ context: EmulatorContext, right: AccessRights) throws(HubError) -> HubCall {
-        try admit(HubRequestCredentials(request, context), right: right)
+    init(_ configuration: EmulatorConfiguration, hubs: HubDirectory) {
+        let endpoint = configuration.connectionString.endpoint
+        let audience = TokenAudience(url: endpoint)
+        authorizer = HubAuthorizer(rules: configuration.rules, endpointHost: audience.host)
+        scheme = configuration.locationScheme
+        endpointAuthority =
+            URL(string: endpoint).flatMap { url in
+                url.host().map { host in url.port.map { "\(host):\($0)" } ?? host }
+            } ?? audience.host
+        self.hubs = hubs
     }
 
-    /// The same for a request that came by another way than the routes.
-    func admit(_ knock: HubRequestCredentials, right: AccessRights) throws(HubError) -> HubCall {
-        let (call, exists) = try authorize(knock, right: right)
+    /// Admits a request to an existing hub.
+    ///
+    /// - Parameter right: one of these rights is enough, under a rule of the namespace or of the hub.
+    /// - Throws: 401, 403 or 404.
+    func admit(_ request: Request, _ context: EmulatorContext, right: AccessRights) throws(HubError) -> HubCall {
+        let (call, exists) = try authorize(request, context, right: right)
         guard exists else { throw HubError.unknownHub }
         return call
     }
 
-    /// Lets a request in that is about the hub itself, which need not exist.
+    /// Admits a request about a hub itself, which need not exist.
+    ///
+    /// - Throws: 401 or 403.
     func admitToManage(_ request: Request, _ context: EmulatorContext) throws(HubError) -> HubCall {
-        try authorize(HubRequestCredentials(request, context), right: .manage).call
+        try authorize(request, context, right: .manage).call
     }
 
     private func authorize(
-        _ knock: HubRequestCredentials, right: AccessRights
+        _ request: Request, _ context: EmulatorContext, right: AccessRights
     ) throws(HubError) -> (call: HubCall, exists: Bool) {
-        let name = PercentDecoding.decodeRepeatedly(knock.hub)
+        // Empty for requests about the namespace.
+        let written = context.parameters.get("hub") ?? ""
+        let name = PercentCoding.decodeRepeatedly(written)
         let entrance = hubs.entrance(name.lowercased())
+        let authority = request.head.authority
         try authorizer.authorize(
-            knock.authorization, authority: knock.authority, path: knock.path, right: right,
+            request.headers[.authorization], authority: authority, path: request.uri.path, right: right,
             hubAuthorizer: entrance.authorizer)
-        let base = "\(scheme)://\(knock.authority ?? endpointAuthority)" + (knock.hub.isEmpty ? "" : "/\(knock.hub)")
-        return (HubCall(hub: name, base: base, rawQuery: knock.query), entrance.exists)
+        let base = "\(scheme)://\(authority ?? endpointAuthority)" + (written.isEmpty ? "" : "/\(written)")
+        return (HubCall(hub: name, base: base, rawQuery: request.uri.query), entrance.exists)
     }
 }
 
 /// One admitted request.
 struct HubCall: Sendable {
-    /// The version that a client without one is answered in: the newest.
-    static let newestVersion = "2020-06"
+    /// The API version of requests that name none: the newest.
+    private static let newestVersion = "2020-06"
 
     /// The hub's name as written in the request.
     let hub: String
     /// The hub's URL as the client wrote it, without a trailing slash.
     let base: String
-    /// As it came.
+    /// The query as received.
     let rawQuery: String?
     let query: HubQuery
 
@@ -72,21 +90,44 @@ struct HubCall: Sendable {
         return String(url.prefix { $0 != "." && $0 != "/" && $0 != ":" })
     }
 
-    /// Hub names are compared without regard to case.
+    /// The hub's name in lower case: hub names are compared without regard to case.
     var hubKey: String { hub.lowercased() }
 
-    var apiVersion: String {
+    private var apiVersion: String {
         query["api-version"].flatMap { $0.isEmpty ? nil : $0 } ?? Self.newestVersion
     }
 
-    /// The URL of something on the hub, with the version of the request.
+    /// The URL of a resource of the hub, with the API version of the request.
     func location(_ path: String, suffix: String = "") -> String {
         "\(base)\(path.isEmpty ? "" : "/")\(path)?api-version=\(apiVersion)\(suffix)"
     }
 
-    /// The URL of something on the hub with the whole query of the request, as documents have it.
+    /// The URL of a resource of the hub with the whole query of the request, as documents contain it.
     func requestLocation(_ path: String) -> String {
         guard let rawQuery, !rawQuery.isEmpty else { return location(path) }
         return "\(base)\(path.isEmpty ? "" : "/")\(path)?\(rawQuery)"
+    }
+}
+
+/// The query of a request to the hub: names in any case, plain or escaped (`%24top`).
+struct HubQuery: Sendable {
+    /// The names are in lower case; the first of several values with one name counts.
+    private let values: [(name: String, value: String)]
+
+    init(_ query: String?) {
+        values = (query ?? "").utf8.split(separator: UInt8(ascii: "&")).map { part in
+            let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            let name = PercentCoding.decodeLeniently(Substring(part[..<equals]), plusIsBlank: true)
+            let value = PercentCoding.decodeLeniently(Substring(part[equals...].dropFirst()), plusIsBlank: true)
+            return (name.lowercased(), value)
+        }
+    }
+
+    /// The value of a parameter by its lower-case name; empty when it has no `=`.
+    subscript(_ name: String) -> String? { values.first { $0.name == name }?.value }
+
+    /// Whether a switch such as `direct` is on: present, and its value is not `false`.
+    func isOn(_ name: String) -> Bool {
+        self[name].map { $0.lowercased() != "false" } ?? false
     }
 }

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// The paths of the hub's API and their methods, for 405 instead of 404 where only the method is wrong.
+/// The paths of the hub's API and their methods, which tell 405 (wrong method) from 404 (unknown path).
 final class HubPaths: Sendable {
     private struct Route {
         let segments: [String]
@@ -10,35 +10,31 @@ final class HubPaths: Sendable {
     }
 
     private let routes = Mutex<[Route]>([])
-    private let reserved = Mutex<Set<String>>([])
 
-    /// Takes the routes over; called once the router is complete.
+    /// Stores the routes; called once the router is complete.
     func set(_ router: Router<EmulatorContext>) {
         let all = router.routes.map { Route(segments: Self.segments($0.path.description), method: $0.method.rawValue) }
-        let names = all.compactMap(\.segments.first).filter { !Self.isCapture($0) && !Self.isResources($0) }
         routes.withLock { $0 = all }
-        reserved.withLock { $0 = Set(names) }
     }
 
-    /// Whether a path is the hub's and not the emulator's own (`/emulator/…`, `/livez`, …).
+    /// Whether a path belongs to a hub and not to the emulator's own API (`/emulator/…`, `/livez`, …).
     func isHub(_ path: String) -> Bool {
         guard let first = Self.segments(path).first else { return true }
-        return !reserved.withLock { $0.contains(first) }
+        if Self.isCapture(first) || ["$resources", "%24resources"].contains(first) { return true }
+        return !routes.withLock { $0.contains { $0.segments.first == first } }
     }
 
-    /// The methods that a path takes, sorted; empty: nothing is there.
+    /// The methods of a path, sorted; empty for an unknown path.
     func methods(of path: String) -> [String] {
         let segments = Self.segments(path)
         let found = routes.withLock { $0.filter { Self.matches($0.segments, segments) } }
         return Set(found.map(\.method)).sorted()
     }
 
-    /// In lower case: the hub's paths are compared without regard to case.
+    /// In lower case: the hub compares paths without regard to case.
     private static func segments(_ path: String) -> [String] {
         path.lowercased().split(separator: "/").map(String.init)
     }
-
-    private static func isResources(_ segment: String) -> Bool { ["$resources", "%24resources"].contains(segment) }
 
     private static func matches(_ pattern: [String], _ path: [String]) -> Bool {
         pattern.count == path.count && zip(pattern, path).allSatisfy { isCapture($0) || $0 == $1 }
@@ -48,8 +44,8 @@ final class HubPaths: Sendable {
     private static func isCapture(_ segment: String) -> Bool { segment.hasPrefix("{") }
 }
 
-/// Gives the answers that the runtime makes on the hub's paths the hub's form: to unknown paths and methods, and to
-/// what is refused before the routes. Added before ``ProblemMiddleware``, whose problems it replaces.
+/// Gives problems on the hub's paths the hub's form: those of unknown paths and methods, and of requests that are
+/// refused before the routes. Added before ``ProblemMiddleware``, whose problems it replaces.
 struct HubPathMiddleware: RouterMiddleware {
     typealias Context = EmulatorContext
 
@@ -61,7 +57,7 @@ struct HubPathMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let answer = try await next(request, context)
         let path = request.uri.path
-        // 403 is the page's: a browser came by a foreign host name.
+        // 403 is the page's: the browser used a foreign host name.
         guard answer.headers[.contentType] == "application/problem+json", answer.status != .forbidden, paths.isHub(path)
         else { return answer }
         let methods = paths.methods(of: path)

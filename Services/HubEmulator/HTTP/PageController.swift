@@ -3,29 +3,39 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import ServiceRuntime
 
-/// `/`: the page that shows side by side what crossed the hub and what each device shows.
+/// `/`: the page that shows the hub's requests beside the display of each device.
 ///
-/// The page is one document with its style and script inside. The policy names both by their hashes, so that nothing
-/// else in the page could ever run, and nothing but this server can be reached from it.
+/// The page is one document with its style and script inside. The policy names both by their hashes, so that no other
+/// script can run in the page, and the page can reach this server only.
 ///
 /// With a shared access signature `/` is the hub's API instead: .NET lists the hubs of a namespace there.
 struct PageController: Sendable {
+    /// The page with its style and scripts inserted.
+    static let page: [UInt8] = {
+        let style = String(decoding: PackageResources.style_css, as: UTF8.self)
+        let script =
+            String(decoding: PackageResources.script_js, as: UTF8.self)
+            + String(decoding: PackageResources.controls_js, as: UTF8.self)
+        let page = String(decoding: PackageResources.index_html, as: UTF8.self)
+            .replacing("/* style.css */", with: "\n" + style).replacing("/* script.js */", with: "\n" + script)
+        return Array(page.utf8)
+    }()
+
     private let hosts: HostAllowList
-    private let administration: HubController
-    private let page: ByteBuffer
+    private let hubs: HubController
     private let headers: HTTPFields
 
-    init(hosts: HostAllowList, administration: HubController, page: [UInt8] = PageDocument.bytes) {
+    init(hosts: HostAllowList, hubs: HubController) {
         self.hosts = hosts
-        self.administration = administration
-        self.page = ByteBuffer(bytes: page)
-        let text = String(decoding: page, as: UTF8.self)
+        self.hubs = hubs
+        let text = String(decoding: Self.page, as: UTF8.self)
         headers = [
             .contentType: "text/html; charset=utf-8",
             .contentSecurityPolicy: Self.policy(for: text),
             .xContentTypeOptions: "nosniff",
-            HubHeaders.name("Referrer-Policy"): "no-referrer",
+            HTTPField.Name(static: "Referrer-Policy"): "no-referrer",
             .cacheControl: "no-cache",
         ]
     }
@@ -34,11 +44,11 @@ struct PageController: Sendable {
         router.get("/") { request, context in
             guard request.headers[.authorization] == nil else {
                 return try await HubErrorMiddleware().handle(request, context: context) { request, context in
-                    try await administration.listAtRoot(request, context: context)
+                    try await hubs.listAtRoot(request, context: context)
                 }
             }
             try hosts.check(request)
-            return Response(status: .ok, headers: headers, body: .init(byteBuffer: page))
+            return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: Self.page)))
         }
     }
 
@@ -47,7 +57,7 @@ struct PageController: Sendable {
             + "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     }
 
-    /// The hashes of what stands inside all elements of a name (CSP Level 3, 2.3.1).
+    /// The hashes of the contents of all elements of a name (CSP Level 3, 2.3.1).
     private static func hashes(of element: String, in page: String) -> String {
         var hashes: [String] = []
         var rest = page[...]

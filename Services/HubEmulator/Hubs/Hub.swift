@@ -1,32 +1,29 @@
 import DequeModule
+import SecurePushCore
 
-/// A notification hub: its description and what is registered on it. A value: the directory guards it.
+/// A notification hub: its description and its registrations. A value: the directory guards it.
 struct Hub: Sendable {
-    /// As it was first written.
+    /// As first written.
     var name: String
-    var description: HubDescription
-    /// Checks tokens under the hub's own rules; a new one for every change of them, so that it remembers no old token.
+    private(set) var description: HubDescription
+    /// Checks tokens under the hub's own rules. Each change of the rules makes a new one, which knows no old tokens.
     private(set) var authorizer: HubAuthorizer?
     var book: RegistrationBook
     private(set) var installations = InstallationBook()
-    /// The bulk jobs, the newest first. Not kept over a restart.
+    /// The bulk jobs, the newest first. They are not kept over a restart.
     private(set) var jobs: Deque<HubJob> = []
-    /// What changed since the directory last asked.
-    private(set) var changes: [HubChange] = []
 
-    /// How many jobs are kept; the oldest makes room. Each is bounded by the body of its request, 64 KB.
+    /// The maximum number of jobs; the oldest are dropped first. Requests bound each to 64 KB.
     static let maxJobs = 100
 
-    /// Whether somebody keeps the changes.
-    private let isWatched: Bool
+    /// The name in lower case.
+    private var key: String { name.lowercased() }
+    private let journal: StateJournal
 
-    init(
-        name: String, description: HubDescription, endpointHost: String, isWatched: Bool = false,
-        journal: StateJournal = .none
-    ) {
+    init(name: String, description: HubDescription, endpointHost: String, journal: StateJournal = .none) {
         self.name = name
+        self.journal = journal
         book = RegistrationBook(hubKey: name.lowercased(), journal: journal)
-        self.isWatched = isWatched
         self.description = description
         authorizer = description.makeAuthorizer(endpointHost: endpointHost)
     }
@@ -38,11 +35,13 @@ struct Hub: Sendable {
 
     /// Stores an installation and its registrations.
     mutating func put(
-        _ installation: HubInstallation, at time: WireTime = .now, known: [String: String] = [:]
+        _ installation: HubInstallation, at time: Timestamp = .now, known: [String: String] = [:]
     ) throws(HubError) -> InstallationChange {
         let former = installations[installation.id]?.registrationIDs[""].flatMap { book[$0] }
         let effect = try installations.put(installation, in: &book, at: time, known: known)
-        note(installation.id)
+        if let entry = installations[installation.id] {
+            journal.put(.installation, hub: key, key: installation.id.lowercased(), value: entry.stateDocument)
+        }
         return InstallationChange(
             id: installation.id, platform: installation.platform, formerRegistration: former, effect: effect)
     }
@@ -51,7 +50,7 @@ struct Hub: Sendable {
     mutating func removeInstallation(_ id: String) throws(HubError) -> InstallationChange? {
         guard let found = installations[id]?.installation else { return nil }
         let effect = try installations.remove(id, from: &book)
-        note(id)
+        journal.remove(.installation, hub: key, key: id.lowercased())
         return InstallationChange(id: id, platform: found.platform, formerRegistration: nil, effect: effect)
     }
 
@@ -60,38 +59,19 @@ struct Hub: Sendable {
         jobs.prepend(job)
     }
 
-    private mutating func note(_ id: String) {
-        guard isWatched else { return }
-        changes.append(
-            HubChange(
-                kind: .installation, hubKey: name.lowercased(), key: id.lowercased(),
-                value: installations[id]?.stateDocument))
-    }
-
-    /// The changes since the last time.
-    mutating func takeChanges() -> [HubChange] {
-        guard !changes.isEmpty else { return [] }
-        defer { changes = [] }
-        return changes
-    }
-
-    /// Whether an installation has expired that is still here.
-    func holdsExpired(at time: WireTime) -> Bool {
-        installations.nextExpiry.map { $0 < time } ?? false
-    }
-
-    /// Forgets the installations whose time is over.
-    mutating func removeExpired(at time: WireTime) throws(HubError) {
+    /// Removes the expired installations.
+    mutating func removeExpired(at time: Timestamp) throws(HubError) {
+        guard let next = installations.nextExpiry, next < time else { return }
         for id in installations.expired(at: time) { _ = try removeInstallation(id) }
         installations.noteExpired()
     }
 }
 
-/// What became of the registrations when an installation changed.
+/// The effect of a change of an installation on its registrations.
 struct InstallationChange: Sendable {
     let id: String
     let platform: NotificationFormat
-    /// The device's own registration before the change: its handle may have been another.
-    let formerRegistration: Registration?
+    /// The device's own registration before the change, which may have had another handle.
+    let formerRegistration: RegistrationEntry?
     let effect: InstallationBook.Effect
 }

@@ -1,16 +1,13 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
+import SecurePushCore
 
 /// `/{hub}` and `/$Resources/NotificationHubs`: the hubs of the namespace.
 struct HubController: Sendable {
-    private static let maximumBodySize = 256 * 1024
-    private static let maximumNameLength = 260
+    private static let maxBodySize = 256 * 1024
+    private static let maxNameLength = 260
 
-    let gate: HubGate
-    let hubs: HubDirectory
-    let devices: DeviceRegistry
-    let faults: FaultTable
+    let state: EmulatorState
 
     func addRoutes(to hub: RouterGroup<EmulatorContext>) {
         hub.put(use: put)
@@ -25,29 +22,28 @@ struct HubController: Sendable {
 
     /// Creates (201) without `If-Match`, updates (200) with it.
     @Sendable func put(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admitToManage(request, context)
-        guard !call.hub.isEmpty, call.hub.unicodeScalars.count <= Self.maximumNameLength,
+        let call = try state.gate.admitToManage(request, context)
+        guard !call.hub.isEmpty, call.hub.unicodeScalars.count <= Self.maxNameLength,
             call.hub.unicodeScalars.allSatisfy(XMLInput.isAllowed)
         else { throw HubError.badRequest("The hub's name is not valid.") }
-        let body = Array(try await request.body.collect(upTo: Self.maximumBodySize).readableBytesView)
-        let description = try HubDescription(entry: body)
-        try await injectFaults(context)
+        let description = try HubDescription(entry: try await request.bytes(upTo: Self.maxBodySize))
+        try await state.injectFaults(.hub, context)
         let isUpdate = request.headers[.ifMatch] != nil
-        let hub = try isUpdate ? hubs.update(call.hubKey, description) : hubs.create(call.hub, description)
+        let hub = try isUpdate ? state.hubs.update(call.hubKey, description) : state.hubs.create(call.hub, description)
         return Self.entry(hub, isUpdate ? .ok : .created, call)
     }
 
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admitToManage(request, context)
-        try await injectFaults(context)
-        return Self.entry(try hubs.hub(call.hubKey), .ok, call)
+        let call = try state.gate.admitToManage(request, context)
+        try await state.injectFaults(.hub, context)
+        return Self.entry(try state.hubs.hub(call.hubKey), .ok, call)
     }
 
     @Sendable func delete(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admitToManage(request, context)
-        try await injectFaults(context)
-        for registration in try hubs.delete(call.hubKey) {
-            devices.noteRegistration(registration, isRegistered: false)
+        let call = try state.gate.admitToManage(request, context)
+        try await state.injectFaults(.hub, context)
+        for registration in try state.hubs.delete(call.hubKey) {
+            state.devices.noteRegistration(registration, isRegistered: false)
         }
         return Response(status: .ok)
     }
@@ -62,18 +58,17 @@ struct HubController: Sendable {
     }
 
     private func list(_ request: Request, _ context: EmulatorContext, path: String) async throws -> Response {
-        let call = try gate.admitToManage(request, context)
-        try await injectFaults(context)
+        let call = try state.gate.admitToManage(request, context)
+        try await state.injectFaults(.hub, context)
         let skip = try Self.count(call.query["$skip"]) ?? 0
         let top = try Self.count(call.query["$top"]) ?? .max
-        let page = Array(hubs.all.dropFirst(skip).prefix(top))
-        return Response(
-            status: .ok, headers: [.contentType: AtomDocument.feedContentType],
-            body: .init(byteBuffer: ByteBuffer(string: HubDocument.feed(page, path: path, call: call))))
-    }
-
-    private func injectFaults(_ context: EmulatorContext) async throws {
-        try await faults.inject(faults.effect(on: .hub, platform: nil), context: context)
+        let page = Array(state.hubs.all.dropFirst(skip).prefix(top))
+        let entries = page.map {
+            $0.entry(url: call.location(PercentCoding.encode($0.name)), namespace: call.namespaceName)
+        }
+        return .hub(
+            AtomEntry.feed("NotificationHubs", url: call.requestLocation(path), entries),
+            type: AtomEntry.feedContentType)
     }
 
     private static func count(_ text: String?) throws(HubError) -> Int? {
@@ -85,8 +80,7 @@ struct HubController: Sendable {
     }
 
     private static func entry(_ hub: HubSummary, _ status: HTTPResponse.Status, _ call: HubCall) -> Response {
-        Response(
-            status: status, headers: [.contentType: AtomDocument.entryContentType],
-            body: .init(byteBuffer: ByteBuffer(string: HubDocument.entry(hub, call: call))))
+        let entry = hub.entry(url: call.requestLocation(""), namespace: call.namespaceName)
+        return .hub(entry.text, status: status, type: AtomEntry.contentType)
     }
 }

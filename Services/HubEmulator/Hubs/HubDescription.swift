@@ -1,19 +1,21 @@
-/// A hub's description, `NotificationHubDescription`: credentials and limits are kept as they came, the rules are read.
+import SecurePushCore
+
+/// A hub's description, `NotificationHubDescription`. Only its rules are interpreted.
 struct HubDescription: Sendable {
-    /// Recorded: what the service gives a hub without one, which is never.
-    static let defaultRegistrationTtl = "P10675199DT2H48M5.4775807S"
+    /// Recorded: the value of a hub without one, which means never.
+    private static let defaultRegistrationTtl = "P10675199DT2H48M5.4775807S"
     static let elementName = "NotificationHubDescription"
 
     /// The elements, in the order in which the .NET client reads them.
     private(set) var fields: [XMLElement]
     private(set) var rules: [SharedAccessRule]
-    let createdAt: WireTime
-    let updatedAt: WireTime
-    /// Whether a client gave it. Hubs that only came up through use have none of their own.
+    let createdAt: Timestamp
+    let updatedAt: Timestamp
+    /// Whether a client wrote it; false for a hub that was created by use.
     let isGiven: Bool
 
-    /// A hub that nobody described: the rules of the namespace are all it has.
-    init(at time: WireTime = .now) {
+    /// The description of a hub that was created by use, without rules of its own.
+    init(at time: Timestamp = .now) {
         fields = [Self.element("RegistrationTtl", Self.defaultRegistrationTtl)]
         rules = []
         createdAt = time
@@ -23,17 +25,11 @@ struct HubDescription: Sendable {
 
     /// Reads the Atom entry of a PUT.
     ///
-    /// - Throws: 400 that says what is wrong.
-    init(entry bytes: [UInt8], at time: WireTime = .now) throws(HubError) {
-        let root: XMLElement
-        do {
-            root = try XMLReader.read(bytes)
-        } catch {
-            throw HubError.badRequest(error.description)
+    /// - Throws: 400 with the reason.
+    init(entry bytes: [UInt8], at time: Timestamp = .now) throws(HubError) {
+        guard let description = try AtomEntry.content(of: bytes)?.child(Self.elementName) else {
+            throw HubError.badRequest("The body is not an Atom entry with a NotificationHubDescription.")
         }
-        guard root.name == "entry", root.namespace == XMLNamespace.atom,
-            let description = root.child("content")?.child(Self.elementName)
-        else { throw HubError.badRequest("The body is not an Atom entry with a NotificationHubDescription.") }
         fields = Self.inOrder(description.children.filter { !$0.isNil })
         rules = try SharedAccessRule.list(description.child("AuthorizationRules"))
         createdAt = time
@@ -41,7 +37,7 @@ struct HubDescription: Sendable {
         isGiven = true
     }
 
-    private init(fields: [XMLElement], rules: [SharedAccessRule], createdAt: WireTime, updatedAt: WireTime) {
+    private init(fields: [XMLElement], rules: [SharedAccessRule], createdAt: Timestamp, updatedAt: Timestamp) {
         self.fields = Self.inOrder(fields)
         self.rules = rules
         self.createdAt = createdAt
@@ -49,7 +45,7 @@ struct HubDescription: Sendable {
         isGiven = true
     }
 
-    /// The description with what the service adds: the rules of before, or two fresh ones, and the time to live.
+    /// The description with the members that the service adds: the former or two new rules, and the time to live.
     func completed(from former: HubDescription?) -> HubDescription {
         var fields = fields
         if !fields.contains(where: { $0.name == "RegistrationTtl" }) {
@@ -79,12 +75,12 @@ struct HubDescription: Sendable {
         XMLElement(name, namespace: XMLNamespace.connect, text: text)
     }
 
-    /// The order of the .NET client's contract, which reads by position; unknown elements come last.
+    /// The elements in the order of the .NET client, which reads by position. Unknown ones come last.
     private static func inOrder(_ fields: [XMLElement]) -> [XMLElement] {
         let order = [
             "ApnsCredential", "RegistrationTtl", "WnsCredential", "AuthorizationRules", "GcmCredential",
-            "MpnsCredential",
-            "DailyOperations", "DailyMaxActiveDevices", "DailyMaxActiveRegistrations", "UserMetadata", "DailyPushes",
+            "MpnsCredential", "DailyOperations", "DailyMaxActiveDevices", "DailyMaxActiveRegistrations", "UserMetadata",
+            "DailyPushes",
             "DailyApiCalls", "AdmCredential", "Status", "BaiduCredential", "FcmV1Credential", "BrowserCredential",
         ]
         return order.flatMap { name in fields.filter { $0.name == name } } + fields.filter { !order.contains($0.name) }

@@ -1,18 +1,18 @@
 import SecurePushCore
 
-/// An installation: one app on one device, with all that the hub knows of it in a single JSON document.
+/// An installation: one app on one device, described by one JSON document.
 struct HubInstallation: Equatable, Sendable {
-    /// How the service writes "never".
-    static let never = "9999-12-31T23:59:59.9999999Z"
+    /// The service's spelling of "never".
+    private static let never = "9999-12-31T23:59:59.9999999Z"
 
     let id: String
     let platform: NotificationFormat
     var pushChannel: PushChannel
     var userID: String?
-    /// As the client wrote it.
-    var expirationTime = HubInstallation.never
+    /// As written by the client.
+    private(set) var expirationTime = HubInstallation.never
     /// Nil: never.
-    var expiresAt: WireTime?
+    private(set) var expiresAt: Timestamp?
     var tags: [String]
     var pushVariables: NamedValues<String>
     var templates: NamedValues<InstallationTemplate>
@@ -20,7 +20,7 @@ struct HubInstallation: Equatable, Sendable {
 
     /// Reads the document of a PUT.
     ///
-    /// - Throws: 400 that says what is wrong.
+    /// - Throws: 400 with the reason.
     init(id: String, document bytes: [UInt8]) throws(HubError) {
         let object: JSONValue
         do {
@@ -36,74 +36,205 @@ struct HubInstallation: Equatable, Sendable {
         }
         guard let name = try InstallationText.optional("platform", of: object),
             let platform = NotificationFormat(installationPlatform: name)
-        else { throw HubError.badRequest("The platform is missing or not known.") }
+        else { throw HubError.badRequest("The platform is missing or unknown.") }
         self.id = id
         self.platform = platform
-        pushChannel = try PushChannel(object["pushChannel"], platform: platform)
+        pushChannel = try PushChannel(object[ignoringCase: "pushChannel"], platform: platform)
         userID = try InstallationText.optional("userId", of: object)
-        tags = try InstallationText.tags(object["tags"])
-        pushVariables = try InstallationText.strings(object["pushVariables"], "pushVariables")
-        templates = try InstallationTemplate.list(object["templates"])
-        secondaryTiles = try SecondaryTile.list(object["secondaryTiles"])
+        tags = try InstallationText.tags(object[ignoringCase: "tags"])
+        pushVariables = try InstallationText.strings(object[ignoringCase: "pushVariables"], "pushVariables")
+        templates = try NamedValues(object[ignoringCase: "templates"], "templates", part: "template")
+        secondaryTiles = try NamedValues(object[ignoringCase: "secondaryTiles"], "secondaryTiles", part: "tile")
         try setExpiration(try InstallationText.optional("expirationTime", of: object))
         try validate()
     }
 
     /// - Parameter text: nil for never.
-    /// - Throws: 400 when it is no time.
+    /// - Throws: 400 when the text is not a time.
     mutating func setExpiration(_ text: String?) throws(HubError) {
         guard let text, !text.hasPrefix("9999-12-31") else {
             expirationTime = Self.never
             expiresAt = nil
             return
         }
-        guard let time = WireTime(iso8601: text) else {
-            throw HubError.badRequest("The expirationTime is not a time as 2026-11-21T10:00:00Z.")
+        guard let time = Timestamp(iso8601: text) else {
+            throw HubError.badRequest("The expirationTime must be a time such as 2026-11-21T10:00:00Z.")
         }
         expirationTime = text
         expiresAt = time
     }
 
-    /// What must hold of a document as a whole, after a PUT and after each patch.
+    /// Checks the document as a whole, after a PUT and after a patch.
     ///
     /// - Throws: 400.
     func validate() throws(HubError) {
         let templates = [templates] + secondaryTiles.entries.map(\.value.templates)
         let tagLists =
             [tags] + secondaryTiles.entries.map(\.value.tags) + templates.flatMap { $0.entries.map(\.value.tags) }
-        guard tagLists.allSatisfy({ $0.count <= InstallationText.maximumTags }) else {
-            throw HubError.badRequest("An installation has at most \(InstallationText.maximumTags) tags.")
+        guard tagLists.allSatisfy({ $0.count <= InstallationText.maxTags }) else {
+            throw HubError.badRequest("An installation has at most \(InstallationText.maxTags) tags.")
         }
-        guard templates.allSatisfy({ $0.count <= InstallationText.maximumParts }),
-            secondaryTiles.count <= InstallationText.maximumParts,
-            pushVariables.count <= InstallationText.maximumParts
-        else { throw HubError.badRequest("An installation has at most \(InstallationText.maximumParts) templates.") }
+        guard templates.allSatisfy({ $0.count <= InstallationText.maxParts }),
+            secondaryTiles.count <= InstallationText.maxParts,
+            pushVariables.count <= InstallationText.maxParts
+        else { throw HubError.badRequest("An installation has at most \(InstallationText.maxParts) templates.") }
         for part in parts { try TagSyntax.checkSpecialTags(part.tags) }
         guard secondaryTiles.isEmpty || platform == .windows || platform == .windowsphone else {
             throw HubError.badRequest("Only installations of wns have secondaryTiles.")
         }
     }
 
-    /// The answer to a GET, members in the recorded order, empty ones left out.
+    /// The response to a GET, members in the recorded order, without empty ones.
     var json: JSONValue {
-        var members = [
-            JSONValue.Member(name: "installationId", value: .string(id)),
-            JSONValue.Member(name: "pushChannel", value: pushChannel.json),
-            JSONValue.Member(name: "pushChannelExpired", value: .boolean(false)),
-            JSONValue.Member(name: "platform", value: .string(platform.installationPlatform)),
-            JSONValue.Member(name: "expirationTime", value: .string(expirationTime)),
-        ]
-        if let userID { members.append(JSONValue.Member(name: "userId", value: .string(userID))) }
-        if !tags.isEmpty {
-            let sorted = InstallationText.sorted(tags).map(JSONValue.string)
-            members.append(JSONValue.Member(name: "tags", value: .array(sorted)))
+        JSONValue([
+            "installationId": .string(id),
+            "pushChannel": pushChannel.json,
+            "pushChannelExpired": .boolean(false),
+            "platform": .string(platform.installationPlatform),
+            "expirationTime": .string(expirationTime),
+            "userId": .optional(userID),
+            "tags": tags.isEmpty ? nil : JSONValue(strings: InstallationText.sorted(tags)),
+            "pushVariables": pushVariables.json,
+            "templates": templates.json,
+            "secondaryTiles": secondaryTiles.json,
+        ])
+    }
+}
+
+/// The device's ID at its platform's push service: one text, or a browser's three.
+enum PushChannel: Equatable, Sendable {
+    case handle(String)
+    /// `isText`: written as JSON text of the object (.NET) and not as the object (JavaScript, Java), in responses too.
+    case browser(endpoint: String, p256dh: String, auth: String, isText: Bool)
+
+    /// - Throws: 400.
+    init(_ value: JSONValue?, platform: NotificationFormat) throws(HubError) {
+        guard platform == .browser else {
+            guard let text = value?.text, !text.isEmpty else {
+                throw HubError.badRequest("The pushChannel is missing or not a string.")
+            }
+            if platform == .baidu, !text.contains("-") {
+                throw HubError.badRequest("The pushChannel of Baidu is the user ID, a hyphen and the channel ID.")
+            }
+            self = .handle(try InstallationText.checkedHandle(text, "pushChannel"))
+            return
         }
-        if !pushVariables.isEmpty { members.append(JSONValue.Member(name: "pushVariables", value: pushVariables.json)) }
-        if !templates.isEmpty { members.append(JSONValue.Member(name: "templates", value: templates.json)) }
-        if !secondaryTiles.isEmpty {
-            let tiles = secondaryTiles.entries.map { JSONValue.Member(name: $0.name, value: $0.value.json) }
-            members.append(JSONValue.Member(name: "secondaryTiles", value: .object(tiles)))
+        let object = value?.orItsText
+        guard let endpoint = object?[ignoringCase: "endpoint"]?.text,
+            let p256dh = object?[ignoringCase: "p256dh"]?.text,
+            let auth = object?[ignoringCase: "auth"]?.text, !endpoint.isEmpty, !p256dh.isEmpty, !auth.isEmpty
+        else {
+            throw HubError.badRequest("The pushChannel of a browser is an object of endpoint, p256dh and auth.")
         }
-        return .object(members)
+        self = .browser(
+            endpoint: try InstallationText.checkedHandle(endpoint, "endpoint"),
+            p256dh: try InstallationText.checked(p256dh, "p256dh"), auth: try InstallationText.checked(auth, "auth"),
+            isText: value?.text != nil)
+    }
+
+    var json: JSONValue {
+        switch self {
+        case .handle(let handle): return .string(handle)
+        case .browser(let endpoint, let p256dh, let auth, let isText):
+            let object = JSONValue([
+                "endpoint": .string(endpoint), "p256dh": .string(p256dh), "auth": .string(auth),
+            ])
+            return isText ? .string(object.json) : object
+        }
+    }
+
+    /// The values of the registration elements `NotificationFormat.handleFields`, in their order.
+    func fieldValues(of platform: NotificationFormat) -> [String] {
+        switch self {
+        case .browser(let endpoint, let p256dh, let auth, _): [endpoint, p256dh, auth]
+        case .handle(let handle) where platform == .apple: [handle.uppercased()]
+        case .handle(let handle) where platform == .baidu:
+            handle.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        case .handle(let handle): [handle]
+        }
+    }
+}
+
+// MARK: Registrations
+
+extension HubInstallation {
+    /// One registration of the installation: lists contain it, and sends reach the device through it.
+    struct Part: Sendable {
+        /// The key of the part, which changes do not alter; contains U+0001, which no name can.
+        let slot: String
+        let isTemplate: Bool
+        let tags: [String]
+        let handle: String
+        let fields: [XMLElement]
+    }
+
+    /// The device itself, its templates, its secondary tiles and their templates. Recorded: tags begin with
+    /// `$InstallationId:{…}` and are sorted; those of a template are merged with those of the installation.
+    var parts: [Part] {
+        let special = ["$InstallationId:{\(id)}"] + (userID.map { ["$UserId:{\($0)}"] } ?? [])
+        let variables = pushVariables.json.map { [element("PushVariables", $0.json)] } ?? []
+        let values = pushChannel.fieldValues(of: platform)
+        let base = variables + zip(platform.handleFields, values).map { element($0, $1) }
+        let handle = platform == .baidu ? values.joined(separator: "-") : values.first ?? ""
+        var parts = parts(of: templates, slot: "", tags: special + tags, handle: handle, fields: base)
+        for tile in secondaryTiles.entries {
+            let fields =
+                variables
+                + [element("ChannelUri", tile.value.pushChannel), element("SecondaryTileName", tile.name)]
+            parts += self.parts(
+                of: tile.value.templates, slot: "tile\u{1}\(tile.name)\u{1}", tags: special + tile.value.tags,
+                handle: tile.value.pushChannel, fields: fields)
+        }
+        return parts
+    }
+
+    /// The registration of a part.
+    func registration(_ part: Part, id: String, at time: Timestamp) -> RegistrationEntry {
+        var registration = RegistrationEntry(
+            id: id, format: platform, isTemplate: part.isTemplate, tags: part.tags, handle: part.handle,
+            fields: part.fields, updatedAt: time)
+        registration.expirationTime = expirationTime
+        registration.installationID = self.id
+        return registration
+    }
+
+    private func parts(
+        of templates: NamedValues<InstallationTemplate>, slot: String, tags: [String], handle: String,
+        fields: [XMLElement]
+    ) -> [Part] {
+        let native = Part(
+            slot: slot, isTemplate: false, tags: Self.unrepeated(tags), handle: handle, fields: fields)
+        return [native]
+            + templates.entries.map { entry in
+                Part(
+                    slot: "\(slot)template\u{1}\(entry.name)", isTemplate: true,
+                    tags: Self.unrepeated(tags + entry.value.tags), handle: handle,
+                    fields: fields + templateFields(entry.value, name: entry.name))
+            }
+    }
+
+    private func templateFields(_ template: InstallationTemplate, name: String) -> [XMLElement] {
+        var fields = [element("BodyTemplate", template.body), element("TemplateName", name)]
+        if let expiry = template.expiry { fields.append(element("Expiry", expiry)) }
+        if let header = platform.templateHeaderElement, !template.headers.isEmpty {
+            let headers = template.headers.entries.map { entry in
+                XMLElement(
+                    header, namespace: XMLNamespace.connect,
+                    content: [.element(element("Header", entry.name)), .element(element("Value", entry.value))])
+            }
+            fields.append(
+                XMLElement(header + "s", namespace: XMLNamespace.connect, content: headers.map { .element($0) }))
+        }
+        return fields
+    }
+
+    private func element(_ name: String, _ text: String) -> XMLElement {
+        XMLElement(name, namespace: XMLNamespace.connect, text: text)
+    }
+
+    private static func unrepeated(_ tags: [String]) -> [String] {
+        var result: [String] = []
+        for tag in tags { InstallationText.append(tag, to: &result) }
+        return InstallationText.sorted(result)
     }
 }

@@ -1,4 +1,6 @@
-/// The installations of one hub and the registrations that they show up as. A value: callers guard it.
+import SecurePushCore
+
+/// The installations of one hub, and their registrations. A value: callers guard it.
 struct InstallationBook: Sendable {
     struct Entry: Sendable {
         var installation: HubInstallation
@@ -6,36 +8,37 @@ struct InstallationBook: Sendable {
         var registrationIDs: [String: String]
     }
 
-    /// What a change did to registrations.
+    /// The effect of a change on registrations.
     struct Effect: Sendable {
-        var stored: [Registration] = []
-        var removed: [Registration] = []
+        var stored: [RegistrationEntry] = []
+        var removed: [RegistrationEntry] = []
     }
 
-    /// How many installations a hub holds. Each is bounded by its request, 64 KB.
+    /// The maximum number of installations. Requests bound each to 64 KB.
     static let maxInstallations = 1_000_000
 
-    /// By the ID in lower case: the service compares IDs without regard to case.
+    /// By their IDs in lower case: the service compares IDs without regard to case.
     private var entries: [String: Entry] = [:]
     /// The earliest time at which an installation expires; nil when none does.
-    private(set) var nextExpiry: WireTime?
+    private(set) var nextExpiry: Timestamp?
 
     var count: Int { entries.count }
 
     /// By its ID in any case.
     subscript(_ id: String) -> Entry? { entries[id.lowercased()] }
 
-    /// Stores an installation and brings its registrations in line. A part that stays keeps its registration's ID.
+    /// Stores an installation and updates its registrations, which keep their IDs.
     ///
-    /// - Parameter known: IDs from a state file, for parts that have none yet.
+    /// - Parameter known: the registration IDs in a state file, for a new installation.
+    /// - Throws: 403 when the hub is full.
     mutating func put(
-        _ installation: HubInstallation, in book: inout RegistrationBook, at time: WireTime,
+        _ installation: HubInstallation, in book: inout RegistrationBook, at time: Timestamp,
         known: [String: String] = [:]
     ) throws(HubError) -> Effect {
         var effect = Effect()
         let key = installation.id.lowercased()
         guard entries[key] != nil || entries.count < Self.maxInstallations else {
-            throw HubError.full("The hub holds \(Self.maxInstallations) installations, no more.")
+            throw HubError.full("A hub has at most \(Self.maxInstallations) installations.")
         }
         let before = entries[key]?.registrationIDs ?? known
         var ids: [String: String] = [:]
@@ -53,7 +56,7 @@ struct InstallationBook: Sendable {
         return effect
     }
 
-    /// Removes an installation and its registrations; nothing happens when it is not there.
+    /// Removes an installation and its registrations, if it exists.
     mutating func remove(_ id: String, from book: inout RegistrationBook) throws(HubError) -> Effect {
         var effect = Effect()
         guard let entry = entries.removeValue(forKey: id.lowercased()) else { return effect }
@@ -63,11 +66,12 @@ struct InstallationBook: Sendable {
         return effect
     }
 
-    /// The installations that are expired.
-    func expired(at time: WireTime) -> [String] {
+    /// The IDs of the expired installations.
+    func expired(at time: Timestamp) -> [String] {
         entries.values.filter { ($0.installation.expiresAt ?? time) < time }.map(\.installation.id)
     }
 
+    /// Updates ``nextExpiry``.
     mutating func noteExpired() {
         nextExpiry = entries.values.compactMap(\.installation.expiresAt).min()
     }

@@ -1,5 +1,7 @@
-/// A template of an installation: what a template send makes of its properties for this device.
-struct InstallationTemplate: Equatable, Sendable {
+import SecurePushCore
+
+/// A template of an installation, which template sends render for this device.
+struct InstallationTemplate: InstallationPart {
     var body: String
     var headers = NamedValues<String>()
     var tags: [String] = []
@@ -9,49 +11,230 @@ struct InstallationTemplate: Equatable, Sendable {
         self.body = body
     }
 
-    /// Reads the object, or the JSON text of it: patches hold one or the other, depending on the client.
+    /// Reads the object or its JSON text: clients differ in their patches.
     ///
     /// - Throws: 400.
     init(_ value: JSONValue) throws(HubError) {
-        let object = value.text.flatMap(JSONValue.init(text:)) ?? value
+        let object = value.orItsText
         guard object.members != nil else { throw HubError.badRequest("The template is not a JSON object.") }
         guard let body = try InstallationText.optional("body", of: object) else {
             throw HubError.badRequest("The template has no body.")
         }
         self.body = body
-        headers = try InstallationText.strings(object["headers"], "headers")
-        tags = try InstallationText.tags(object["tags"], of: .template)
+        headers = try InstallationText.strings(object[ignoringCase: "headers"], "headers")
+        tags = try InstallationText.tags(object[ignoringCase: "tags"], of: .template)
         expiry = try InstallationText.optional("expiry", of: object)
     }
 
-    /// Reads the templates of an installation or a tile, by their names.
+    var json: JSONValue {
+        JSONValue([
+            "body": .string(body), "headers": headers.json, "expiry": .optional(expiry),
+            "tags": tags.isEmpty ? nil : JSONValue(strings: tags),
+        ])
+    }
+}
+
+/// A secondary tile of a Windows app, which has its own channel.
+struct SecondaryTile: InstallationPart {
+    var pushChannel: String
+    var tags: [String] = []
+    var templates = NamedValues<InstallationTemplate>()
+
+    init(pushChannel: String) {
+        self.pushChannel = pushChannel
+    }
+
+    /// Reads the object or its JSON text.
     ///
     /// - Throws: 400.
-    static func list(_ value: JSONValue?) throws(HubError) -> NamedValues<InstallationTemplate> {
-        guard let value else { return NamedValues() }
-        guard let members = (value.text.flatMap(JSONValue.init(text:)) ?? value).members else {
-            throw HubError.badRequest("The templates are not an object.")
+    init(_ value: JSONValue) throws(HubError) {
+        let object = value.orItsText
+        guard object.members != nil else { throw HubError.badRequest("The secondary tile is not a JSON object.") }
+        guard let channel = try InstallationText.optional("pushChannel", of: object) else {
+            throw HubError.badRequest("The secondary tile has no pushChannel.")
         }
-        var templates = NamedValues<InstallationTemplate>()
-        for member in members where member.value != .null {
-            templates[try InstallationText.checked(member.name, "template's name")] = try Self(member.value)
-        }
-        return templates
+        pushChannel = try InstallationText.checkedHandle(channel, "pushChannel")
+        tags = try InstallationText.tags(object[ignoringCase: "tags"])
+        templates = try NamedValues(object[ignoringCase: "templates"], "templates", part: "template")
     }
 
     var json: JSONValue {
-        var members = [JSONValue.Member(name: "body", value: .string(body))]
-        if !headers.isEmpty { members.append(JSONValue.Member(name: "headers", value: headers.json)) }
-        if let expiry { members.append(JSONValue.Member(name: "expiry", value: .string(expiry))) }
-        if !tags.isEmpty { members.append(JSONValue.Member(name: "tags", value: .array(tags.map(JSONValue.string)))) }
-        return .object(members)
+        JSONValue([
+            "pushChannel": .string(pushChannel), "tags": tags.isEmpty ? nil : JSONValue(strings: tags),
+            "templates": templates.json,
+        ])
+    }
+}
+
+/// Checks of the texts in an installation.
+enum InstallationText {
+    static let maxTags = TagSyntax.maxCountPerRegistration
+    /// The maximum number of templates, tiles or variables: far more than any device has.
+    static let maxParts = 100
+    /// The service's limit for names in URLs, in characters.
+    private static let maxIDLength = 260
+
+    /// Whether a text can be an installation's ID: the characters of its tag `$InstallationId:{...}`, in ASCII. An ID
+    /// of dots only is invalid because many programs interpret such a path.
+    static func isID(_ id: String) -> Bool {
+        (1...maxIDLength).contains(id.utf8.count) && !id.allSatisfy { $0 == "." }
+            && id.unicodeScalars.allSatisfy { $0.isASCII && (TagSyntax.isTagCharacter($0) || $0 == "=") }
+    }
+
+    /// Checks that XML can contain a text: an installation is visible as registrations too.
+    ///
+    /// - Throws: 400.
+    static func checked(_ text: String, _ name: String) throws(HubError) -> String {
+        guard text.unicodeScalars.allSatisfy(XMLInput.isAllowed) else {
+            throw HubError.badRequest("The \(name) has a control character.")
+        }
+        return text
+    }
+
+    /// Checks the handle of a device, as ``checked(_:_:)`` and for its length.
+    ///
+    /// - Throws: 400.
+    static func checkedHandle(_ handle: String, _ name: String) throws(HubError) -> String {
+        guard handle.utf8.count <= Device.maxHandleBytes else { throw Device.handleTooLong }
+        return try checked(handle, name)
+    }
+
+    /// The text of a member; nil when it is absent, null or empty.
+    ///
+    /// - Throws: 400 for any other value.
+    static func optional(_ name: String, of object: JSONValue) throws(HubError) -> String? {
+        guard let value = object[ignoringCase: name] else { return nil }
+        guard let text = value.text else { throw HubError.badRequest("The \(name) is not a string.") }
+        return text.isEmpty ? nil : try checked(text, name)
+    }
+
+    /// An object of strings.
+    ///
+    /// - Throws: 400.
+    static func strings(_ value: JSONValue?, _ name: String) throws(HubError) -> NamedValues<String> {
+        guard let value else { return NamedValues() }
+        guard let members = value.members else { throw HubError.badRequest("The \(name) are not an object.") }
+        var values = NamedValues<String>()
+        for member in members {
+            guard let text = member.value.text else {
+                throw HubError.badRequest("The \(name) have a value that is not a string.")
+            }
+            values[try checked(member.name, name)] = try checked(text, name)
+        }
+        return values
+    }
+
+    /// The owner of tags, which decides their syntax.
+    enum TagOwner {
+        /// An installation or a tile: the syntax of registrations.
+        case device
+        /// A template: blanks are allowed, as recorded in `Template Name`.
+        case template
+    }
+
+    /// A list of tags without repeats in any case.
+    ///
+    /// - Throws: 400.
+    static func tags(_ value: JSONValue?, of owner: TagOwner = .device) throws(HubError) -> [String] {
+        guard let value else { return [] }
+        guard let elements = value.elements else { throw HubError.badRequest("The tags are not an array.") }
+        var tags: [String] = []
+        for element in elements { append(try tag(element, of: owner), to: &tags) }
+        return tags
+    }
+
+    /// - Throws: 400.
+    static func tag(_ value: JSONValue, of owner: TagOwner = .device) throws(HubError) -> String {
+        guard let text = value.text else { throw HubError.badRequest("A tag is not a string.") }
+        switch owner {
+        case .device:
+            guard TagSyntax.isTag(text) else {
+                throw HubError.badRequest("A tag has 1 to 120 letters, digits and _ @ # . : - characters.")
+            }
+            return text
+        case .template:
+            guard !text.isEmpty, text.unicodeScalars.count <= TagSyntax.maxLength, !text.contains(",") else {
+                throw HubError.badRequest("A template's tag has 1 to 120 characters and no comma.")
+            }
+            return try checked(text, "tag")
+        }
+    }
+
+    /// Tags in the order of the service's responses: alphabetical without regard to case.
+    static func sorted(_ tags: [String]) -> [String] {
+        tags.map { (key: $0.lowercased(), tag: $0) }.sorted { ($0.key, $0.tag) < ($1.key, $1.tag) }.map(\.tag)
+    }
+
+    static func append(_ tag: String, to tags: inout [String]) {
+        let lowered = tag.lowercased()
+        if !tags.contains(where: { $0.lowercased() == lowered }) { tags.append(tag) }
+    }
+}
+
+/// Values with names, in the order in which they were first set. Names are compared with regard to case.
+struct NamedValues<Value: Equatable & Sendable>: Equatable, Sendable {
+    struct Entry: Equatable, Sendable {
+        let name: String
+        var value: Value
+    }
+
+    private(set) var entries: [Entry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
+
+    subscript(_ name: String) -> Value? {
+        get { entries.first { $0.name == name }?.value }
+        set {
+            let index = entries.firstIndex { $0.name == name }
+            switch (index, newValue) {
+            case (let index?, let value?): entries[index].value = value
+            case (let index?, nil): entries.remove(at: index)
+            case (nil, let value?): entries.append(Entry(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+}
+
+/// A value of an installation's named values.
+protocol InstallationPart: Equatable, Sendable {
+    /// - Throws: 400.
+    init(_ value: JSONValue) throws(HubError)
+    var json: JSONValue { get }
+}
+
+extension NamedValues where Value: InstallationPart {
+    /// Reads the templates or tiles of an installation, or their JSON text.
+    ///
+    /// - Parameters:
+    ///   - member: the name of the member, for errors.
+    ///   - part: the name of one of the values, for errors.
+    /// - Throws: 400.
+    init(_ value: JSONValue?, _ member: String, part: String) throws(HubError) {
+        guard let value else { return }
+        guard let members = value.orItsText.members else {
+            throw HubError.badRequest("The \(member) are not an object.")
+        }
+        for member in members where member.value != .null {
+            self[try InstallationText.checked(member.name, "\(part)'s name")] = try Value(member.value)
+        }
+    }
+
+    /// Nil when there are none.
+    var json: JSONValue? {
+        isEmpty ? nil : .object(entries.map { JSONValue.Member($0.name, $0.value.json) })
     }
 }
 
 extension NamedValues<String> {
-    var json: JSONValue { .object(entries.map { JSONValue.Member(name: $0.name, value: .string($0.value)) }) }
+    /// Nil when there are none.
+    var json: JSONValue? {
+        isEmpty ? nil : .object(entries.map { JSONValue.Member($0.name, .string($0.value)) })
+    }
 }
 
-extension NamedValues<InstallationTemplate> {
-    var json: JSONValue { .object(entries.map { JSONValue.Member(name: $0.name, value: $0.value.json) }) }
+extension JSONValue {
+    /// The value of its text if that is JSON, else the value itself: clients write objects either way.
+    var orItsText: JSONValue { text.flatMap(JSONValue.init(text:)) ?? self }
 }

@@ -1,15 +1,17 @@
 import DequeModule
+import HTTPTypes
+import Hummingbird
+import SecurePushCore
+import ServiceRuntime
 import Synchronization
 
-/// The newest requests that crossed the hub, bounded in number and in memory: the oldest make room.
+/// The newest requests to the hubs, bounded in number and in memory: the oldest are dropped first.
 final class RecordLog: Sendable {
     private struct State {
-        /// Without gaps: the sequence of the first and the index give all others.
+        /// In order of their sequences, without gaps.
         var records: Deque<RecordedRequest> = []
         var lastSequence = 0
         var byteCount = 0
-        /// Of the message IDs, which need to be different and no secret: seeded once, without a system call each time.
-        var generator = SeededGenerator(seed: .random(in: .min ... .max))
 
         mutating func removeOldest() {
             byteCount -= records.removeFirst().byteCount
@@ -20,30 +22,30 @@ final class RecordLog: Sendable {
             return records.indices.contains(index) ? index : nil
         }
 
-        /// Where the records begin that came after a sequence, whatever number a client names.
+        /// The index of the first record after a sequence, which may be any number of a client.
         func index(after sequence: Int) -> Int {
             if sequence >= lastSequence { return records.count }
             return sequence < 0 ? 0 : max(0, records.count - (lastSequence - sequence))
         }
     }
 
-    static let defaultMaximumBytes = 64 * 1024 * 1024
+    static let defaultMaxBytes = 64 * 1024 * 1024
 
     private let capacity: Int
-    private let maximumBytes: Int
+    private let maxBytes: Int
     private let feed: EventFeed
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: how many records are kept.
-    ///   - maximumBytes: and how much memory they may hold, about.
-    init(capacity: Int, maximumBytes: Int = defaultMaximumBytes, feed: EventFeed) {
+    ///   - capacity: the maximum number of records.
+    ///   - maxBytes: the approximate maximum of their memory, in bytes.
+    init(capacity: Int, maxBytes: Int = defaultMaxBytes, feed: EventFeed) {
         self.capacity = capacity
-        self.maximumBytes = maximumBytes
+        self.maxBytes = maxBytes
         self.feed = feed
     }
 
-    /// Keeps a record, and names it when it has no ID yet: the ID holds the place in the log, which finds it again.
+    /// Keeps a record. One without an ID gets one, which contains its place in the log.
     ///
     /// - Returns: the record as kept.
     @discardableResult
@@ -54,22 +56,21 @@ final class RecordLog: Sendable {
             record.sequence = state.lastSequence
             if record.id.isEmpty {
                 record.id = HubMessageID.make(
-                    at: record.receivedAt, random: (state.generator.next(), state.generator.next()),
-                    sequence: record.sequence, isSchedule: record.kind == .scheduled)
+                    at: record.receivedAt, sequence: record.sequence, isSchedule: record.kind == .scheduled)
             }
             state.byteCount += record.byteCount
             state.records.append(record)
-            while state.records.count > capacity || (state.byteCount > maximumBytes && state.records.count > 1) {
+            while state.records.count > capacity || (state.byteCount > maxBytes && state.records.count > 1) {
                 state.removeOldest()
             }
         }
-        feed.publish(.record, record)
+        feed.publish(.record, record.json)
         return record
     }
 
     /// Changes a record that is still kept.
     ///
-    /// - Returns: whether it was.
+    /// - Returns: false when the record is not kept any more.
     @discardableResult
     func update(_ sequence: Int, _ change: (inout RecordedRequest) -> Void) -> Bool {
         let changed: RecordedRequest? = state.withLock { state in
@@ -80,11 +81,11 @@ final class RecordLog: Sendable {
             return state.records[index]
         }
         guard let changed else { return false }
-        feed.publish(.record, changed)
+        feed.publish(.record, changed.json)
         return true
     }
 
-    /// The send of a hub's message ID, if it is still kept.
+    /// The record of a message ID; nil when it is not kept any more.
     func record(id: String) -> RecordedRequest? {
         guard let sequence = HubMessageID.sequence(of: id) else { return nil }
         return state.withLock { state in
@@ -96,8 +97,8 @@ final class RecordLog: Sendable {
     /// The records in order of arrival.
     ///
     /// - Parameters:
-    ///   - after: a record's `Sequence` or `Id`; only what came later is given.
-    ///   - limit: at most so many: the first ones after `after`, or the newest without it.
+    ///   - after: a record's `Sequence` or `Id`; the result is what came later.
+    ///   - limit: the maximum number: the first ones after `after`, or the newest ones without it.
     func records(after: String?, limit: Int?) -> [RecordedRequest] {
         state.withLock { state in
             let all = state.records
@@ -114,6 +115,65 @@ final class RecordLog: Sendable {
             state.records.removeAll()
             state.byteCount = 0
         }
-        feed.publish(.cleared, [String: String]())
+        feed.publish(.cleared, .object([]))
+    }
+}
+
+/// The hub's ID of a send, in the shape of the recorded ones: 32 hexadecimal digits, time, two numbers.
+///
+/// The first number is the send's place in the record log, so telemetry finds the record without an index.
+enum HubMessageID {
+    /// - Parameter isSchedule: the shape of scheduled sends: joined by `_`, with a queue's name at the end.
+    static func make(
+        at time: Timestamp, random: UInt128 = .random(in: .min ... .max), sequence: Int, isSchedule: Bool = false
+    ) -> String {
+        let digits = String(random, radix: 16)
+        let parts = [
+            String(repeating: "0", count: 32 - digits.count) + digits, time.compact, "\(sequence)",
+            "\(1 + Int(random >> 64 % 20))",
+        ]
+        return isSchedule ? parts.joined(separator: "_") + "_QNHQueue1-S1" : parts.joined(separator: "-")
+    }
+
+    /// The place in the log that an ID contains; nil for an ID that is not ours.
+    static func sequence(of id: String) -> Int? {
+        let parts = id.split(maxSplits: 4, omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
+        guard parts.count >= 4, parts[0].utf8.count == 32 else { return nil }
+        return Int(parts[2]).flatMap { $0 > 0 ? $0 : nil }
+    }
+}
+
+/// `/emulator/messages` and `/emulator/events`: the recorded requests and the live feed.
+struct RecordController: Sendable {
+    let log: RecordLog
+    let devices: DeviceRegistry
+    let feed: EventFeed
+
+    func addRoutes(to emulator: RouterGroup<EmulatorContext>) {
+        emulator.get("messages", use: list)
+        emulator.delete("messages") { _, _ in
+            devices.clear()
+            log.removeAll()
+            return Response(status: .noContent)
+        }
+        emulator.get("events") { request, context in
+            guard feed.hasCapacity else {
+                throw Problem.serviceUnavailable("The feed has its maximum of \(EventFeed.maxListeners) readers.")
+            }
+            return EventStreamResponse.make(for: request, on: context.channel) { feed.listen() }
+        }
+    }
+
+    @Sendable func list(_ request: Request, context: EmulatorContext) async throws -> Response {
+        let query = HubQuery(request.uri.query)
+        var limit: Int?
+        if let text = query["limit"] {
+            guard let number = Int(text), number >= 0 else {
+                throw Problem.unprocessable(
+                    errors: [.init(pointer: "/Limit", detail: "must be a whole number from 0")])
+            }
+            limit = number
+        }
+        return JSONValue.array(log.records(after: query["after"], limit: limit).map(\.json)).response()
     }
 }

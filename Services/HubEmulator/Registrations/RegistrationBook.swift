@@ -1,21 +1,21 @@
-/// The registrations of one hub, with the indexes that sends and listings need. A value: callers guard it.
+import DequeModule
+
+/// The registrations of one hub, with the indexes of sends and lists. A value: callers guard it.
 ///
-/// IDs are compared without regard to case, as the service does: all keys here are in lower case.
+/// IDs are compared without regard to case, as by the service: all keys are in lower case.
 struct RegistrationBook: Sendable {
-    /// How many registrations a hub holds, those of installations included. Each is bounded by its request, 64 KB.
+    /// The maximum number of registrations, including those of installations. Requests bound each to 64 KB.
     static let maxRegistrations = 1_000_000
 
-    private var entries: [String: Registration] = [:]
-    /// IDs by place in listings. Places of deleted entries stay behind until there are more of them than entries.
+    private var entries: [String: RegistrationEntry] = [:]
+    /// IDs by their place in lists. The places of deleted entries stay until there are more of them than entries.
     private var order: [(sequence: Int, id: String)] = []
     private var lastSequence = 0
     private var byTag: [NotificationFormat: [String: Set<String>]] = [:]
     private var byAudience: [NotificationFormat: Set<String>] = [:]
-
-    /// IDs that were deleted, which the hub does not take again; the oldest are forgotten.
+    /// Deleted IDs, which the hub does not accept again.
     private var retired = RetiredIDs()
-
-    /// The hub's name in lower case, and where its changes go.
+    /// The hub's name in lower case.
     private let hubKey: String
     private let journal: StateJournal
 
@@ -26,17 +26,19 @@ struct RegistrationBook: Sendable {
 
     var count: Int { entries.count }
 
-    /// Whether an ID was in use and may not be used again.
+    /// Whether an ID was deleted and cannot be used again.
     func isRetired(_ id: String) -> Bool { self[id] == nil && retired.contains(id.lowercased()) }
 
     /// By its ID in any case.
-    subscript(_ id: String) -> Registration? { entries[id.lowercased()] }
+    subscript(_ id: String) -> RegistrationEntry? { entries[id.lowercased()] }
 
-    /// Creates or updates a registration; the version and the place in listings go on from an earlier one.
+    /// Creates or updates a registration; an update increments the version and keeps the place in lists.
     ///
     /// - Returns: the registration as stored.
     /// - Throws: 404 or 412 when the condition does not hold, 403 when the hub is full.
-    mutating func put(_ registration: Registration, condition: EntityTagCondition) throws(HubError) -> Registration {
+    mutating func put(_ registration: RegistrationEntry, condition: EntityTagCondition) throws(HubError)
+        -> RegistrationEntry
+    {
         var stored = registration
         let key = registration.id.lowercased()
         if let existing = entries[key] {
@@ -47,7 +49,7 @@ struct RegistrationBook: Sendable {
         } else {
             guard condition == .none else { throw HubError.unknownRegistration }
             guard entries.count < Self.maxRegistrations else {
-                throw HubError.full("The hub holds \(Self.maxRegistrations) registrations, no more.")
+                throw HubError.full("A hub has at most \(Self.maxRegistrations) registrations.")
             }
             lastSequence += 1
             stored.sequence = lastSequence
@@ -55,15 +57,15 @@ struct RegistrationBook: Sendable {
         }
         entries[key] = stored
         index(stored)
-        // Those of an installation come back with it.
+        // The state file keeps those of an installation with it.
         if stored.installationID == nil {
             journal.put(.registration, hub: hubKey, key: key, value: StoredRegistration.encode(stored))
         }
         return stored
     }
 
-    /// Takes a registration that is in the journal already; they come in order of their sequence.
-    mutating func restore(_ registration: Registration) {
+    /// Adds a registration that is in the journal already; call it in the order of the sequences.
+    mutating func restore(_ registration: RegistrationEntry) {
         lastSequence = max(lastSequence, registration.sequence)
         order.append((registration.sequence, registration.id.lowercased()))
         entries[registration.id.lowercased()] = registration
@@ -71,7 +73,7 @@ struct RegistrationBook: Sendable {
     }
 
     /// - Throws: 404 or 412.
-    mutating func remove(_ id: String, condition: EntityTagCondition) throws(HubError) -> Registration {
+    mutating func remove(_ id: String, condition: EntityTagCondition) throws(HubError) -> RegistrationEntry {
         let key = id.lowercased()
         guard let existing = entries[key] else { throw HubError.unknownRegistration }
         guard condition.allows(existing.version) else { throw HubError.entityTagMismatch }
@@ -87,11 +89,11 @@ struct RegistrationBook: Sendable {
 
     /// A page of the registrations in order of creation.
     ///
-    /// - Returns: the page, and whether there is more behind it.
+    /// - Returns: the page, and whether more registrations follow it.
     func page(
-        after sequence: Int, limit: Int, where isIncluded: (Registration) -> Bool
-    ) -> (page: [Registration], more: Bool) {
-        var page: [Registration] = []
+        after sequence: Int = 0, limit: Int = .max, where isIncluded: (RegistrationEntry) -> Bool = { _ in true }
+    ) -> (page: [RegistrationEntry], hasMore: Bool) {
+        var page: [RegistrationEntry] = []
         for place in order[firstPlace(after: sequence)...] {
             guard let entry = entries[place.id], entry.sequence == place.sequence, isIncluded(entry) else { continue }
             if page.count == limit { return (page, true) }
@@ -101,13 +103,12 @@ struct RegistrationBook: Sendable {
     }
 
     /// The registrations with a tag, in order of creation.
-    func registrations(tagged tag: String) -> [Registration] {
-        let ids = byTag.values.reduce(into: Set<String>()) { $0.formUnion($1[tag.lowercased()] ?? []) }
-        return ids.compactMap { entries[$0] }.sorted { $0.sequence < $1.sequence }
+    func registrations(tagged tag: String) -> [RegistrationEntry] {
+        resolve(byTag.values.reduce(into: Set<String>()) { $0.formUnion($1[tag.lowercased()] ?? []) })
     }
 
-    /// Who a send is for.
-    func targets(of format: NotificationFormat, expression: TagExpression?) -> [Registration] {
+    /// The target registrations of a send.
+    func targets(of format: NotificationFormat, expression: TagExpression?) -> [RegistrationEntry] {
         guard let expression else { return resolve(byAudience[format] ?? []) }
         if case .tag(let tag) = expression { return resolve(byTag[format]?[tag] ?? []) }
         if let tags = expression.alternatives {
@@ -116,10 +117,8 @@ struct RegistrationBook: Sendable {
         return resolve(byAudience[format] ?? []).filter { expression.matches($0.lowercasedTags) }
     }
 
-    private func resolve(_ ids: Set<String>) -> [Registration] {
-        ids.count < 2
-            ? ids.compactMap { entries[$0] }
-            : ids.compactMap { entries[$0] }.sorted { $0.sequence < $1.sequence }
+    private func resolve(_ ids: Set<String>) -> [RegistrationEntry] {
+        ids.compactMap { entries[$0] }.sorted { $0.sequence < $1.sequence }
     }
 
     private func firstPlace(after sequence: Int) -> Int {
@@ -131,7 +130,7 @@ struct RegistrationBook: Sendable {
         return range.lowerBound
     }
 
-    private mutating func index(_ registration: Registration) {
+    private mutating func index(_ registration: RegistrationEntry) {
         let key = registration.id.lowercased()
         byAudience[registration.audience, default: []].insert(key)
         for tag in registration.lowercasedTags {
@@ -139,12 +138,62 @@ struct RegistrationBook: Sendable {
         }
     }
 
-    private mutating func unindex(_ registration: Registration) {
+    private mutating func unindex(_ registration: RegistrationEntry) {
         let key = registration.id.lowercased()
         byAudience[registration.audience]?.remove(key)
         for tag in registration.lowercasedTags {
             byTag[registration.audience]?[tag]?.remove(key)
             if byTag[registration.audience]?[tag]?.isEmpty == true { byTag[registration.audience]?[tag] = nil }
+        }
+    }
+}
+
+/// The newest deleted names of registrations or hubs, which a later use does not create again.
+struct RetiredIDs: Sendable {
+    private static let capacity = 10_000
+
+    private var ids: Set<String> = []
+    private var order: Deque<String> = []
+
+    func contains(_ id: String) -> Bool { ids.contains(id) }
+
+    mutating func insert(_ id: String) {
+        guard ids.insert(id).inserted else { return }
+        order.append(id)
+        if order.count > Self.capacity { ids.remove(order.removeFirst()) }
+    }
+
+    mutating func remove(_ id: String) {
+        guard ids.remove(id) != nil else { return }
+        order.removeAll { $0 == id }
+    }
+}
+
+/// An `If-Match` header in the clients' spellings: `*`, `"*"` (.NET), `"1"`, `W/"1"`, `1`.
+enum EntityTagCondition: Equatable, Sendable {
+    /// No header: create or update.
+    case none
+    case any
+    case version(Int)
+    /// An invalid tag, which no registration matches.
+    case never
+
+    init(_ header: String?) {
+        guard let header else {
+            self = .none
+            return
+        }
+        var tag = header.filter { $0 != " " }[...]
+        if tag.hasPrefix("W/") || tag.hasPrefix("w/") { tag = tag.dropFirst(2) }
+        let value = tag.filter { $0 != "\"" }
+        self = value == "*" ? .any : Int(value).map(Self.version) ?? .never
+    }
+
+    func allows(_ version: Int) -> Bool {
+        switch self {
+        case .none, .any: true
+        case .version(let wanted): wanted == version
+        case .never: false
         }
     }
 }

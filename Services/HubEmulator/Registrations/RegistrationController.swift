@@ -1,16 +1,13 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
+import SecurePushCore
 
-/// `/{hub}/registrations` and `/{hub}/registrationids`: what devices and servers register with.
+/// `/{hub}/registrations` and `/{hub}/registrationids`: the registrations of devices.
 struct RegistrationController: Sendable {
-    static let maximumBodySize = 64 * 1024
+    /// The hub's page size, which clients can only reduce.
+    private static let maxPageSize = 100
 
-    let gate: HubGate
-    let hubs: HubDirectory
-    let devices: DeviceRegistry
-    let log: RecordLog
-    let faults: FaultTable
+    let state: EmulatorState
 
     func addRoutes(to hub: RouterGroup<EmulatorContext>) {
         hub.post("registrationids", use: makeID)
@@ -23,101 +20,141 @@ struct RegistrationController: Sendable {
     }
 
     @Sendable func makeID(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admit(request, context, right: .listen)
-        try await injectFaults(platform: nil, context)
-        return Response(
-            status: .created,
-            headers: [
-                .contentType: HubHeaders.xmlContentType,
-                .location: call.location("registrationids/\(RegistrationID.make())"),
-            ])
+        let call = try state.gate.admit(request, context, right: .listen)
+        try await state.injectFaults(.register, context)
+        let location = call.location("registrationids/\(RegistrationID.make())")
+        return .hub(status: .created, headers: [.location: location])
     }
 
     @Sendable func create(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admit(request, context, right: .listen)
+        let call = try state.gate.admit(request, context, right: .listen)
         return try await store(RegistrationID.make(), request, call, condition: .none, context)
     }
 
     @Sendable func put(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admit(request, context, right: .listen)
-        let id = Self.id(context)
+        let call = try state.gate.admit(request, context, right: .listen)
+        let id = context.parameter("id")
         guard RegistrationID.isValid(id) else { throw HubError.badRequest("The registration id is not valid.") }
         return try await store(id, request, call, condition: EntityTagCondition(request.headers[.ifMatch]), context)
     }
 
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admit(request, context, right: .listen)
-        let id = Self.id(context)
-        let found = try hubs.withBook(call.hubKey) { book throws(HubError) in book[id] }
-        try await injectFaults(platform: found?.format, context)
+        let call = try state.gate.admit(request, context, right: .listen)
+        let id = context.parameter("id")
+        let found = try state.hubs.withBook(call.hubKey) { book throws(HubError) in book[id] }
+        try await state.injectFaults(.register, platform: found?.format, context)
         guard let found else { throw HubError.unknownRegistration }
-        return Self.entry(found, isStored: false, call)
+        return Self.response(found, isStored: false, call)
     }
 
     @Sendable func delete(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admit(request, context, right: .listen)
+        let call = try state.gate.admit(request, context, right: .listen)
         guard let header = request.headers[.ifMatch] else {
             throw HubError.badRequest("The If-Match header is missing.")
         }
-        try await injectFaults(platform: nil, context)
-        let id = Self.id(context)
-        let removed = try hubs.withBook(call.hubKey) { book throws(HubError) in
+        try await state.injectFaults(.register, context)
+        let id = context.parameter("id")
+        let removed = try state.hubs.withBook(call.hubKey) { book throws(HubError) in
             try book.remove(id, condition: EntityTagCondition(header))
         }
-        devices.noteRegistration(removed, isRegistered: false)
-        log.append(record(.unregister, removed, request, body: [], call))
-        return Response(status: .ok, headers: [.contentType: HubHeaders.xmlContentType])
+        state.devices.noteRegistration(removed, isRegistered: false)
+        state.log.append(.registration(.unregister, removed.id, removed.format, removed, request, call))
+        return .hub()
     }
 
     private func store(
         _ id: String, _ request: Request, _ call: HubCall, condition: EntityTagCondition, _ context: EmulatorContext
     ) async throws -> Response {
-        let body = Array(try await request.body.collect(upTo: Self.maximumBodySize).readableBytesView)
-        let registration = try Registration(id: id, entry: body, receivedAt: .now)
-        let effect = faults.effect(
-            on: .register, platform: registration.format, tags: { Array(registration.lowercasedTags) })
+        let body = try await request.bytes()
+        let registration = try RegistrationEntry(id: id, entry: body, receivedAt: .now)
+        let format = registration.format
+        let effect = state.faults.effect(
+            on: .register, platform: format, tags: { Array(registration.lowercasedTags) })
         if effect.fault != nil {
-            var faulted = record(.register, registration, request, body: body, call)
+            var faulted = RecordedRequest.registration(.register, id, format, registration, request, body: body, call)
             faulted.note(effect)
-            log.append(faulted)
+            state.log.append(faulted)
         }
-        try await faults.inject(effect, context: context)
-        let (former, stored) = try hubs.withBook(call.hubKey) { book throws(HubError) in
+        try await effect.inject(context)
+        let (former, stored) = try state.hubs.withBook(call.hubKey) { book throws(HubError) in
             if condition == .none, book.isRetired(id) { throw HubError.registrationGone }
             return (book[id], try book.put(registration, condition: condition))
         }
-        if let former { devices.noteRegistration(former, isRegistered: false) }
-        devices.noteRegistration(stored, isRegistered: true)
-        log.append(record(.register, stored, request, body: body, call))
-        return Self.entry(stored, isStored: true, call)
+        if let former { state.devices.noteRegistration(former, isRegistered: false) }
+        state.devices.noteRegistration(stored, isRegistered: true)
+        state.log.append(.registration(.register, id, format, stored, request, body: body, call))
+        return Self.response(stored, isStored: true, call)
     }
 
-    func injectFaults(platform: NotificationFormat?, _ context: EmulatorContext) async throws {
-        try await faults.inject(faults.effect(on: .register, platform: platform), context: context)
+    private static func response(_ registration: RegistrationEntry, isStored: Bool, _ call: HubCall) -> Response {
+        .hub(
+            registration.entry(isStored: isStored, call: call).text, type: AtomEntry.contentType,
+            headers: [
+                .eTag: registration.entityTag, .contentLocation: call.location("registrations/\(registration.id)"),
+            ])
     }
 
-    private func record(
-        _ kind: RecordedRequest.Kind, _ registration: Registration, _ request: Request, body: [UInt8], _ call: HubCall
+    // MARK: Lists
+
+    /// All registrations, which needs Manage, or those of one handle, for which Listen is enough.
+    @Sendable func list(_ request: Request, context: EmulatorContext) async throws -> Response {
+        let text = HubQuery(request.uri.query)["$filter"].flatMap { $0.isEmpty ? nil : $0 }
+        let call = try state.gate.admit(request, context, right: text == nil ? .manage : .listen)
+        let filter = try text.map { text throws(HubError) in try RegistrationFilter(text) }
+        try await state.injectFaults(.register, context)
+        let (limit, after) = try Self.range(call)
+        let (page, hasMore) = try state.hubs.withBook(call.hubKey) { book throws(HubError) in
+            book.page(after: after, limit: limit) { filter?.matches($0) ?? true }
+        }
+        return Self.feed(page, hasMore: hasMore, path: "registrations", call)
+    }
+
+    @Sendable func listByTag(_ request: Request, context: EmulatorContext) async throws -> Response {
+        let call = try state.gate.admit(request, context, right: .manage)
+        try await state.injectFaults(.register, context)
+        let written = context.parameters.get("tag") ?? ""
+        let (limit, after) = try Self.range(call)
+        let tagged = try state.hubs.withBook(call.hubKey) { book throws(HubError) in
+            book.registrations(tagged: PercentCoding.decodeRepeatedly(written))
+        }
+        let rest = tagged.filter { $0.sequence > after }
+        return Self.feed(
+            Array(rest.prefix(limit)), hasMore: rest.count > limit, path: "tags/\(written)/registrations", call)
+    }
+
+    private static func range(_ call: HubCall) throws(HubError) -> (limit: Int, after: Int) {
+        var limit = maxPageSize
+        if let top = call.query["$top"] {
+            guard let number = Int(top), number > 0 else { throw HubError.badRequest("The $top is not valid.") }
+            limit = min(number, maxPageSize)
+        }
+        guard let token = call.query["continuationtoken"], !token.isEmpty else { return (limit, 0) }
+        return (limit, try ContinuationToken.read(token))
+    }
+
+    private static func feed(_ page: [RegistrationEntry], hasMore: Bool, path: String, _ call: HubCall) -> Response {
+        let entries = page.map { $0.entry(isStored: false, call: call) }
+        let document = AtomEntry.feed("Registrations", url: call.requestLocation(path), entries)
+        guard hasMore, let last = page.last else { return .hub(document, type: AtomEntry.feedContentType) }
+        return .hub(
+            document, type: AtomEntry.feedContentType,
+            headers: [HubHeaders.continuationToken: ContinuationToken.make(after: last.sequence)])
+    }
+}
+
+extension RecordedRequest {
+    /// The record of a change of a registration or an installation.
+    static func registration(
+        _ kind: Kind, _ id: String, _ platform: NotificationFormat, _ registration: RegistrationEntry?,
+        _ request: Request,
+        body: [UInt8] = [], _ call: HubCall
     ) -> RecordedRequest {
         var record = RecordedRequest(
-            id: registration.id, kind: kind, hub: call.hub, format: registration.format,
-            tags: registration.tags.joined(separator: ","), headers: request.headers, body: body, receivedAt: .now)
-        record.deliveries = [registration.handle]
+            id: id, kind: kind, hub: call.hub, format: platform, tags: registration?.tags.joined(separator: ","),
+            headers: request.headers, body: body, receivedAt: .now)
+        if let registration {
+            record.add(DeliveryResult(handle: registration.handle, format: platform, outcome: .success))
+        }
         return record
-    }
-
-    private static func id(_ context: EmulatorContext) -> String {
-        PercentDecoding.decode(context.parameters.get("id") ?? "")
-    }
-
-    private static func entry(_ registration: Registration, isStored: Bool, _ call: HubCall) -> Response {
-        let document = AtomDocument.entry(registration, isStored: isStored, call: call)
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: AtomDocument.entryContentType, .eTag: registration.entityTag,
-                .contentLocation: call.location("registrations/\(registration.id)"),
-            ],
-            body: .init(byteBuffer: ByteBuffer(string: document)))
     }
 }

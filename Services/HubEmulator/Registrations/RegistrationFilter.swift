@@ -1,18 +1,21 @@
-/// The `$filter` of a listing: `FIELD eq 'VALUE'`, several joined by `and`, a quote inside a value doubled.
+import Foundation
+import SecurePushCore
+
+/// The `$filter` of a list: `FIELD eq 'VALUE'`, several of them joined by `and`, quotes in values doubled.
 struct RegistrationFilter: Equatable, Sendable {
     struct Condition: Equatable, Sendable {
         let field: String
         let value: String
     }
 
-    /// Official clients say `ChannelUri` for every platform.
-    static let anyHandleField = "channeluri"
+    /// Official clients write `ChannelUri` for every platform.
+    private static let anyHandleField = "channeluri"
     private static let fields = Set(NotificationFormat.platforms.flatMap(\.handleFields).map { $0.lowercased() })
 
-    /// The field in lower case.
+    /// The fields are in lower case.
     let conditions: [Condition]
 
-    /// - Throws: 400 for anything else than a handle of a platform.
+    /// - Throws: 400 for anything but handles of platforms.
     init(_ text: String) throws(HubError) {
         var rest = text[...]
         var conditions: [Condition] = []
@@ -29,15 +32,15 @@ struct RegistrationFilter: Equatable, Sendable {
         self.conditions = conditions
     }
 
-    func matches(_ registration: Registration) -> Bool {
+    func matches(_ registration: RegistrationEntry) -> Bool {
         conditions.allSatisfy { condition in
             let own = registration.field(condition.field)
             guard let value = own ?? (condition.field == Self.anyHandleField ? registration.handle : nil) else {
                 return false
             }
             if registration.format == .apple { return value.uppercased() == condition.value.uppercased() }
-            // The JavaScript client escapes the URLs of Windows and browsers once more than the query is.
-            return value == condition.value || value == PercentDecoding.decode(condition.value)
+            // The JavaScript client escapes the URLs of Windows and browsers twice.
+            return value == condition.value || value == PercentCoding.decodeLeniently(condition.value)
         }
     }
 
@@ -61,5 +64,23 @@ struct RegistrationFilter: Equatable, Sendable {
             rest = rest.dropFirst()
         }
         return nil
+    }
+}
+
+/// The place where a list continues: the sequence of the last registration of the page before.
+enum ContinuationToken {
+    /// As the service writes it: base64, and percent-encoded, because clients insert it into a URL.
+    static func make(after sequence: Int) -> String {
+        Data("\(sequence);hub".utf8).base64EncodedString().replacing("=", with: "%3D")
+    }
+
+    /// Reads a token, which may be escaped several times.
+    ///
+    /// - Throws: 400.
+    static func read(_ token: String) throws(HubError) -> Int {
+        guard let data = Data(base64Encoded: PercentCoding.decodeRepeatedly(token)),
+            let sequence = String(decoding: data, as: UTF8.self).split(separator: ";").first.flatMap({ Int($0) })
+        else { throw HubError.badRequest("The continuation token is not valid.") }
+        return sequence
     }
 }

@@ -1,19 +1,22 @@
 import HTTPTypes
+import SecurePushCore
+import ServiceLifecycle
 import Synchronization
 
-/// The notifications that wait for their time.
+/// The scheduled sends that are not due yet.
 final class ScheduleBook: Sendable {
     private struct State {
         var sends: [String: ScheduledSend] = [:]
-        /// By time, the next one last.
+        /// By descending time: the next one is last.
         var order: [(dueAt: Int64, id: String)] = []
         var sleeper: Task<Void, Never>?
-        /// About how much memory the sends hold.
+        /// The approximate memory of the sends, in bytes.
         var byteCount = 0
     }
 
-    /// How many sends wait at most, and how much memory they hold, about.
+    /// The maximum number of sends.
     static let maxSends = 100_000
+    /// The approximate maximum of their memory, in bytes.
     static let maxBytes = 256 * 1024 * 1024
 
     private let state = Mutex(State())
@@ -25,12 +28,10 @@ final class ScheduleBook: Sendable {
 
     var count: Int { state.withLock { $0.sends.count } }
 
-    /// - Throws: 403 when there are too many already.
-    func checkRoom() throws(HubError) {
-        let hasRoom = state.withLock { $0.sends.count < Self.maxSends && $0.byteCount < Self.maxBytes }
-        guard hasRoom else {
-            throw HubError(.forbidden, detail: "There are too many scheduled notifications.")
-        }
+    /// - Throws: 403 when there are too many sends.
+    func checkCapacity() throws(HubError) {
+        let hasCapacity = state.withLock { $0.sends.count < Self.maxSends && $0.byteCount < Self.maxBytes }
+        guard hasCapacity else { throw HubError.full("There are too many scheduled notifications.") }
     }
 
     func add(_ send: ScheduledSend) {
@@ -38,7 +39,7 @@ final class ScheduleBook: Sendable {
         journal.put(.schedule, hub: send.hubKey, key: send.id, value: StoredSchedule.encode(send))
     }
 
-    /// Takes a send that is in the journal already.
+    /// Adds a send that is in the journal already.
     func restore(_ send: ScheduledSend) {
         let due = send.dueAt.milliseconds
         let sleeper: Task<Void, Never>? = state.withLock { state in
@@ -56,11 +57,11 @@ final class ScheduleBook: Sendable {
             state.order.insert((due, send.id), at: range.lowerBound)
             return state.order.last?.id == send.id ? state.sleeper : nil
         }
-        // It comes before all others: whoever sleeps until the next one must look again.
+        // It is the next one now: the service must sleep for a shorter time.
         sleeper?.cancel()
     }
 
-    /// - Returns: the send that is not to be sent any more; nil when there is none of this ID on the hub.
+    /// - Returns: the cancelled send; nil when the hub has none of this ID.
     func cancel(_ id: String, hubKey: String) -> ScheduledSend? {
         let removed: ScheduledSend? = state.withLock { state in
             guard let send = state.sends[id], send.hubKey == hubKey else { return nil }
@@ -73,8 +74,8 @@ final class ScheduleBook: Sendable {
         return removed
     }
 
-    /// Takes out the sends whose time has come, the earliest first.
-    func takeDue(now: WireTime) -> [ScheduledSend] {
+    /// Removes the due sends and returns them, the earliest first.
+    func removeDue(now: Timestamp) -> [ScheduledSend] {
         let due: [ScheduledSend] = state.withLock { state in
             var due: [ScheduledSend] = []
             while let next = state.order.last, next.dueAt <= now.milliseconds {
@@ -89,13 +90,11 @@ final class ScheduleBook: Sendable {
         return due
     }
 
-    /// Sleeps until the next send is due, at most a minute, since the clock may be set meanwhile.
-    func waitForNext() async {
+    /// Waits until the next send is due, at most a minute, because the clock may be set meanwhile.
+    func waitUntilNextIsDue() async {
         let sleeper = state.withLock { state in
-            let (difference, isOverflow) = (state.order.last?.dueAt ?? .max)
-                .subtractingReportingOverflow(WireTime.now.milliseconds)
-            let wait = isOverflow ? 60_000 : min(max(difference, 0), 60_000)
-            let sleeper = Task { _ = try? await Task.sleep(for: .milliseconds(wait)) }
+            let wait = (state.order.last?.dueAt ?? .max).subtractingClamped(Timestamp.now.milliseconds)
+            let sleeper = Task { _ = try? await Task.sleep(for: .milliseconds(min(max(wait, 0), 60_000))) }
             state.sleeper = sleeper
             return sleeper
         }
@@ -103,6 +102,42 @@ final class ScheduleBook: Sendable {
             await sleeper.value
         } onCancel: {
             sleeper.cancel()
+        }
+    }
+}
+
+/// A scheduled send.
+struct ScheduledSend: Sendable {
+    let id: String
+    let hub: String
+    let format: NotificationFormat
+    let tags: String?
+    let headers: HTTPFields
+    let body: [UInt8]
+    let dueAt: Timestamp
+    /// The fate that a fault decided when the send was accepted.
+    var fate: FaultEffect.Fate?
+    /// The place of its record in the log; 0 after a restart.
+    var sequence = 0
+
+    /// The hub's name in lower case.
+    var hubKey: String { hub.lowercased() }
+
+    /// The approximate memory, in bytes.
+    var byteCount: Int { 400 + body.count + headers.byteCount + (tags?.utf8.count ?? 0) }
+}
+
+/// Delivers scheduled sends when they are due.
+struct ScheduleService: Service {
+    let schedules: ScheduleBook
+    let sends: SendProcessor
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                for send in schedules.removeDue(now: .now) { sends.deliver(send) }
+                await schedules.waitUntilNextIsDue()
+            }
         }
     }
 }

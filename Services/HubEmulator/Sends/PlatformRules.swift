@@ -1,17 +1,17 @@
-import Foundation
+import HTTPTypes
+import SecurePushCore
 
-/// What the platforms' push services would object to, as warnings: the hub itself takes the notification all the same.
+/// The rules of the platforms' push services. A breach is a warning, because the hub accepts the notification.
 enum PlatformRules {
-    private static let reservedDataKeys: Set<String> = ["from", "message_type"]
     /// APNs' limit for a payload, in bytes ("Sending notification requests to APNs"): 4 KB, and 5 KB for VoIP.
     static let maxAppleBytes = 4096
-    static let maxVoIPBytes = 5120
+    private static let maxVoIPBytes = 5120
+    private static let reservedDataKeys: Set<String> = ["from", "message_type"]
+    private static let reservedDataPrefixes = ["gcm", "google"]
 
     static func maxAppleBytes(pushType: String?) -> Int {
         pushType?.lowercased() == "voip" ? maxVoIPBytes : maxAppleBytes
     }
-
-    private static let reservedDataPrefixes = ["gcm", "google"]
 
     /// - Parameter headers: the request's headers with names in lower case.
     static func warnings(format: NotificationFormat, headers: [String: String], body: [UInt8]) -> [String] {
@@ -20,13 +20,13 @@ enum PlatformRules {
             format == .apple
             ? maxAppleBytes(pushType: headers["apns-push-type"] ?? headers["x-apns-push-type"]) : sizeLimit(format)
         if let limit, body.count > limit {
-            warnings.append("The body is larger than the \(limit) bytes that the push service takes.")
+            warnings.append("The body is larger than the \(limit) bytes that the push service accepts.")
         }
         switch format {
         case .apple: warnings += appleWarnings(headers, body)
         case .fcmv1, .gcm: warnings += firebaseWarnings(format, body)
-        case .windows: warnings += WindowsRules.warnings(headers, body)
-        case .windowsphone: warnings += WindowsRules.phoneWarnings(headers)
+        case .windows: warnings += windowsWarnings(headers, body)
+        case .windowsphone: warnings += phoneWarnings(headers)
         default: break
         }
         return warnings
@@ -45,44 +45,126 @@ enum PlatformRules {
     }
 
     private static func appleWarnings(_ headers: [String: String], _ body: [UInt8]) -> [String] {
-        guard let payload = object(body) else { return ["The body is no JSON object."] }
-        guard let aps = payload["aps"] as? [String: Any] else { return ["The body has no aps object."] }
-        let isSilent = aps["content-available"] as? Int == 1 && aps["alert"] == nil
+        guard let payload = object(body) else { return ["The body is not a JSON object."] }
+        guard let aps = payload["aps"], aps.members != nil else { return ["The body has no aps object."] }
+        let isSilent = aps["content-available"] == .number("1") && aps["alert"] == nil
         guard isSilent else { return [] }
         var warnings: [String] = []
         if (headers["apns-priority"] ?? headers["x-apns-priority"]) != "5" {
-            warnings.append("A silent push needs apns-priority 5; without it APNs takes 10 and refuses the push.")
+            warnings.append("A silent push needs apns-priority 5; without it APNs uses 10 and refuses the push.")
         }
         if (headers["apns-push-type"] ?? headers["x-apns-push-type"] ?? "background") != "background" {
             warnings.append("A silent push needs apns-push-type background.")
         }
         if aps["sound"] != nil || aps["badge"] != nil {
-            warnings.append("A silent push holds neither sound nor badge.")
+            warnings.append("A silent push must not have a sound or a badge.")
         }
         return warnings
     }
 
     private static func firebaseWarnings(_ format: NotificationFormat, _ body: [UInt8]) -> [String] {
-        guard let payload = object(body) else { return ["The body is no JSON object."] }
+        guard let payload = object(body) else { return ["The body is not a JSON object."] }
         var root = payload
         var warnings: [String] = []
         if format == .fcmv1 {
-            guard let message = payload["message"] as? [String: Any] else { return ["The body has no message object."] }
+            guard let message = payload["message"], message.members != nil else {
+                return ["The body has no message object."]
+            }
             root = message
-            if !Set(message.keys).isDisjoint(with: ["token", "topic", "condition"]) {
-                warnings.append("The hub sets the target: token, topic and condition do not belong into the message.")
+            if ["token", "topic", "condition"].contains(where: { message[$0] != nil }) {
+                warnings.append("The hub sets the target: token, topic and condition must not be in the message.")
             }
         }
-        let data = root["data"] as? [String: Any] ?? [:]
-        for key in data.keys.sorted()
+        let data = root["data"]?.members ?? []
+        for key in data.map(\.name).sorted()
         where reservedDataKeys.contains(key) || reservedDataPrefixes.contains(where: key.hasPrefix) {
             warnings.append("The data key \(key) is reserved.")
         }
-        if data.values.contains(where: { !($0 is String) }) { warnings.append("All values of data must be strings.") }
+        if data.contains(where: { $0.value.text == nil }) { warnings.append("All values of data must be strings.") }
         return warnings
     }
 
-    private static func object(_ body: [UInt8]) -> [String: Any]? {
-        (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+    private static func object(_ body: [UInt8]) -> JSONValue? {
+        let value = try? JSONValue(body)
+        return value?.members == nil ? nil : value
+    }
+}
+
+// MARK: Windows
+
+extension PlatformRules {
+    /// Checks the only rule that the hub enforces: a raw notification of WNS must be bytes.
+    ///
+    /// - Throws: 400 with the service's own sentence.
+    static func checkRaw(_ format: NotificationFormat, _ headers: HTTPFields) throws(HubError) {
+        guard format == .windows, headers[HubHeaders.windowsType]?.lowercased() == "wns/raw" else { return }
+        let mediaType = (headers[.contentType] ?? "").prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+        guard mediaType == "application/octet-stream" else {
+            throw HubError.badRequest(
+                "The content type for a 'wns/raw' notification must be 'application/octet-stream'")
+        }
+    }
+
+    private static func windowsWarnings(_ headers: [String: String], _ body: [UInt8]) -> [String] {
+        guard let type = headers["x-wns-type"]?.lowercased() else { return ["WNS needs X-WNS-Type."] }
+        let contentType = headers["content-type"]?.lowercased() ?? ""
+        guard type.hasPrefix("wns/"), ["raw", "toast", "tile", "badge"].contains(type.dropFirst(4)) else {
+            return ["X-WNS-Type must be wns/toast, wns/tile, wns/badge or wns/raw."]
+        }
+        if type == "wns/raw" {
+            return contentType.hasPrefix("application/octet-stream")
+                ? [] : ["A raw notification needs the content type application/octet-stream."]
+        }
+        var warnings: [String] = []
+        if !contentType.hasPrefix("text/xml"), !contentType.hasPrefix("application/xml") {
+            warnings.append("A \(type) notification needs the content type text/xml.")
+        }
+        let element = String(type.dropFirst(4))
+        if rootElement(of: body) != element {
+            warnings.append("X-WNS-Type is \(type), but the document is not a \(element).")
+        }
+        return warnings
+    }
+
+    /// MPNS, Microsoft's retired service for phones: class 1, 11, 21 is a tile, 2, 12, 22 a toast, 3, 13, 23 raw.
+    private static func phoneWarnings(_ headers: [String: String]) -> [String] {
+        let target = headers["x-windowsphone-target"]?.lowercased()
+        switch headers["x-notificationclass"].flatMap({ Int($0) }) {
+        case 1, 11, 21: return target == "token" ? [] : ["A tile needs X-WindowsPhone-Target token."]
+        case 2, 12, 22: return target == "toast" ? [] : ["A toast needs X-WindowsPhone-Target toast."]
+        case 3, 13, 23: return target == nil ? [] : ["A raw notification has no X-WindowsPhone-Target."]
+        default: return ["MPNS needs X-NotificationClass."]
+        }
+    }
+
+    /// The name of the document's first element, in any encoding of its declaration.
+    private static func rootElement(of body: [UInt8]) -> String? {
+        var rest = body[...]
+        while let open = rest.firstIndex(of: UInt8(ascii: "<")) {
+            rest = rest[(open + 1)...]
+            let name = rest.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+            if !name.isEmpty { return String(decoding: name, as: UTF8.self) }
+        }
+        return nil
+    }
+}
+
+/// The headers of a send that the hub passes on to the platform's push service, and so to the device.
+enum PassThroughHeaders {
+    private static let names: Set<String> = [
+        "content-type", "x-windowsphone-target", "x-notificationclass", "x-baidu-message-type",
+        "servicebusnotification-apns-expiry",
+    ]
+    private static let prefixes = ["apns-", "x-apns-", "x-wns-"]
+
+    static func select(from headers: HTTPFields) -> [String: String] {
+        var selected: [String: String] = [:]
+        for field in headers {
+            let name = field.name.canonicalName
+            if names.contains(name) || prefixes.contains(where: name.hasPrefix) {
+                selected[field.name.rawName] = field.value
+            }
+        }
+        return selected
     }
 }

@@ -1,33 +1,83 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
+import SecurePushCore
 
-/// `POST /{hub}/messages`: takes a notification and hands it to the simulated devices.
+/// The sends of a hub: `/messages`, `/messages/$batch` and `/schedulednotifications`.
 struct SendController: Sendable {
-    let gate: HubGate
-    let intake: NotificationIntake
+    let state: EmulatorState
 
     func addRoutes(to hub: RouterGroup<EmulatorContext>) {
         hub.post("messages", use: send)
+        hub.post("messages/$batch", use: sendBatch)
+        hub.post("messages/%24batch", use: sendBatch)
+        hub.post("schedulednotifications", use: schedule)
+        hub.delete("schedulednotifications/:id", use: cancel)
     }
 
+    /// A plain, direct or debug send.
     @Sendable func send(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try gate.admit(request, context, right: .send)
-        let send = try await SendRequest(request, call: call)
-        let receipt = try await intake.take(send, context: context)
-        let location = Self.location(of: receipt, call)
-        guard send.kind == .test else { return Self.accepted(location) }
-        return Self.accepted(location, document: DebugSendDocument.make(receipt))
+        let (call, send, receipt) = try await process(request, context) { try await SendRequest($0, call: $1) }
+        let location = call.location("messages/\(receipt.record.id)", suffix: send.kind == .direct ? "&direct" : "")
+        return Self.accepted(location, document: send.kind == .test ? receipt.document : "")
     }
 
-    static func location(of receipt: NotificationIntake.Receipt, _ call: HubCall) -> String {
-        call.location("messages/\(receipt.record.id)", suffix: receipt.record.kind == .direct ? "&direct" : "")
+    /// A direct send to many handles.
+    @Sendable func sendBatch(_ request: Request, context: EmulatorContext) async throws -> Response {
+        let (call, _, receipt) = try await process(request, context) { try await SendRequest(batch: $0, call: $1) }
+        return Self.accepted(call.location("messages/$batch/\(receipt.record.id)", suffix: "&direct"))
+    }
+
+    @Sendable func schedule(_ request: Request, context: EmulatorContext) async throws -> Response {
+        let (call, _, receipt) = try await process(request, context) {
+            try await SendRequest(scheduling: $0, call: $1)
+        }
+        return Self.accepted(call.location("schedulednotifications/\(receipt.record.id)"))
+    }
+
+    @Sendable func cancel(_ request: Request, context: EmulatorContext) async throws -> Response {
+        let call = try state.gate.admit(request, context, right: .send)
+        try await state.injectFaults(.cancel, context)
+        let id = context.parameter("id")
+        guard let cancelled = state.schedules.cancel(id, hubKey: call.hubKey) else {
+            throw HubError(.notFound, detail: "There is no scheduled notification of this id.")
+        }
+        state.log.update(cancelled.sequence) { record in
+            guard record.id == id else { return }
+            record.outcome = .cancelled
+            record.completedAt = .now
+        }
+        return .hub()
+    }
+
+    private func process(
+        _ request: Request, _ context: EmulatorContext, read: (Request, HubCall) async throws -> SendRequest
+    ) async throws -> (call: HubCall, send: SendRequest, receipt: SendProcessor.Receipt) {
+        let call = try state.gate.admit(request, context, right: .send)
+        let send = try await read(request, call)
+        return (call, send, try await state.sends.process(send, context: context))
     }
 
     /// Recorded: 201, an empty body with a content type, and the location. A debug send has a document.
-    static func accepted(_ location: String, document: String = "") -> Response {
-        Response(
-            status: .created, headers: [.contentType: HubHeaders.xmlContentType, .location: location],
-            body: document.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(string: document)))
+    private static func accepted(_ location: String, document: String = "") -> Response {
+        .hub(document, status: .created, headers: [.location: location])
+    }
+}
+
+extension SendProcessor.Receipt {
+    /// The response to a debug send: the outcome at each device, elements in the order that the .NET client reads.
+    fileprivate var document: String {
+        let successes = record.deliveries.count
+        var output =
+            "<NotificationOutcome xmlns=\"\(XMLNamespace.connect)\" xmlns:i=\"\(XMLNamespace.instance)\">"
+            + "<Success>\(successes)</Success><Failure>\(record.results.count - successes)</Failure><Results>"
+        for (result, target) in zip(record.results, targets) {
+            let handle = XMLWriter.escape(result.handle)
+            let id = XMLWriter.escape(target.registrationID ?? "")
+            output +=
+                "<RegistrationResult><ApplicationPlatform>\(result.format.rawValue)</ApplicationPlatform>"
+                + "<PnsHandle>\(handle)</PnsHandle><RegistrationId>\(id)</RegistrationId>"
+                + "<Outcome>\(result.outcome.sentence)</Outcome></RegistrationResult>"
+        }
+        return output + "</Results></NotificationOutcome>"
     }
 }

@@ -1,83 +1,63 @@
 import Logging
 
-/// Everything that the emulator knows, behind its routes.
+/// The whole state of the emulator, which its routes share.
 struct EmulatorState: Sendable {
     let feed = EventFeed()
     let journal: StateJournal
     let hubs: HubDirectory
+    let gate: HubGate
     let devices: DeviceRegistry
     let log: RecordLog
     let faults: FaultTable
     let schedules: ScheduleBook
-    let intake: NotificationIntake
+    let sends: SendProcessor
 
-    /// Fresh state, or what the configuration's state file holds; with the faults of the configured scenario.
+    /// An empty state, or that of the configured state file; with the faults of the configured scenario.
     ///
     /// - Throws: when the state file or the scenario cannot be used.
     init(_ configuration: EmulatorConfiguration, logger: Logger) throws {
         let file = try configuration.stateFile.map { try StateFile(path: $0, logger: logger) }
-        let journal = file.map { StateJournal(file: $0) } ?? .none
-        self.journal = journal
-        let keep: @Sendable (HubChange) -> Void = { journal.keep($0) }
+        journal = file.map { StateJournal(file: $0) } ?? .none
         hubs = HubDirectory(
             names: configuration.hubNames,
-            endpointHost: TokenAudience(url: configuration.connectionString.endpoint).host, journal: journal,
-            onChange: file == nil ? nil : keep)
+            endpointHost: TokenAudience(url: configuration.connectionString.endpoint).host, journal: journal)
+        gate = HubGate(configuration, hubs: hubs)
         devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
-        log = RecordLog(
-            capacity: configuration.recordCapacity, maximumBytes: configuration.maximumRecordBytes, feed: feed)
+        log = RecordLog(capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed)
         faults = FaultTable(defaultSeed: configuration.seed)
         schedules = ScheduleBook(journal: journal)
-        intake = NotificationIntake(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
+        sends = SendProcessor(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
         if let file { try restore(from: file) }
         for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
             faults.add(fault)
         }
     }
 
-    /// Hubs first, then what is registered on them, then installations, whose registrations get their IDs back.
+    /// Lets the faults of an operation happen before it is done.
+    ///
+    /// - Throws: the error that a fault decides.
+    func injectFaults(
+        _ operation: Fault.Operation, platform: NotificationFormat? = nil, _ context: EmulatorContext
+    ) async throws {
+        try await faults.effect(on: operation, platform: platform).inject(context)
+    }
+
+    /// Restores the hubs, then registrations, then installations, whose registrations get their IDs again.
     private func restore(from file: StateFile) throws {
-        try hubs.restore(changes(.hub, as: .hub, in: file))
-        var registrations: [(hub: String, registration: Registration)] = []
-        try file.forEach(.registration) { hub, _, value in
-            if let registration = StoredRegistration.decode(value) { registrations.append((hub, registration)) }
+        try hubs.restoreHubs(file.changes(.hub))
+        let registrations = try file.changes(.registration).compactMap { change in
+            change.value.flatMap(StoredRegistration.decode).map { (hub: change.hub, registration: $0) }
         }
         for (hub, registration) in registrations.sorted(by: { $0.registration.sequence < $1.registration.sequence }) {
             _ = try? hubs.withBook(hub) { book throws(HubError) in book.restore(registration) }
         }
-        try hubs.restore(changes(.installation, as: .installation, in: file))
-        for hub in hubs.all { noteDevices(of: hub.name.lowercased()) }
-        try file.forEach(.schedule) { _, _, value in
-            if let send = StoredSchedule.decode(value) { schedules.restore(send) }
+        try hubs.restoreInstallations(file.changes(.installation))
+        for hub in hubs.all {
+            let all = try hubs.withBook(hub.name.lowercased()) { book throws(HubError) in book.page().page }
+            for registration in all { devices.noteRegistration(registration, isRegistered: true) }
         }
-    }
-
-    private func changes(
-        _ kind: StateChange.Kind, as hubKind: HubChange.Kind, in file: StateFile
-    ) throws -> [HubChange] {
-        var changes: [HubChange] = []
-        try file.forEach(kind) { hub, key, value in
-            changes.append(HubChange(kind: hubKind, hubKey: hub, key: key, value: value))
-        }
-        return changes
-    }
-
-    private func noteDevices(of hubKey: String) {
-        let all = try? hubs.withBook(hubKey) { book throws(HubError) in
-            book.page(after: 0, limit: .max) { _ in true }.page
-        }
-        for registration in all ?? [] { devices.noteRegistration(registration, isRegistered: true) }
-    }
-}
-
-extension StateJournal {
-    /// Keeps a change that the directory of hubs tells of.
-    fileprivate func keep(_ change: HubChange) {
-        let kind: StateChange.Kind = change.kind == .hub ? .hub : .installation
-        if let value = change.value {
-            put(kind, hub: change.hubKey, key: change.key, value: value)
-        } else {
-            remove(kind, hub: change.hubKey, key: change.key)
+        for change in try file.changes(.schedule) {
+            if let send = change.value.flatMap(StoredSchedule.decode) { schedules.restore(send) }
         }
     }
 }

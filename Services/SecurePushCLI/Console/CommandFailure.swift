@@ -1,8 +1,13 @@
+import AMQP
 import ArgumentParser
+import Authentication
+import NotificationHubs
+import SecurePushCore
+import Storage
 
-/// Why a command did not do what it was asked, with the exit code that scripts see.
+/// Why a command failed, with the exit code that scripts see.
 struct CommandFailure: Error, Sendable, Equatable {
-    /// The exit codes of `securepush` (sysexits.h where it has a name for the case).
+    /// The exit codes of `securepush`, with the names of sysexits.h.
     enum Code: Int32, Sendable {
         case failed = 1
         /// EX_USAGE
@@ -11,14 +16,17 @@ struct CommandFailure: Error, Sendable, Equatable {
         case unreachable = 69
         /// EX_CONFIG
         case configuration = 78
+
+        /// The code as the argument parser needs it.
+        var exitCode: ExitCode { ExitCode(rawValue) }
     }
 
     var code: Code
     /// One sentence.
     var message: String
-    /// Further lines, one for each thing that is wrong.
+    /// Further lines, one per fault.
     var details: [String] = []
-    /// What to do about it.
+    /// How to correct it.
     var hint: String?
 
     init(_ code: Code, _ message: String, details: [String] = [], hint: String? = nil) {
@@ -28,16 +36,12 @@ struct CommandFailure: Error, Sendable, Equatable {
         self.hint = hint
     }
 
-    /// The exit code as the argument parser knows it.
-    var exitCode: ExitCode { ExitCode(code.rawValue) }
+    var exitCode: ExitCode { code.exitCode }
 }
 
 extension CommandFailure: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case code = "Code"
-        case message = "Error"
-        case details = "Details"
-        case hint = "Hint"
+        case code = "Code", message = "Error", details = "Details", hint = "Hint"
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -46,5 +50,48 @@ extension CommandFailure: Encodable {
         try container.encode(message, forKey: .message)
         if !details.isEmpty { try container.encode(details, forKey: .details) }
         try container.encodeIfPresent(hint, forKey: .hint)
+    }
+}
+
+extension CommandFailure {
+    /// Maps an error of any module to a failure.
+    init(describing error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as StorageError:
+            let code: Code = error.isRetriable ? .unreachable : error.code == .invalid ? .configuration : .failed
+            let hint =
+                error.code == .migrationNeeded
+                ? "Run `securepush migrate`, or use the newer program."
+                : error.isRetriable ? "Is the database of DATABASE_URL running?" : nil
+            self.init(code, "The database: \(error.message)", hint: hint)
+        case let error as PushGatewayError:
+            self.init(error.code == .unavailable ? .unreachable : .failed, "The hub: \(error.message)")
+        case let error as NotificationHubConfigurationError:
+            self.init(.configuration, error.message)
+        case let error as AuthenticationSetupError:
+            let isContent = error.code == .alreadyExists || error.code == .notFound
+            self.init(isContent ? .failed : .configuration, "\(error)")
+        case let error as AMQPError: self.init(describing: error)
+        default: self.init(.failed, "\(error)")
+        }
+    }
+
+    private init(describing error: AMQPError) {
+        let message = "The broker: \(error.message)"
+        switch error.code {
+        case .accessRefused:
+            self.init(.configuration, message, hint: "Correct the user, password or virtual host in AMQP_URL.")
+        case .notFound:
+            self.init(
+                .failed, message,
+                hint: "Does AMQP_URL name the broker that the services use? "
+                    + "Ingest and the dispatcher declare the queues when they start.")
+        case .preconditionFailed, .nacked, .returned, .resources: self.init(.failed, message)
+        default:
+            self.init(
+                .unreachable, message,
+                hint: "Is RabbitMQ running at AMQP_URL? `securepush doctor` checks every part.")
+        }
     }
 }

@@ -1,50 +1,92 @@
+import ArgumentParser
 import Foundation
+import UnixSignals
 
-/// Where a command writes: data on standard output, messages on standard error.
+/// How a command prints its results; every command has these flags.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print JSON, one object per line, instead of text.")
+    var json = false
+
+    @Flag(name: .customLong("no-color"), help: "Print without colours, as with NO_COLOR set.")
+    var noColor = false
+}
+
+/// A command that writes to a ``Console`` and reports every error as a ``CommandFailure``.
+protocol ConsoleCommand: AsyncParsableCommand {
+    var output: OutputOptions { get }
+
+    func run(on console: Console) async throws
+}
+
+extension ConsoleCommand {
+    mutating func run() async throws {
+        let console = Console(output)
+        do {
+            try await run(on: console)
+        } catch let error as ExitCode {
+            throw error
+        } catch {
+            let failure = CommandFailure(describing: error)
+            console.report(failure)
+            throw failure.exitCode
+        }
+    }
+}
+
+/// Where a command writes: data to standard output, messages to standard error.
 struct Console: Sendable {
-    /// One JSON object a line instead of text.
+    /// One JSON object per line instead of text.
     let isJSON: Bool
     private let colorsData: Bool
     private let colorsMessages: Bool
 
-    init(_ options: OutputOptions, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    init(_ options: OutputOptions) {
         isJSON = options.json
-        let isWelcome =
-            !options.json && !options.noColor && (environment["NO_COLOR"] ?? "").isEmpty
-            && environment["TERM"] != "dumb"
-        colorsData = isWelcome && isatty(STDOUT_FILENO) == 1
-        colorsMessages = isWelcome && isatty(STDERR_FILENO) == 1
+        let allowsColors = !options.json && !options.noColor && Console.allowsEscapes
+        colorsData = allowsColors && isatty(STDOUT_FILENO) == 1
+        colorsMessages = allowsColors && isatty(STDERR_FILENO) == 1
     }
 
-    /// A line of data.
+    /// Writes one line of data.
     func line(_ text: String) { Console.write(text + "\n", to: .standardOutput) }
 
-    /// A line of data in JSON mode, and of text otherwise.
+    /// Writes a value as one line of JSON in JSON mode, otherwise the text.
     func show(_ value: some Encodable, _ text: @autoclosure () -> String) throws {
-        line(isJSON ? try JSONText.encode(value) : text())
+        line(isJSON ? try JSONCoding.encode(value) : text())
     }
 
-    /// A message to the person; nothing that a program would read.
+    /// Writes a message for people. Programs do not need it.
     func message(_ text: String) { Console.write(text + "\n", to: .standardError) }
 
-    /// A failure: in JSON mode one object, else the message, its details and what to do, one a line.
+    /// Writes a failure: one object in JSON mode, otherwise the message, its details and the hint, one per line.
     func report(_ failure: CommandFailure) {
-        if isJSON, let text = try? JSONText.encode(failure) { return message(text) }
+        if isJSON, let text = try? JSONCoding.encode(failure) { return message(text) }
         message(Style.red.apply(to: "error: ", if: colorsMessages) + failure.message)
         for detail in failure.details { message("  " + detail) }
         if let hint = failure.hint { message(hint) }
     }
 
-    /// Text for standard output in a style, where that is a terminal that takes it.
+    /// The text in a style if standard output is a terminal that shows styles.
     func styled(_ text: String, _ style: Style) -> String { style.apply(to: text, if: colorsData) }
 
-    private static func write(_ text: String, to handle: FileHandle) {
-        // A reader that went away is no failure of ours.
+    /// Whether standard output is a terminal that can be redrawn.
+    static var isTerminal: Bool {
+        isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
+
+    /// Whether the environment allows colours and redrawn lines.
+    fileprivate static var allowsEscapes: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
+    /// Ignores errors: a reader that has closed the pipe is not a failure of the command.
+    fileprivate static func write(_ text: String, to handle: FileHandle) {
         try? handle.write(contentsOf: Data(text.utf8))
     }
 }
 
-/// The few styles in use (ECMA-48, SGR).
+/// The text styles in use (ECMA-48, SGR).
 enum Style: String {
     case bold = "1"
     case dim = "2"
@@ -57,15 +99,89 @@ enum Style: String {
     }
 }
 
-extension String {
-    /// What may be printed of a text that came from elsewhere: control characters but newline and tab are replaced,
-    /// so that a payload cannot drive the terminal.
-    var printable: String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { scalar in
-                    let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                    return isControl && scalar != "\n" && scalar != "\t" ? "\u{FFFD}" : scalar
-                }))
+/// One line on standard error that is overwritten again and again. Writes nothing if standard error is not a terminal
+/// or `NO_COLOR` is set.
+struct ProgressLine: Sendable {
+    /// Whether a person sees the line.
+    let isShown: Bool
+
+    init() { isShown = isatty(STDERR_FILENO) == 1 && Console.allowsEscapes }
+
+    /// Shows nothing if the console prints JSON.
+    init(_ console: Console) { isShown = !console.isJSON && ProgressLine().isShown }
+
+    /// Replaces the line. Cuts off text that does not fit into the terminal, because a second line would stay visible.
+    func show(_ text: String) {
+        guard isShown else { return }
+        Console.write("\r" + text.prefix(ProgressLine.columns - 1) + "\u{1B}[K", to: .standardError)
+    }
+
+    /// Shows `1,200 of 5,000` and a word for each hundredth call.
+    func count(_ what: String) -> @Sendable (Int, Int) -> Void {
+        { done, total in
+            if done.isMultiple(of: 100) || done == total { show("\(done.grouped) of \(total.grouped) \(what)") }
+        }
+    }
+
+    /// Removes the line, before something else is written.
+    func clear() {
+        if isShown { Console.write("\r\u{1B}[K", to: .standardError) }
+    }
+
+    /// The width of the terminal on standard error; 80 if it is unknown.
+    private static var columns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}
+
+/// The whole terminal on standard output, redrawn repeatedly. Restores the previous content when closed (ECMA-48, and
+/// xterm's alternate screen).
+struct Screen: Sendable {
+    func open() { Console.write("\u{1B}[?1049h\u{1B}[?25l", to: .standardOutput) }
+    func close() { Console.write("\u{1B}[?25h\u{1B}[?1049l", to: .standardOutput) }
+
+    /// Shows these lines and nothing else, without flicker.
+    func draw(_ lines: [String]) {
+        let text = lines.map { $0 + "\u{1B}[K\r\n" }.joined()
+        Console.write("\u{1B}[H" + text + "\u{1B}[J", to: .standardOutput)
+    }
+}
+
+/// How ``withInterruption(after:_:)`` ended.
+enum RunEnd: Sendable {
+    case done
+    case timedOut
+    case interrupted
+}
+
+/// Runs a closure until it returns, the time limit expires, or SIGINT (Ctrl-C) or SIGTERM arrives.
+///
+/// - Parameter limit: no time limit if `nil`.
+/// - Throws: the closure's errors.
+@discardableResult
+func withInterruption(
+    after limit: Duration? = nil, _ body: @escaping @Sendable () async throws -> Void
+) async throws -> RunEnd {
+    let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+    return try await withThrowingTaskGroup(of: RunEnd?.self) { group in
+        group.addTask {
+            try await body()
+            return .done
+        }
+        group.addTask {
+            for await _ in signals { return .interrupted }
+            return nil
+        }
+        if let limit {
+            group.addTask {
+                try await Task.sleep(for: limit)
+                return .timedOut
+            }
+        }
+        defer { group.cancelAll() }
+        while let end = try await group.next() { if let end { return end } }
+        return .done
     }
 }

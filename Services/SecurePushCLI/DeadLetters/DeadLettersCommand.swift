@@ -1,13 +1,15 @@
 import ArgumentParser
+import Messaging
+import SecurePushCore
 
 struct DeadLettersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead-letters",
-        abstract: "Look at what was given up, send it after all, or drop it.",
+        abstract: "Inspect, replay or purge the dead-letter queue.",
         discussion: """
-            Works on the dead-letter queue (AMQP_URL) and the database (DATABASE_URL) of the services. What is looked at
-            stays where it is; for as long as a look takes, another one finds the queue empty. Exit codes:
-            0 done, 1 something could not be done, 64 usage, 69 broker or database unreachable, 78 configuration.
+            Works on the dead-letter queue (AMQP_URL) and the database (DATABASE_URL) of the services. Reading the queue
+            removes nothing, but while a command reads it, other consumers see it as empty. Exit codes: 0 done,
+            1 something failed, 64 usage, 69 broker or database unreachable, 78 configuration.
 
             EXAMPLES
               securepush dead-letters list --reason throttled
@@ -16,4 +18,79 @@ struct DeadLettersCommand: AsyncParsableCommand {
               securepush dead-letters purge --yes
             """,
         subcommands: [List.self, Show.self, Replay.self, Purge.self])
+}
+
+/// Selects dead letters.
+struct DeadLetterSelection: ParsableArguments, Sendable {
+    @Option(
+        help: ArgumentHelp("Only dead letters whose reason contains this text (ignores case).", valueName: "text"))
+    var reason: String?
+
+    @Option(help: ArgumentHelp("Only dead letters for this platform. Repeat it for more.", valueName: "name"))
+    var platform: [String] = []
+
+    @Flag(help: "Only unreadable dead letters: their body is not a notification ID.")
+    var unreadable = false
+
+    var isEverything: Bool { reason == nil && platform.isEmpty && !unreadable }
+
+    /// A dead letter without platforms is for all of them.
+    func includes(_ letter: DeadLetter) -> Bool {
+        if unreadable && letter.message != nil { return false }
+        if let reason, !letter.reason.lowercased().contains(reason.lowercased()) { return false }
+        if platform.isEmpty { return true }
+        guard let message = letter.message else { return false }
+        return message.platforms?.contains { platform.contains($0.rawValue) } ?? true
+    }
+}
+
+/// Reads each dead letter once that is in the queue at the start. Ignores those that arrive later.
+struct DeadLetterScan: Sendable {
+    let queue: any DeadLetterQueue
+    /// Called after each dead letter.
+    var progress: @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+
+    /// Opens the queue for the duration of `body`. The broker requeues everything that `body` has not removed.
+    static func with<Value>(_ console: Console, _ body: (DeadLetterScan) async throws -> Value) async throws -> Value {
+        let queue = try await RabbitMQDeadLetterQueue.open(try Settings().messaging())
+        let line = ProgressLine(console)
+        let result: Value
+        do {
+            result = try await body(DeadLetterScan(queue: queue, progress: line.count("dead letters read")))
+        } catch {
+            line.clear()
+            await queue.close()
+            throw error
+        }
+        line.clear()
+        await queue.close()
+        return result
+    }
+
+    /// - Parameter body: receives a dead letter; `false` ends the scan.
+    /// - Returns: the number of dead letters in the queue.
+    @discardableResult
+    func run(_ body: (DeadLetter) async throws -> Bool) async throws -> Int {
+        let total = try await queue.count()
+        var done = 0
+        while done < total, let letter = try await queue.next() {
+            try Task.checkCancellation()
+            done += 1
+            progress(done, total)
+            guard try await body(letter) else { break }
+        }
+        return total
+    }
+
+    /// The first `limit` dead letters that match.
+    func letters(
+        _ limit: Int = .max, where matches: (DeadLetter) -> Bool
+    ) async throws -> (letters: [DeadLetter], total: Int) {
+        var letters: [DeadLetter] = []
+        let total = try await run { letter in
+            if matches(letter) { letters.append(letter) }
+            return letters.count < limit
+        }
+        return (letters, total)
+    }
 }

@@ -1,27 +1,27 @@
 import SecurePushCore
 
-/// What a device does with pushes, as a value: the outside performs the actions and brings back what came of them.
+/// The device's reaction to pushes, as a state machine: the caller performs the actions and passes their results back.
 ///
-/// The user sees the payload, or the generic prompt, and never an empty notification or one twice.
+/// The user sees each payload once, or the generic prompt, and never an empty notification.
 struct DeviceStateMachine: Sendable {
-    /// What the app shows when it cannot show the payload.
+    /// The text that the app shows if it cannot fetch the payload.
     static let prompt = "You have a new message. Log in to read it."
 
     enum FetchResult: Sendable, Equatable {
-        /// The payload, as a person reads it.
+        /// The payload as text.
         case payload(String)
         /// 401 or 403.
         case refused(status: Int)
         /// 404 or 410: another user's, unknown, expired or revoked.
         case gone(status: Int)
-        /// No answer, or one that is neither.
+        /// No response, or an unexpected one.
         case failed(String)
     }
 
     enum Action: Sendable, Equatable {
         case fetch(NotificationID)
         case show(Shown)
-        /// Nothing is shown, and this is why.
+        /// Shows nothing, for this reason.
         case ignore(NotificationID?, reason: String)
     }
 
@@ -33,7 +33,7 @@ struct DeviceStateMachine: Sendable {
         var id: NotificationID
         var text: String
         var kind: Kind
-        /// Why a prompt stands in for the payload.
+        /// Why the app shows the prompt instead of the payload.
         var reason: String?
     }
 
@@ -45,16 +45,16 @@ struct DeviceStateMachine: Sendable {
 
     private let hasCredentials: Bool
     private var progress: [NotificationID: Progress] = [:]
-    /// How many times something was shown.
+    /// The number of texts shown.
     private(set) var shown = 0
 
     init(hasCredentials: Bool) { self.hasCredentials = hasCredentials }
 
-    /// A push has arrived; `nil` is one without an ID.
+    /// Handles a push; `nil` is a push without an ID.
     mutating func receive(_ push: NativePush?) -> Action {
-        guard let push else { return .ignore(nil, reason: "the push holds no ID") }
+        guard let push else { return .ignore(nil, reason: "the push has no ID") }
         switch progress[push.id] {
-        case .fetching, .settled: return .ignore(push.id, reason: "this one is known already")
+        case .fetching, .settled: return .ignore(push.id, reason: "already fetched")
         case .prompted where !hasCredentials: return .ignore(push.id, reason: "the prompt was shown already")
         case .prompted: progress[push.id] = .fetching(promptShown: true)
         case nil where !hasCredentials: return prompt(push.id, reason: "nobody is logged in")
@@ -63,10 +63,10 @@ struct DeviceStateMachine: Sendable {
         return .fetch(push.id)
     }
 
-    /// A fetch has ended.
+    /// Handles the result of a fetch.
     mutating func finish(_ id: NotificationID, _ result: FetchResult) -> Action {
         guard case .fetching(let promptShown) = progress[id] else {
-            return .ignore(id, reason: "this one was not asked for")
+            return .ignore(id, reason: "not requested")
         }
         switch result {
         case .payload(let text):
@@ -75,7 +75,7 @@ struct DeviceStateMachine: Sendable {
             return .show(Shown(id: id, text: text, kind: .payload))
         case .gone(let status):
             progress[id] = .settled
-            return .ignore(id, reason: "the server has no such message for this user (\(status))")
+            return .ignore(id, reason: "the server has no such notification for this user (\(status))")
         case .refused(let status):
             return promptShown ? repeated(id) : prompt(id, reason: "the server answered \(status)")
         case .failed(let reason):
@@ -92,5 +92,47 @@ struct DeviceStateMachine: Sendable {
     private mutating func repeated(_ id: NotificationID) -> Action {
         progress[id] = .prompted
         return .ignore(id, reason: "the prompt was shown already")
+    }
+}
+
+/// The content of a push: the notification's ID and the kind of push.
+struct NativePush: Sendable, Equatable {
+    var id: NotificationID
+    /// `silent push`, `alert push`, `data message` or `raw notification`.
+    var kind: String
+
+    private struct Apple: Decodable {
+        struct Aps: Decodable {
+            var alert: Alert?
+        }
+        struct Alert: Decodable {}
+        var aps: Aps?
+        var secureId: String
+    }
+    private struct Android: Decodable {
+        struct Message: Decodable { var data: Data }
+        struct Data: Decodable { var secureId: String }
+        var message: Message?
+        var data: Data?
+    }
+
+    /// Reads the native body; `nil` if it has no notification ID.
+    init?(platform: DevicePlatform, body: String) {
+        let text: String?
+        switch platform {
+        case .apple:
+            let push = try? JSONCoding.decode(Apple.self, from: body)
+            text = push?.secureId
+            kind = push?.aps?.alert == nil ? "silent push" : "alert push"
+        case .fcmv1:
+            let push = try? JSONCoding.decode(Android.self, from: body)
+            text = push?.message?.data.secureId ?? push?.data?.secureId
+            kind = "data message"
+        case .windows:
+            text = body.droppingLineEnd
+            kind = "raw notification"
+        }
+        guard let text, let id = NotificationID(text) else { return nil }
+        self.id = id
     }
 }

@@ -1,7 +1,9 @@
-/// Reads a stream of server-sent events (WHATWG HTML, 9.2.6), fed in pieces of any size.
+import SecurePushCore
+
+/// A parser for streams of server-sent events (WHATWG HTML, 9.2.6), fed in chunks of any size.
 struct ServerSentEvents: Sendable {
     struct Event: Sendable, Equatable {
-        /// `message` where the stream named none.
+        /// `message` if the stream gives no name.
         var name: String
         var data: String
     }
@@ -11,11 +13,11 @@ struct ServerSentEvents: Sendable {
     private var name = ""
     private var data: [String] = []
 
-    /// Takes the next bytes, and gives the events that they complete.
+    /// Parses the next bytes and returns the events that they complete.
     mutating func feed(_ bytes: some Sequence<UInt8>) -> [Event] {
         var events: [Event] = []
         for byte in bytes {
-            // CR, LF and CRLF each end one line.
+            // CR, LF and CRLF each end a line.
             if byte == UInt8(ascii: "\n") && lastWasReturn {
                 lastWasReturn = false
                 continue
@@ -39,7 +41,7 @@ struct ServerSentEvents: Sendable {
         switch line[..<colon] {
         case "event": name = String(value)
         case "data": data.append(String(value))
-        default: break  // comments, `id` and `retry`, which a simulated device has no use for
+        default: break  // comments, `id` and `retry`
         }
         return nil
     }
@@ -51,5 +53,13 @@ struct ServerSentEvents: Sendable {
         }
         guard !data.isEmpty else { return nil }
         return Event(name: name.isEmpty ? "message" : name, data: data.joined(separator: "\n"))
+    }
+}
+
+/// The emulator's event for a push: `event: notification`, with the native body in the member `Body`.
+enum PushEvent {
+    /// The native body; `nil` for other events.
+    static func body(of event: ServerSentEvents.Event) -> String? {
+        event.name == "notification" ? JSONValue(text: event.data)?["Body"]?.text : nil
     }
 }

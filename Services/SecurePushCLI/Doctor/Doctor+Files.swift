@@ -1,9 +1,11 @@
 import Authentication
+import Foundation
 import Logging
+import NIOSSL
 import SecurePushCore
 
 extension Doctor {
-    /// The files of keys, users and credentials: there, readable, in form, and closed to others.
+    /// Checks that the files of keys, users and credentials exist, are valid, and cannot be read by others.
     func files() async -> [Finding] {
         let checks: [(key: String, isSecret: Bool, read: @Sendable (String) throws -> String)] = [
             ("PAYLOAD_KEYS_FILE", true, { "\(try KeysCommand.ring($0).keyIDs.count) keys" }),
@@ -11,35 +13,97 @@ extension Doctor {
             ("AUTH_USERS_FILE", true, { "\(try UsersFile(path: $0).list().count) users" }),
             ("AUTH_TOKEN_SIGNING_KEY_FILE", true, { "key \(try TokenSigningKey(path: $0).keyID)" }),
             ("AUTH_JWKS_FILE", false, { try Doctor.readKeySet($0) }),
-            (
-                "HUB_CONNECTION_STRING_FILE", true,
-                {
-                    _ = try SecretFile.read($0); return "readable"
-                }
-            ),
+            ("HUB_CONNECTION_STRING_FILE", true, { try SecretFile.read($0).isEmpty ? "empty" : "readable" }),
         ]
         return checks.compactMap { check in
             settings[check.key].map { Doctor.file(check.key, $0, isSecret: check.isSecret, check.read) }
         }
     }
 
-    static func file(
+    private static func file(
         _ key: String, _ path: String, isSecret: Bool, _ read: (String) throws -> String
     ) -> Finding {
         guard let mode = SecretFile.mode(path) else {
             return .faulty(
-                key, "there is no file \(path)", "Make it, or correct \(key); `securepush setup` makes a set.")
+                key, "\(path) does not exist", "Create it, or correct \(key). `securepush setup` creates all files.")
         }
         let content: String
         do {
             content = try read(path)
         } catch {
             let failure = CommandFailure(describing: error)
-            return .faulty(key, failure.message, failure.hint ?? "Correct \(path), or make it anew.")
+            return .faulty(key, failure.message, failure.hint ?? "Correct \(path), or create it again.")
         }
         if isSecret && mode & 0o077 != 0 {
-            return .faulty(key, "\(path) is open to others (mode \(String(mode, radix: 8)))", "chmod 600 \(path)")
+            return .faulty(
+                key, "other users can access \(path) (mode \(String(mode, radix: 8)))", "chmod 600 \(path)")
         }
         return .ok(key, "\(path), \(content)")
+    }
+}
+
+extension Doctor {
+    /// Checks that the services' TLS certificate is valid, and not about to expire.
+    func certificate() async -> [Finding] {
+        let key = "TLS_CERTIFICATE_FILE"
+        guard let path = settings[key] else { return [] }
+        guard SecretFile.exists(path) else {
+            return [.faulty(key, "\(path) does not exist", "Create it, or correct \(key).")]
+        }
+        guard let leaf = try? NIOSSLCertificate.fromPEMFile(path).first else {
+            return [.faulty(key, "\(path) has no PEM certificate", "Store the chain there, the leaf first.")]
+        }
+        let (begin, end) = (Int64(leaf.notValidBefore), Int64(leaf.notValidAfter))
+        return [
+            Doctor.certificate(
+                path, from: Timestamp(milliseconds: begin * 1000), until: Timestamp(milliseconds: end * 1000), now: .now
+            )
+        ]
+    }
+
+    /// A certificate should be renewed this long before it expires.
+    private static let renewal = Duration.seconds(14 * 86_400)
+
+    static func certificate(_ path: String, from begin: Timestamp, until end: Timestamp, now: Timestamp) -> Finding {
+        let part = "TLS_CERTIFICATE_FILE"
+        let advice = "Renew it, and restart the services that serve HTTPS."
+        if now < begin {
+            return .faulty(part, "\(path) is not valid before \(begin)", "Check this machine's clock, or wait.")
+        }
+        if end <= now { return .faulty(part, "\(path) expired at \(end)", advice) }
+        if end - now < renewal { return .faulty(part, "\(path) expires at \(end)", advice) }
+        return .ok(part, "\(path) is valid until \(end)")
+    }
+}
+
+extension Doctor {
+    /// Checks that `AUTH_JWKS_URL` returns a JSON Web Key Set.
+    func keySet() async -> [Finding] {
+        let part = "AUTH_JWKS_URL"
+        guard let url = settings[part] else { return [] }
+        do {
+            let client = try APIClient(service: "the identity provider", url: url, timeout: .seconds(5))
+            let response = try await client.send(.get, "")
+            guard response.isSuccess, JSONValue(text: response.body)?["keys"] != nil else {
+                return [
+                    .faulty(
+                        part, "\(url) answers \(response.status) without a JSON Web Key Set",
+                        "Correct \(part): it must be the provider's jwks_uri.")
+                ]
+            }
+            return [.ok(part, "\(url) returns a key set")]
+        } catch {
+            let failure = CommandFailure(describing: error)
+            let advice = "Check the network to the provider. Until then, services refuse tokens with new keys."
+            return failure.code == .unreachable
+                ? [.unreachable(part, failure.message, advice)] : [.faulty(part, failure.message, "Correct \(part).")]
+        }
+    }
+
+    /// Reads a key set like the services, which refuse one without a usable key.
+    static func readKeySet(_ path: String) throws -> String {
+        _ = try UserAuthenticator(
+            configuration: UserAuthenticationConfiguration(jwksFile: path), logger: .silent)
+        return "readable"
     }
 }

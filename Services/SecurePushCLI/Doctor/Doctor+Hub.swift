@@ -1,18 +1,17 @@
-import Logging
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
 import NotificationHubs
 import SecurePushCore
-import ServiceLifecycle
+import ServiceRuntime
 
 extension Doctor {
-    /// The hub answers and takes our credentials, asked for the registrations of a device that does not exist.
+    /// Checks that the hub answers and accepts the credentials, by asking for the registrations of an unknown device.
     func hub() async -> [Finding] {
         let part = "HUB_CONNECTION_STRING"
         guard settings[part] != nil || settings["HUB_CONNECTION_STRING_FILE"] != nil else { return [] }
         do {
-            let text = try settings[part] ?? SecretFile.read(settings["HUB_CONNECTION_STRING_FILE"] ?? "")
-            let configuration = try NotificationHubConfiguration(
-                connectionString: text, hubName: settings["HUB_NAME"] ?? "",
-                insecureHost: settings["HUB_INSECURE_HOST"])
+            let configuration = try settings.hub()
             let clock = await Doctor.clock(at: configuration.endpoint.url)
             return [await Doctor.answer(part, configuration)] + [clock].compactMap { $0 }
         } catch {
@@ -24,7 +23,7 @@ extension Doctor {
     private static func answer(_ part: String, _ configuration: NotificationHubConfiguration) async -> Finding {
         do {
             try await ask(configuration)
-            return .ok(part, "\(configuration) answers and takes our key")
+            return .ok(part, "\(configuration) answers and accepts the credentials")
         } catch let error as PushGatewayError {
             return Doctor.hub(part, error)
         } catch {
@@ -37,24 +36,42 @@ extension Doctor {
         case .unauthorized:
             return .faulty(
                 part, error.message,
-                "Copy the connection string again, from a rule with Listen, Send and Manage: 401 is a wrong key or "
-                    + "clock, 403 a rule without a right.")
+                "Copy the connection string again, from a policy with Listen, Send and Manage. 401 means a wrong key "
+                    + "or a wrong clock, 403 a policy without the needed right.")
         case .throttled:
-            return .unreachable(part, error.message, "The hub is at its tier's limit: wait, or take a larger tier.")
+            return .unreachable(
+                part, error.message, "The hub has reached the limit of its tier. Wait, or use a larger tier.")
         case .unavailable:
-            return .unreachable(part, error.message, "Can the hub's host be reached from here, on port 443?")
-        default: return .faulty(part, error.message, "Is the hub's name right (HUB_NAME)?")
+            return .unreachable(part, error.message, "Check that the hub's host can be reached on port 443.")
+        default: return .faulty(part, error.message, "Check the name of the hub (HUB_NAME).")
         }
     }
 
     private static func ask(_ configuration: NotificationHubConfiguration) async throws {
-        let registrations = HubRegistrations(
-            configuration: configuration, logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            // Closes its client when it is cancelled.
-            group.addTask { try await registrations.run() }
-            defer { group.cancelAll() }
-            _ = try await registrations.registrations(handle: "securepush-doctor")
-        }
+        let hub = HubDevices(configuration: configuration, logger: .silent)
+        _ = try await withRunning(hub) { try await hub.registrations(handle: "securepush-doctor") }
+    }
+}
+
+extension Doctor {
+    /// The tolerated difference to the hub's clock. Signatures expire, and the hub uses its own clock to check them.
+    private static let tolerance = Duration.seconds(300)
+
+    /// Compares this machine's clock with the hub's `Date` header (RFC 9110, 6.6.1); `nil` if there is none.
+    static func clock(at url: String) async -> Finding? {
+        var request = HTTPClientRequest(url: url + "/")
+        request.headers.add(name: "User-Agent", value: "securepush")
+        guard let response = try? await APIClient.sharedClient.execute(request, timeout: .seconds(5)),
+            let date = response.headers.first(name: "Date"), let time = Timestamp(httpDate: date)
+        else { return nil }
+        return clock(hub: time, here: .now)
+    }
+
+    static func clock(hub: Timestamp, here: Timestamp) -> Finding? {
+        let skew = max(hub, here) - min(hub, here)
+        guard skew > tolerance else { return nil }
+        return .faulty(
+            "clock", "this machine's clock is \(skew.spoken) \(here < hub ? "behind" : "ahead of") the hub's",
+            "Synchronise the clock with NTP (timedatectl set-ntp true). The hub refuses signatures of another time.")
     }
 }

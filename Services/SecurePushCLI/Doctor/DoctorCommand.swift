@@ -4,12 +4,12 @@ import Foundation
 struct DoctorCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check every part that there are settings for, and say what to do.",
+        abstract: "Check every configured part of the system, and give advice for each fault.",
         discussion: """
-            Looks at the services' own settings in the environment: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING or its
-            file, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, RETRIEVAL_URL and
-            HUB_EMULATOR_URL. Each fault comes with what to do about it. Nothing is changed. Exit codes: 0 all well, 1
-            something is wrong, 69 something does not answer, 78 there are no settings at all.
+            Checks what the services' settings in the environment name: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING or
+            its file, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, RETRIEVAL_URL and
+            HUB_EMULATOR_URL. Changes nothing. Exit codes: 0 no faults, 1 some faults, 69 something does not answer, 78
+            no settings.
 
             EXAMPLES
               DATABASE_URL=sqlite:./data.sqlite AMQP_URL=amqp://127.0.0.1 securepush doctor
@@ -27,12 +27,12 @@ struct DoctorCommand: ConsoleCommand {
         if code == .configuration {
             throw CommandFailure(
                 .configuration, "There are no settings to check.",
-                hint: "Set what the services are started with: DATABASE_URL, AMQP_URL, PAYLOAD_KEYS_FILE, ...")
+                hint: "Set the same variables as for the services: DATABASE_URL, AMQP_URL, PAYLOAD_KEYS_FILE, ...")
         }
         throw ExitCode(code.rawValue)
     }
 
-    static func text(_ finding: Finding, on console: Console) -> String {
+    private static func text(_ finding: Finding, on console: Console) -> String {
         let mark =
             switch finding.state {
             case .ok: console.styled("ok", .green) + "           "
@@ -41,5 +41,58 @@ struct DoctorCommand: ConsoleCommand {
             }
         let advice = finding.advice.map { "\n             " + "-> \($0.printable)" } ?? ""
         return mark + "\(finding.part): \(finding.detail.printable)" + advice
+    }
+}
+
+/// Examines the configured parts of a system one after another.
+struct Doctor: Sendable {
+    var settings: Settings
+
+    func examine(_ report: (Finding) -> Void) async -> [Finding] {
+        var all: [Finding] = []
+        for check in [files, certificate, keySet, database, broker, library, hub, services] {
+            let findings = await check()
+            findings.forEach(report)
+            all += findings
+        }
+        return all
+    }
+}
+
+/// The result for one part.
+struct Finding: Encodable, Sendable, Equatable {
+    enum State: String, Encodable, Sendable {
+        case ok
+        /// It does not answer.
+        case unreachable
+        /// It exists, but something is wrong.
+        case faulty
+    }
+
+    var part: String
+    var state: State
+    var detail: String
+    /// How to correct the fault.
+    var advice: String?
+
+    static func ok(_ part: String, _ detail: String) -> Finding { Finding(part: part, state: .ok, detail: detail) }
+
+    static func faulty(_ part: String, _ detail: String, _ advice: String) -> Finding {
+        Finding(part: part, state: .faulty, detail: detail, advice: advice)
+    }
+
+    static func unreachable(_ part: String, _ detail: String, _ advice: String) -> Finding {
+        Finding(part: part, state: .unreachable, detail: detail, advice: advice)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case part = "Part", state = "State", detail = "Detail", advice = "Advice"
+    }
+
+    /// The exit code for all findings. Unreachable parts come first because they can hide other faults.
+    static func exitCode(_ findings: [Finding]) -> CommandFailure.Code? {
+        if findings.isEmpty { return .configuration }
+        if findings.contains(where: { $0.state == .unreachable }) { return .unreachable }
+        return findings.contains { $0.state == .faulty } ? .failed : nil
     }
 }

@@ -3,19 +3,20 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import SecurePushCore
 import ServiceConfiguration
 
-/// An answer, read whole.
-struct APIAnswer: Sendable, Equatable {
+/// A response with its whole body.
+struct APIResponse: Sendable, Equatable {
     var status: Int
     var body: String
-    /// Seconds, where the server gave `Retry-After` as a number.
+    /// Seconds, if the server sent `Retry-After` as a number.
     var retryAfter: Int?
 
     var isSuccess: Bool { (200..<300).contains(status) }
 }
 
-/// One of the system's HTTP services, as the command line calls it.
+/// A client of one HTTP service.
 struct APIClient: Sendable {
     enum Method: String, Sendable {
         case get = "GET"
@@ -27,33 +28,33 @@ struct APIClient: Sendable {
     /// The service's name in messages: `ingest`, `retrieval`, `hub-emulator`.
     let service: String
     let baseURL: String
-    /// The whole of a request, answer included.
+    /// For a request with its response.
     let timeout: Duration
-    /// Holds the connections; the shared one opens eight to a host.
+    /// Holds the connections. The shared client opens at most eight per host.
     var http = APIClient.sharedClient
 
-    /// Says at once where nothing listens, instead of trying again until the timeout.
+    /// Fails at once if nothing listens, instead of retrying until the timeout.
     static let sharedClient: HTTPClient = {
         var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    /// - Throws: a usage failure for a URL that is not `http(s)://host…`.
+    /// - Throws: ``CommandFailure`` with code `usage` if the URL is not `http(s)://host…`.
     init(service: String, url: String, timeout: Duration = .seconds(30)) throws {
         guard let parsed = URL(string: url), ["http", "https"].contains(parsed.scheme ?? ""),
             !(parsed.host() ?? "").isEmpty
-        else { throw CommandFailure(.usage, "\(url.printable) is no URL of the form http://HOST:PORT or https://HOST") }
+        else { throw CommandFailure(.usage, "\(url.printable) is not a URL like http://HOST:PORT or https://HOST.") }
         self.service = service
         self.timeout = timeout
         baseURL = url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 
-    /// - Parameter path: begins with `/`; its variable parts are percent-encoded already.
-    /// - Throws: ``CommandFailure`` with code `unreachable` when there is no answer.
+    /// - Parameter path: begins with `/`; its variable parts are percent-encoded.
+    /// - Throws: ``CommandFailure`` with code `unreachable` if there is no response.
     func send(
         _ method: Method, _ path: String, authorization: String? = nil, json: String? = nil
-    ) async throws -> APIAnswer {
+    ) async throws -> APIResponse {
         var request = HTTPClientRequest(url: baseURL + path)
         request.method = HTTPMethod(rawValue: method.rawValue)
         request.headers.add(name: "User-Agent", value: "securepush")
@@ -65,7 +66,7 @@ struct APIClient: Sendable {
         do {
             let response = try await http.execute(request, timeout: TimeAmount(timeout))
             let body = try await response.body.collect(upTo: 16 << 20)
-            return APIAnswer(
+            return APIResponse(
                 status: Int(response.status.code), body: String(buffer: body),
                 retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) })
         } catch {
@@ -73,7 +74,28 @@ struct APIClient: Sendable {
         }
     }
 
-    /// The bytes of a server-sent event stream as they come; ends when the server closes it.
+    /// Like ``send(_:_:authorization:json:)``, but a response with an error status is a failure.
+    ///
+    /// - Throws: ``CommandFailure`` that says why the service refused the request.
+    func request(
+        _ method: Method, _ path: String, authorization: String? = nil, json: String? = nil
+    ) async throws -> APIResponse {
+        let response = try await send(method, path, authorization: authorization, json: json)
+        guard response.isSuccess else { throw ProblemDocument.failure(response, from: service) }
+        return response
+    }
+
+    /// The body of a response as a value.
+    func decode<Value: Decodable>(_ type: Value.Type, from response: APIResponse) throws -> Value {
+        guard let value = try? JSONCoding.decode(type, from: response.body) else {
+            throw CommandFailure(
+                .failed, "The response of \(service) has an unexpected form.",
+                hint: "Do \(service) and this program have the same version?")
+        }
+        return value
+    }
+
+    /// Receives a stream of server-sent events until the server closes it.
     func stream(_ path: String, opened: () -> Void, _ receive: (ByteBuffer) async throws -> Void) async throws {
         var request = HTTPClientRequest(url: baseURL + path)
         request.headers.add(name: "Accept", value: "text/event-stream")
@@ -85,8 +107,8 @@ struct APIClient: Sendable {
         }
         guard response.status == .ok else {
             let body = try? await response.body.collect(upTo: 1 << 20)
-            let answer = APIAnswer(status: Int(response.status.code), body: body.map { String(buffer: $0) } ?? "")
-            throw ProblemDocument.failure(answer, from: service)
+            let failed = APIResponse(status: Int(response.status.code), body: body.map { String(buffer: $0) } ?? "")
+            throw ProblemDocument.failure(failed, from: service)
         }
         opened()
         for try await buffer in response.body { try await receive(buffer) }
@@ -95,11 +117,11 @@ struct APIClient: Sendable {
     private func unreachable(_ error: any Error) -> any Error {
         if error is CancellationError { return error }
         return CommandFailure(
-            .unreachable, "\(service) does not answer at \(baseURL): \(APIClient.reason(error))",
+            .unreachable, "\(service) does not answer at \(baseURL): \(APIClient.reason(error)).",
             hint: "Is it running there? `securepush doctor` checks every part.")
     }
 
-    /// Why there was no answer, in words.
+    /// Why there was no response, in words.
     static func reason(_ error: any Error) -> String {
         switch error {
         case let error as HTTPClientError:
@@ -108,18 +130,68 @@ struct APIClient: Sendable {
             case .remoteConnectionClosed: "the connection was closed"
             default: error.description
             }
-        case is NIOConnectionError: "nothing listens there, or its name is unknown"
+        case is NIOConnectionError: "nothing listens there, or the host name is unknown"
         case let error as IOError: String(cString: strerror(error.errnoCode))
         default: "\(error)"
         }
     }
 }
 
-extension String {
-    /// The text as one part of a URL's path or query, every byte but the unreserved ones encoded (RFC 3986, 2.3).
-    var urlEncoded: String {
-        let unreserved = CharacterSet(
-            charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-        return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
+/// The body of an error response (RFC 9457).
+struct ProblemDocument: Decodable, Sendable, Equatable {
+    struct Fault: Decodable, Sendable, Equatable {
+        var pointer: String?
+        var detail: String?
+    }
+
+    var title: String?
+    var detail: String?
+    var errors: [Fault]?
+
+    /// The failure for a response with an error status. Leaves out a body that is not a problem document.
+    static func failure(_ response: APIResponse, from service: String) -> CommandFailure {
+        let problem = try? JSONCoding.decode(ProblemDocument.self, from: response.body)
+        let words = [problem?.title, problem?.detail].compactMap { $0?.printable }
+        let what = words.isEmpty ? "no reason given" : words.joined(separator: ": ")
+        let details = (problem?.errors ?? []).map { fault in
+            [fault.pointer, fault.detail].compactMap { $0?.printable }.joined(separator: ": ")
+        }
+        let code: CommandFailure.Code = [502, 503, 504].contains(response.status) ? .unreachable : .failed
+        return CommandFailure(
+            code, "\(service) answered \(response.status): \(what)", details: details, hint: hint(response, service))
+    }
+
+    private static func hint(_ response: APIResponse, _ service: String) -> String? {
+        switch response.status {
+        case 401 where service == "ingest":
+            "Give an API key with --api-key-file or INGEST_API_KEY. `securepush api-keys add NAME` makes one."
+        case 401: "Give a token with --token-file or RETRIEVAL_TOKEN, or a password with --password-file."
+        case 429, 503: response.retryAfter.map { "Try again in \($0) s." }
+        default: nil
+        }
+    }
+}
+
+/// Codable values as JSON text.
+enum JSONCoding {
+    /// A value on one line, members in alphabetical order.
+    static func encode(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+
+    /// The value of an object's member: the text of a string, otherwise the JSON exactly as it was written. `nil` if
+    /// the text is not an object or has no such member.
+    static func member(_ name: String, of text: String) -> String? {
+        Array(text.utf8).withUnsafeBufferPointer { bytes in
+            guard var reader = try? JSONObjectReader(bytes), reader.root.kind == .object else { return nil }
+            let member = reader.freeMembers(of: reader.root, at: "").first { $0.name == name }
+            return member.map { reader.text(of: $0.value) }
+        }
     }
 }

@@ -1,42 +1,137 @@
 import ArgumentParser
 import Foundation
+import SecurePushCore
 
-/// Where the ingest service is, and the sender's API key.
+/// The URL of the ingest service, and the sender's API key.
 struct IngestOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The ingest service (INGEST_URL; http://127.0.0.1:8080).", valueName: "url"))
     var ingestURL: String?
 
     @Option(
         name: .customLong("api-key-file"),
-        help: ArgumentHelp("A file with the API key (else INGEST_API_KEY).", valueName: "file"))
+        help: ArgumentHelp("A file with the API key (default: INGEST_API_KEY).", valueName: "file"))
     var apiKeyFile: String?
 
     @Option(help: ArgumentHelp("Give up after this time.", valueName: "duration"))
     var timeout = DurationArgument(.seconds(30))
 
-    func client(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws -> APIClient {
-        let url = ingestURL ?? environment["INGEST_URL"] ?? "http://127.0.0.1:8080"
-        return try APIClient(service: "ingest", url: url, timeout: timeout.duration)
+    func client() throws -> APIClient {
+        try ServiceURL.ingest.client(ingestURL, timeout: timeout.duration)
     }
 
-    func credentials(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Credentials {
-        if let apiKeyFile { return .bearer(try SecretFile.read(apiKeyFile)) }
-        if let key = environment["INGEST_API_KEY"], !key.isEmpty { return .bearer(key) }
+    /// The value of `Authorization`.
+    func authorization() throws -> String {
+        if let apiKeyFile { return Credentials.bearer(try SecretFile.read(apiKeyFile)).authorization }
+        if let key = ProcessInfo.processInfo.environment["INGEST_API_KEY"], !key.isEmpty {
+            return Credentials.bearer(key).authorization
+        }
         throw CommandFailure(
             .configuration, "There is no API key.",
-            hint: "Name its file by --api-key-file, or set INGEST_API_KEY; `securepush api-keys add NAME` makes one.")
+            hint: "Give its file with --api-key-file, or set INGEST_API_KEY. `securepush api-keys add NAME` makes one.")
     }
 }
 
-/// Where the retrieval service is.
+/// The URL of the retrieval service.
 struct RetrievalOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The retrieval service (RETRIEVAL_URL; http://127.0.0.1:8081).", valueName: "url"))
     var retrievalURL: String?
 
-    func client(
-        timeout: Duration = .seconds(30), _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> APIClient {
-        let url = retrievalURL ?? environment["RETRIEVAL_URL"] ?? "http://127.0.0.1:8081"
-        return try APIClient(service: "retrieval", url: url, timeout: timeout)
+    func client(timeout: Duration = .seconds(30)) throws -> APIClient {
+        try ServiceURL.retrieval.client(retrievalURL, timeout: timeout)
+    }
+}
+
+/// The URL of the hub emulator.
+struct EmulatorOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The hub emulator (HUB_EMULATOR_URL; http://127.0.0.1:8090).", valueName: "url"))
+    var emulatorURL: String?
+
+    func client(timeout: Duration = .seconds(30)) throws -> APIClient {
+        try ServiceURL.hubEmulator.client(emulatorURL, timeout: timeout)
+    }
+}
+
+/// A service, the environment variable with its URL, and its default URL.
+struct ServiceURL: Sendable {
+    let service: String
+    let key: String
+    let standard: String
+
+    static let ingest = ServiceURL(service: "ingest", key: "INGEST_URL", standard: "http://127.0.0.1:8080")
+    static let retrieval = ServiceURL(service: "retrieval", key: "RETRIEVAL_URL", standard: "http://127.0.0.1:8081")
+    static let dispatcher = ServiceURL(service: "dispatcher", key: "DISPATCHER_URL", standard: "http://127.0.0.1:8082")
+    static let hubEmulator = ServiceURL(
+        service: "hub-emulator", key: "HUB_EMULATOR_URL", standard: "http://127.0.0.1:8090")
+
+    /// The URL of the flag, else of the environment, else the default.
+    func url(_ flag: String?) -> String { flag ?? ProcessInfo.processInfo.environment[key] ?? standard }
+
+    func client(_ flag: String?, timeout: Duration) throws -> APIClient {
+        try APIClient(service: service, url: url(flag), timeout: timeout)
+    }
+}
+
+/// The credentials of a request.
+enum Credentials: Sendable, Equatable {
+    /// A device's token, or a sender's API key.
+    case bearer(String)
+    case basic(user: String, password: String)
+
+    /// The value of `Authorization` (RFC 6750, 2.1; RFC 7617, 2, in UTF-8).
+    var authorization: String {
+        switch self {
+        case .bearer(let token): "Bearer \(token)"
+        case .basic(let user, let password): "Basic \(Base64.encode("\(user):\(password)".utf8, .standard))"
+        }
+    }
+}
+
+/// The credentials of a user of the retrieval service: those of the given file, otherwise the token of the environment.
+struct UserCredentialOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("A file with the user's password.", valueName: "file"))
+    var passwordFile: String?
+
+    @Option(help: ArgumentHelp("A file with the user's token (default: RETRIEVAL_TOKEN).", valueName: "file"))
+    var tokenFile: String?
+
+    func validate() throws {
+        if passwordFile != nil && tokenFile != nil {
+            throw ValidationError("Give either --password-file or --token-file, not both.")
+        }
+    }
+
+    func credentials(
+        of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> Credentials {
+        if let passwordFile { return .basic(user: user, password: try SecretFile.read(passwordFile)) }
+        if let tokenFile { return try Self.bearer(SecretFile.read(tokenFile), of: user, from: tokenFile) }
+        if let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty {
+            return try Self.bearer(token, of: user, from: "RETRIEVAL_TOKEN")
+        }
+        throw CommandFailure(
+            .configuration, "There are no credentials for \(user.printable).",
+            hint: "Give a file with --password-file or --token-file, or set RETRIEVAL_TOKEN. "
+                + "`securepush token` gets a token.")
+    }
+
+    /// The service identifies the user by the token alone, so another user's token would act for that user.
+    ///
+    /// - Throws: ``CommandFailure`` with code `usage` if the token names another user. The service refuses tokens that
+    ///   cannot be read.
+    private static func bearer(_ token: String, of user: String, from source: String) throws -> Credentials {
+        if let subject = subject(of: token), !subject.utf8.elementsEqual(user.utf8) {
+            throw CommandFailure(
+                .usage, "The token of \(source.printable) belongs to \(subject.printable), not to \(user.printable).",
+                hint: "Give --user \(subject.printable), or a token of \(user.printable).")
+        }
+        return .bearer(token)
+    }
+
+    /// The claim `sub` of a JWT (RFC 7519, 4.1.2), without verification.
+    private static func subject(of token: String) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        let claims = Base64.decode(parts[1], .url).flatMap { JSONValue(text: String(decoding: $0, as: UTF8.self)) }
+        return claims?["sub"]?.text
     }
 }

@@ -1,13 +1,12 @@
 import ArgumentParser
-import Logging
 import NotificationHubs
 import SecurePushCore
-import ServiceLifecycle
+import ServiceRuntime
 import Storage
 
 struct InstallationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "installations", abstract: "Look after the devices' installations and registrations.",
+        commandName: "installations", abstract: "Manage the devices' installations and registrations.",
         discussion: """
             EXAMPLES
               securepush installations refill --dry-run
@@ -18,12 +17,12 @@ struct InstallationsCommand: AsyncParsableCommand {
     struct Refill: ConsoleCommand {
         static let configuration = CommandConfiguration(
             commandName: "refill",
-            abstract: "Put all installations and registrations of the database into the hub.",
+            abstract: "Write all installations and registrations of the database to the hub.",
             discussion: """
-                For a hub that was lost, or a new one: HUB_CONNECTION_STRING (or its file) and HUB_NAME say which. What
-                is there already is overwritten by the same. A registration whose ID the hub does not take any more is
-                listed: its device registers again at its next start. Exit codes: 0 all is there, 1 some failed, 69
-                the hub or the database does not answer, 78 the settings cannot be used.
+                Use it after the loss of a hub, or for a new hub. HUB_CONNECTION_STRING (or its file) and HUB_NAME give
+                the hub. Running it again does no harm. The command lists registrations whose ID the hub does not accept
+                any more; their devices register again when the app starts next. Exit codes: 0 all written, 1 some
+                failed, 69 the hub or the database does not answer, 78 invalid settings.
 
                 EXAMPLES
                   securepush installations refill --dry-run
@@ -35,16 +34,12 @@ struct InstallationsCommand: AsyncParsableCommand {
             case registrationsOnly
         }
 
-        @Flag(help: "Only the one kind.") var part: Part?
+        @Flag(help: "Write only this kind.") var part: Part?
 
-        @Flag(name: .customLong("dry-run"), help: "Count what there is; ask the hub nothing.")
+        @Flag(name: .customLong("dry-run"), help: "Only count the rows, without requests to the hub.")
         var isDryRun = false
 
-        @Option(
-            name: .customLong("database-url"),
-            help: ArgumentHelp("sqlite:PATH, or a libpq URI without a password (DATABASE_URL).", valueName: "url"))
-        var databaseURL: String?
-
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
         var kinds: [RefillItem.Kind] {
@@ -57,7 +52,7 @@ struct InstallationsCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let devices = try await RefillDevices(
-                databaseURL: databaseURL ?? Migrations.url(), hub: isDryRun ? nil : Settings().hub())
+                databaseURL: database.url, hub: isDryRun ? nil : Settings().hub())
             let report = try await devices.run(kinds, showsProgress: !console.isJSON)
             for failure in report.failures {
                 try console.show(failure, "\(failure.kind.rawValue) \(failure.id.printable): \(failure.reason)")
@@ -68,6 +63,33 @@ struct InstallationsCommand: AsyncParsableCommand {
     }
 }
 
-extension CommandFailure.Code {
-    fileprivate var exitCode: ExitCode { ExitCode(rawValue) }
+/// Opens the store and the hub for the duration of a refill.
+struct RefillDevices: Sendable {
+    private let opened: OpenedStore
+    /// `nil` for a dry run.
+    private let hub: HubDevices?
+
+    init(databaseURL: String, hub: NotificationHubConfiguration?) async throws {
+        opened = try await StoreSession.open(databaseURL)
+        self.hub = hub.map { HubDevices(configuration: $0, logger: .silent) }
+    }
+
+    func run(_ kinds: [RefillItem.Kind], showsProgress: Bool) async throws -> RefillReport {
+        let refill = HubRefill(store: opened.store, hub: hub)
+        return try await StoreSession.run(opened) { _ in
+            guard let hub else { return try await run(refill, kinds, showsProgress) }
+            return try await withRunning(hub) { try await run(refill, kinds, showsProgress) }
+        }
+    }
+
+    private func run(_ refill: HubRefill, _ kinds: [RefillItem.Kind], _ showsProgress: Bool) async throws
+        -> RefillReport
+    {
+        let line = ProgressLine()
+        defer { line.clear() }
+        return try await refill.run(kinds) { report in
+            // Writing a line for every device would take longer than the devices.
+            if showsProgress, report.done.isMultiple(of: 100) { line.show(report.summary) }
+        }
+    }
 }

@@ -1,15 +1,14 @@
 import SecurePushCore
 
-/// Follows a load test's notifications to the end of their dispatch.
+/// Follows the notifications of a load test until they are dispatched.
 ///
-/// While sending goes on it looks at a few samples a second, which the service hardly feels: when something was
-/// dispatched is read from the record itself, so it does not matter when one looks. Once the samples have ended
-/// everything is counted.
+/// While the test sends, it polls a few samples per second, which adds little load. The time of the dispatch comes
+/// from the record, so the time of the poll does not matter. When all samples are final, it counts all notifications.
 struct DispatchWatch: Sendable {
-    static let samplesAtOnce = 8
+    static let maxSamples = 8
 
     let target: any LoadTarget
-    let ledger: LoadLedger
+    let measurements: LoadMeasurements
     let stop: StopRequest
     var interval = Duration.milliseconds(250)
 
@@ -17,49 +16,49 @@ struct DispatchWatch: Sendable {
         do {
             try await followSamples()
             if !stop.isRequested { try await countAll() }
-            // Those that were given up, or came to their end during the count.
-            if !stop.isRequested { try await lookAtRest() }
+            // Samples that became final during the count.
+            if !stop.isRequested { try await pollRest() }
         } catch let failure as CommandFailure {
-            ledger.note(problem: "The dispatch was not measured to its end: \(failure.message)")
+            measurements.note(problem: "The dispatch was not measured completely: \(failure.message)")
         }
     }
 
     private func followSamples() async throws {
-        var quiet = Quiet(limit: ledger.plan.drainTimeout)
+        var quiet = Quiet(limit: measurements.plan.drainTimeout)
         while !stop.isRequested {
-            // What ends later is asked for later, so this comes before the samples are taken.
-            let isSending = ledger.update { $0.ended == nil }
-            let ids = ledger.takeSamples(DispatchWatch.samplesAtOnce)
+            // Read before the samples are taken: a sample of the last request must not be missed.
+            let isSending = measurements.update { $0.ended == nil }
+            let ids = measurements.takeSamples(DispatchWatch.maxSamples)
             if ids.isEmpty && !isSending { return }
-            let ended = try await look(at: ids)
+            let ended = try await poll(ids)
             if isSending || ended > 0 { quiet.reset() }
             if !isSending && quiet.isOver { return }
             if isSending || ended < ids.count { try await Task.sleep(for: interval) }
         }
     }
 
-    private func lookAtRest() async throws {
-        var left = ledger.update { $0.samples.count }
+    private func pollRest() async throws {
+        var left = measurements.update { $0.samples.count }
         while left > 0 {
-            let ids = ledger.takeSamples(min(left, DispatchWatch.samplesAtOnce))
+            let ids = measurements.takeSamples(min(left, DispatchWatch.maxSamples))
             left -= ids.count
-            _ = try await look(at: ids)
+            _ = try await poll(ids)
         }
     }
 
-    /// - Returns: how many of them have ended.
-    private func look(at ids: [NotificationID]) async throws -> Int {
+    /// - Returns: the number of samples that became final.
+    private func poll(_ ids: [NotificationID]) async throws -> Int {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for id in ids {
                 group.addTask {
                     do {
                         let state = try await target.state(of: id)
-                        ledger.note(id, state)
+                        measurements.note(id, state)
                         return state.status.isFinal
                     } catch {
-                        // Busy or away for a moment: asked again.
+                        // Busy or unreachable: the sample is polled again.
                         guard CommandFailure(describing: error).code == .unreachable else { throw error }
-                        ledger.putBack(id)
+                        measurements.putBack(id)
                         return false
                     }
                 }
@@ -69,21 +68,21 @@ struct DispatchWatch: Sendable {
     }
 
     private func countAll() async throws {
-        var census = DispatchCensus(ledger.update { $0.ids })
-        var quiet = Quiet(limit: ledger.plan.drainTimeout)
-        // When the samples were given up, nothing has moved for long enough; one pass tells how much has.
-        let isGivenUp = ledger.update { !$0.samples.isEmpty }
+        var census = DispatchCensus(measurements.update { $0.ids })
+        var quiet = Quiet(limit: measurements.plan.drainTimeout)
+        // If samples are left, the drain timeout has expired already, so one pass is enough.
+        let isGivenUp = measurements.update { !$0.samples.isEmpty }
         while true {
             let before = census.pending
             let start = ContinuousClock.now
             try await pass(&census)
-            ledger.update { [census] state in
+            measurements.update { [census] state in
                 state.dispatch.statuses = census.statuses
                 state.dispatch.pending = census.pending
             }
             if census.pending == 0 || isGivenUp || stop.isRequested || quiet.isOver { return }
             if census.pending < before { quiet.reset() }
-            // A long list is read the less often.
+            // A longer list is read less often.
             try await Task.sleep(for: max(interval, (ContinuousClock.now - start) * 4))
         }
     }
@@ -98,7 +97,7 @@ struct DispatchWatch: Sendable {
     }
 }
 
-/// How long nothing has moved.
+/// Measures the time without progress.
 struct Quiet: Sendable {
     let limit: Duration
     private var since = ContinuousClock.now
@@ -107,4 +106,56 @@ struct Quiet: Sendable {
 
     mutating func reset() { since = .now }
     var isOver: Bool { ContinuousClock.now - since > limit }
+}
+
+/// Counts the final statuses of all notifications of a load test, from pages of the sender's list, newest first.
+///
+/// The oldest are dispatched first, so each pass reads the list only from the newest pending notification to the
+/// oldest. Ignores notifications of other tests.
+struct DispatchCensus: Sendable {
+    /// In ascending order.
+    private let ids: [NotificationID]
+    private var isFinal: [Bool]
+    private(set) var statuses: [NotificationStatus: Int] = [:]
+    private(set) var pending: Int
+    /// The indices of the oldest and the newest pending notification.
+    private var oldest = 0
+    private var newest: Int
+
+    init(_ ids: [NotificationID]) {
+        self.ids = ids.sorted()
+        isFinal = Array(repeating: false, count: ids.count)
+        pending = ids.count
+        newest = ids.count - 1
+    }
+
+    /// The start of a pass: the notification after the newest pending one; `nil` for the start of the list.
+    var start: NotificationID? { newest + 1 < ids.count ? ids[newest + 1] : nil }
+
+    /// Whether a pass must continue with notifications older than this ID.
+    func goesOn(before id: NotificationID?) -> Bool {
+        guard pending > 0, let id else { return false }
+        return id > ids[oldest]
+    }
+
+    mutating func take(_ page: [(id: NotificationID, status: NotificationStatus)]) {
+        for (id, status) in page where status.isFinal {
+            guard let index = index(of: id), !isFinal[index] else { continue }
+            isFinal[index] = true
+            pending -= 1
+            statuses[status, default: 0] += 1
+        }
+        while oldest < ids.count, isFinal[oldest] { oldest += 1 }
+        while newest >= 0, isFinal[newest] { newest -= 1 }
+    }
+
+    private func index(of id: NotificationID) -> Int? {
+        var low = 0
+        var high = ids.count
+        while low < high {
+            let middle = (low + high) / 2
+            if ids[middle] < id { low = middle + 1 } else { high = middle }
+        }
+        return low < ids.count && ids[low] == id ? low : nil
+    }
 }

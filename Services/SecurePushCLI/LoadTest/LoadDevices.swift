@@ -2,50 +2,34 @@ import NIOCore
 import SecurePushCore
 import Synchronization
 
-/// The simulated devices of a load test: each belongs to one recipient, listens to its push channel at the hub
-/// emulator, and reads what it is woken for, one after the other as an app does.
+/// The simulated devices of a load test. Each belongs to one recipient, listens to its push channel at the hub
+/// emulator, and reads the notifications of the pushes one after the other, like an app.
 struct LoadDevices: Sendable {
-    /// How many are registered at once.
-    static let registrationsAtOnce = 16
+    /// Concurrent registrations.
+    static let maxRegistrations = 16
 
     struct Device: Sendable {
         var platform: DevicePlatform
         var handle: String
-        /// Its user's credentials.
+        /// With the credentials of its user.
         var authorization: String
     }
 
     let devices: [Device]
     let retrieval: APIClient
     let emulator: APIClient
-    /// What every notification of this test carries.
+    /// The payload of every notification of this test.
     let payload: String
-    let ledger: LoadLedger
+    let measurements: LoadMeasurements
     private let progress = Progress()
 
-    /// What the devices have come to, shared by their tasks.
+    /// The state that the devices' tasks share.
     private final class Progress: Sendable {
         let registrations = Mutex<[(device: Int, id: String)]>([])
         let connected = Atomic<Int>(0)
     }
 
-    /// Gives out numbers from 0.
-    private final class Turn: Sendable {
-        private let next = Atomic<Int>(0)
-        func take() -> Int { next.add(1, ordering: .relaxed).oldValue }
-    }
-
-    init(
-        devices: [Device], retrieval: APIClient, emulator: APIClient, payload: String, ledger: LoadLedger
-    ) {
-        self.devices = devices
-        self.retrieval = retrieval
-        self.emulator = emulator
-        self.payload = payload
-        self.ledger = ledger
-    }
-
-    /// Registers all, as apps do.
+    /// Registers all devices, like their apps.
     func register() async throws {
         try await forAll { index in
             let device = devices[index]
@@ -57,33 +41,33 @@ struct LoadDevices: Sendable {
         }
     }
 
-    /// Takes back what was registered; what cannot be is left, for the test is over.
+    /// Deletes the registrations. Ignores errors, because the test is over.
     func unregister() async {
         let registrations = progress.registrations.withLock { $0 }
         try? await forAll(of: registrations.count) { index in
             let (device, id) = registrations[index]
             _ = try? await retrieval.send(
-                .delete, "/api/register/\(id.urlEncoded)", authorization: devices[device].authorization)
+                .delete, "/api/register/\(PercentCoding.encode(id))", authorization: devices[device].authorization)
         }
     }
 
-    /// Waits until every device hears its channel.
-    func connected() async throws {
+    /// - Throws: ``CommandFailure`` with code `unreachable` if a device has no push channel within 30 s.
+    func waitUntilConnected() async throws {
         let quiet = Quiet(limit: .seconds(30))
         while progress.connected.load(ordering: .relaxed) < devices.count {
             if quiet.isOver {
-                throw CommandFailure(.unreachable, "The hub emulator did not open the devices' channels within 30 s.")
+                throw CommandFailure(.unreachable, "The hub emulator did not open all push channels within 30 s.")
             }
             try await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    /// Waits until the devices have read what was accepted for their users, or nothing has come for a while.
-    func finished(_ stop: StopRequest) async throws {
-        var quiet = Quiet(limit: ledger.plan.drainTimeout)
+    /// Waits until the devices have read everything accepted for their users, or the drain timeout expires.
+    func waitUntilRead(_ stop: StopRequest) async throws {
+        var quiet = Quiet(limit: measurements.plan.drainTimeout)
         var last = 0
         while !stop.isRequested {
-            let (missing, done) = ledger.update { ($0.reads.missing, $0.reads.latency.count) }
+            let (missing, done) = measurements.update { ($0.reads.missing, $0.reads.latency.count) }
             if missing == 0 || quiet.isOver { return }
             if done > last {
                 last = done
@@ -102,7 +86,7 @@ struct LoadDevices: Sendable {
     }
 
     private func listen(_ device: Device) async throws {
-        // The channel is read at once, so that the push service need not hold it back; only IDs wait here.
+        // Reads the channel without delay; only IDs wait here.
         let (pushes, continuation) = AsyncStream.makeStream(of: NotificationID.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -118,7 +102,7 @@ struct LoadDevices: Sendable {
         while !Task.isCancelled {
             var events = ServerSentEvents()
             do {
-                try await emulator.stream("/emulator/devices/\(device.handle.urlEncoded)/stream") {
+                try await emulator.stream("/emulator/devices/\(PercentCoding.encode(device.handle))/stream") {
                     progress.connected.add(1, ordering: .relaxed)
                 } _: { buffer in
                     for event in events.feed(buffer.readableBytesView) {
@@ -130,14 +114,14 @@ struct LoadDevices: Sendable {
                 }
             } catch {
                 if Task.isCancelled { return }
-                ledger.update { $0.reads.failures["push channel lost", default: 0] += 1 }
+                measurements.update { $0.reads.failures["push channel lost", default: 0] += 1 }
             }
             try await Task.sleep(for: .milliseconds(200))
         }
     }
 
     private func fetch(_ id: NotificationID, _ device: Device) async {
-        let result: Result<APIAnswer, any Error>
+        let result: Result<APIResponse, any Error>
         do {
             result = .success(
                 try await retrieval.send(.get, "/api/notifications/\(id)", authorization: device.authorization))
@@ -147,20 +131,60 @@ struct LoadDevices: Sendable {
         let now = Timestamp.now
         guard !Task.isCancelled else { return }
         let reading = LoadReading(result, payload: payload)
-        ledger.update { $0.reads.note(reading, latency: now - id.timestamp) }
+        measurements.update { $0.reads.note(reading, latency: now - id.timestamp) }
     }
 
-    /// Does something for every device, a few at once.
+    /// Runs a closure for every device, a few of them concurrently.
     private func forAll(of count: Int? = nil, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
-        let count = count ?? devices.count
-        let turn = Turn()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<min(count, LoadDevices.registrationsAtOnce) {
-                group.addTask {
-                    while case let index = turn.take(), index < count { try await body(index) }
-                }
+            for index in 0..<(count ?? devices.count) {
+                if index >= LoadDevices.maxRegistrations { _ = try await group.next() }
+                group.addTask { try await body(index) }
             }
             try await group.waitForAll()
+        }
+    }
+}
+
+/// The result of a simulated device's fetch.
+enum LoadReading: Sendable, Equatable {
+    /// The payload of this test, for the first time.
+    case read
+    /// The payload again: its push came twice.
+    case repeated
+    /// The payload of another test or sender.
+    case foreign
+    case failed(String)
+
+    private struct Response: Decodable {
+        var payload: String
+        var read: Bool
+
+        private enum CodingKeys: String, CodingKey { case payload = "Payload", read = "Read" }
+    }
+
+    init(_ result: Result<APIResponse, any Error>, payload: String) {
+        switch result {
+        case .failure(let error): self = .failed(CommandFailure(describing: error).message)
+        case .success(let response) where response.status != 200: self = .failed("\(response.status)")
+        case .success(let response):
+            guard let read = try? JSONCoding.decode(Response.self, from: response.body) else {
+                self = .foreign
+                return
+            }
+            self = read.payload != payload ? .foreign : read.read ? .repeated : .read
+        }
+    }
+}
+
+extension ReadFigures {
+    /// - Parameter passed: the time since the notification was accepted, by the time in its ID.
+    mutating func note(_ reading: LoadReading, latency passed: Duration) {
+        switch reading {
+        case .read: latency.record(passed)
+        case .repeated: repeated += 1
+        case .foreign: break
+        case .failed(let reason): failures[reason, default: 0] += 1
         }
     }
 }

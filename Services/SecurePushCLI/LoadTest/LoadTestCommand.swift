@@ -1,23 +1,29 @@
 import ArgumentParser
+import AsyncHTTPClient
+import Authentication
+import Foundation
+import NIOCore
 import SecurePushCore
+import ServiceConfiguration
+import UnixSignals
 
 struct LoadTestCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "load-test",
-        abstract: "Push many notifications through a running system, and measure it.",
+        abstract: "Send many notifications through a running system and measure throughput and latency.",
         discussion: """
-            Sends 1 to 1,000,000 notifications to made-up users (load-000001, ...) or to one, waits until the hub has
-            taken them, and prints rates and percentiles. Real pushes go out if the recipients have real devices.
+            Sends 1 to 1,000,000 notifications to simulated users (load-000001, ...) or to one user, waits until the hub
+            has accepted the pushes, and prints rates and percentiles. Recipients with real devices get real pushes.
 
-            accept    from a request's begin to its answer (with --batch: to the notification's line of the answer).
-                      With --rate from when it should have begun, so that waiting behind slow requests counts too.
-            dispatch  from acceptance to the hub's answer for the last platform, as the notifications' own records
-                      tell (CreatedAt and UpdatedAt): of up to 2,000 evenly chosen ones. That all have ended is counted
-                      over the sender's whole list.
-            read      from acceptance (the time in the ID) to the payload on a simulated device; needs --devices.
+            accept    from the start of a request to its response (with --batch: to the notification's response line).
+                      With --rate from the time when the request was due, so that it includes delays by slow requests.
+            dispatch  from acceptance to the hub's response for the last platform, according to the notifications'
+                      records (CreatedAt and UpdatedAt), of up to 2,000 evenly distributed samples. The final statuses
+                      are counted over all notifications.
+            read      from acceptance (the time in the ID) to the payload on a simulated device. Needs --devices.
 
-            Ctrl-C ends it early and prints what was measured. Exit code 1 when anything was refused, failed, or did
-            not come to its end.
+            Ctrl-C ends the test early and prints the results so far. Exit code 1 if anything was refused, failed or
+            incomplete.
 
             EXAMPLES
               securepush load-test
@@ -26,37 +32,41 @@ struct LoadTestCommand: ConsoleCommand {
               securepush load-test --count 5000 --recipients 50 --devices 50 --signing-key-file signing-key.pem
             """)
 
-    @Option(help: ArgumentHelp("How many notifications, 1 to 1,000,000.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of notifications, 1 to 1,000,000.", valueName: "n"))
     var count = 1000
 
-    @Option(help: ArgumentHelp("Begin so many a second; as fast as they are taken, when left out.", valueName: "n"))
+    @Option(help: ArgumentHelp("Notifications per second (default: no limit).", valueName: "n"))
     var rate: Int?
 
-    @Option(help: ArgumentHelp("Requests under way at once, 1 to 1,024; 64, or 4 with --batch.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("Concurrent requests, 1 to 1,024 (default: 64, or 4 with --batch).", valueName: "n"))
     var concurrency: Int?
 
-    @Option(help: ArgumentHelp("Users who take turns: load-000001 and so on.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of simulated users: load-000001 and so on.", valueName: "n"))
     var recipients = 100
 
-    @Option(help: ArgumentHelp("One user instead.", valueName: "name"))
+    @Option(help: ArgumentHelp("Send everything to this user instead.", valueName: "name"))
     var to: String?
 
     @Option(help: ArgumentHelp("The length of each payload, 1 to 262,144.", valueName: "bytes"))
     var payloadSize = 100
 
     @Option(
-        help: ArgumentHelp("apple, fcmv1, windows, ...; repeat it for more. All, when left out.", valueName: "name"))
+        help: ArgumentHelp("apple, fcmv1, windows, ... Repeat it for more (default: all).", valueName: "name"))
     var platform: [String] = []
 
-    @Option(help: ArgumentHelp("Use the batch route with so many a request, 1 to 10,000.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("Use the batch route with this many notifications per request, 1 to 10,000.", valueName: "n")
+    )
     var batch: Int?
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Wait until all were dispatched, and read by the devices; or end when all were sent (--no-wait).")
+        help: "Wait until everything is dispatched and read by the devices, or exit after the last request (--no-wait)."
+    )
     var wait = true
 
-    @Option(help: ArgumentHelp("Give up waiting when nothing moves for this time.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Stop waiting after this time without progress.", valueName: "duration"))
     var drainTimeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Simulated devices") var devices: LoadDeviceOptions
@@ -64,36 +74,30 @@ struct LoadTestCommand: ConsoleCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        try LoadTestCommand.check("--count", count, LoadPlan.counts)
-        try LoadTestCommand.check("--rate", rate, 1...1_000_000)
-        try LoadTestCommand.check("--concurrency", concurrency, 1...1024)
-        try LoadTestCommand.check("--recipients", recipients, 1...1_000_000)
-        try LoadTestCommand.check("--payload-size", payloadSize, 1...262_144)
-        try LoadTestCommand.check("--batch", batch, 1...10_000)
-        try LoadTestCommand.check("--devices", devices.devices, 0...LoadDeviceOptions.most)
-        if let to, UserName(to) == nil {
-            throw ValidationError("A recipient has 1 to 1,024 bytes and no control characters.")
-        }
+        try requireRange("--count", count, 1...1_000_000)
+        try requireRange("--rate", rate, 1...1_000_000)
+        try requireRange("--concurrency", concurrency, 1...1024)
+        try requireRange("--recipients", recipients, 1...1_000_000)
+        try requireRange("--payload-size", payloadSize, 1...262_144)
+        try requireRange("--batch", batch, 1...10_000)
+        try requireRange("--devices", devices.devices, 0...2000)
+        if let to { try UserName.validate(to, as: "recipient") }
         if devices.devices > plan.recipientCount {
-            throw ValidationError("Each recipient has one device at most: --devices is more than --recipients.")
+            throw ValidationError(
+                "--devices must not be greater than --recipients: a recipient has at most one device.")
         }
         if let batch, batch * (payloadSize + 256) > LoadTestCommand.maxBatchBytes {
-            throw ValidationError("A batch has at most 64 MiB: take a smaller --batch or --payload-size.")
+            throw ValidationError("A batch must not exceed 64 MiB. Use a smaller --batch or --payload-size.")
         }
         let known = DevicePlatform.allCases.map(\.rawValue)
         if devices.devices > 0, !platform.isEmpty, !platform.contains(where: known.contains) {
-            throw ValidationError("Devices can be simulated for \(known.joined(separator: ", ")).")
+            throw ValidationError("Only devices of \(known.joined(separator: ", ")) can be simulated.")
         }
     }
 
     private static let maxBatchBytes = 64 << 20
 
-    private static func check(_ flag: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
-        guard let value, !range.contains(value) else { return }
-        throw ValidationError("\(flag) is \(range.lowerBound.grouped) to \(range.upperBound.grouped).")
-    }
-
-    /// What the flags ask for.
+    /// The parameters from the flags.
     var plan: LoadPlan {
         LoadPlan(
             count: count, rate: rate, concurrency: concurrency ?? (batch == nil ? 64 : 4), batch: batch ?? 1,
@@ -104,20 +108,113 @@ struct LoadTestCommand: ConsoleCommand {
 
 /// The simulated devices of a load test.
 struct LoadDeviceOptions: ParsableArguments {
-    static let most = 2000
-
-    @Option(
-        help: ArgumentHelp("The first so many recipients have a device each that reads what it gets.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of recipients that get a simulated device.", valueName: "n"))
     var devices = 0
 
     @Option(
         help: ArgumentHelp(
-            "The key that retrieval signs tokens with, to sign the users' here (AUTH_TOKEN_SIGNING_KEY_FILE).",
+            "Retrieval's key for signing tokens, to sign the devices' tokens (AUTH_TOKEN_SIGNING_KEY_FILE).",
             valueName: "file"))
     var signingKeyFile: String?
 
-    @Option(help: ArgumentHelp("The hub emulator (HUB_EMULATOR_URL; http://127.0.0.1:8090).", valueName: "url"))
-    var emulatorURL: String?
-
+    @OptionGroup var emulator: EmulatorOptions
     @OptionGroup var retrieval: RetrievalOptions
+}
+
+extension LoadTestCommand {
+    func run(on console: Console) async throws {
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: httpConfiguration)
+        do {
+            try await run(on: console, http)
+        } catch {
+            try? await http.shutdown()
+            throw error
+        }
+        try await http.shutdown()
+    }
+
+    /// A connection for each request in flight and each push channel, and some for polling and registering.
+    private var httpConfiguration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
+            plan.concurrency + plan.devices + DispatchWatch.maxSamples + LoadDevices.maxRegistrations
+        // Counts an unreachable service as a failure instead of waiting for it.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.connect = .seconds(10)
+        return configuration
+    }
+
+    private func run(on console: Console, _ http: HTTPClient) async throws {
+        var api = try ingest.client()
+        api.http = http
+        let message = try LoadMessage(plan)
+        let target = HTTPLoadTarget(
+            api: api, authorization: try ingest.authorization(), message: message)
+        let measurements = LoadMeasurements(plan)
+        let devices = try loadDevices(http, payload: message.payload, measurements)
+        // Fails here, with any response accepted, if the service is unreachable.
+        _ = try await api.send(.get, "/livez")
+        let stop = StopRequest()
+        let run = LoadRun(target: target, measurements: measurements, stop: stop, devices: devices)
+        try await LoadTestCommand.attend(run, measurements: measurements, stop: stop)
+        let report = LoadReport(measurements.snapshot, plan: plan, interrupted: stop.isRequested)
+        try console.show(report, report.text(styled: console.styled).joined(separator: "\n"))
+        if !report.isSuccess { throw CommandFailure.Code.failed.exitCode }
+    }
+
+    /// Runs the test and shows its progress. The first Ctrl-C ends it early, the second one at once.
+    private static func attend(_ run: LoadRun, measurements: LoadMeasurements, stop: StopRequest) async throws {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await run.run()
+                return true
+            }
+            group.addTask {
+                for await _ in signals where !stop.request() { return true }
+                return false
+            }
+            if progress.isShown {
+                group.addTask {
+                    while !Task.isCancelled {
+                        progress.show(measurements.update { LoadProgress($0, plan: measurements.plan, now: .now) }.line)
+                        try? await Task.sleep(for: .milliseconds(200))
+                    }
+                    return false
+                }
+            }
+            defer { group.cancelAll() }
+            while let isOver = try await group.next() { if isOver { return } }
+        }
+    }
+
+    private func loadDevices(_ http: HTTPClient, payload: String, _ measurements: LoadMeasurements) throws
+        -> LoadDevices?
+    {
+        guard plan.devices > 0 else { return nil }
+        var retrieval = try devices.retrieval.client(timeout: .seconds(10))
+        var emulator = try devices.emulator.client(timeout: .seconds(10))
+        retrieval.http = http
+        emulator.http = http
+        let keyFile = try Settings().path(
+            devices.signingKeyFile, "AUTH_TOKEN_SIGNING_KEY_FILE", flag: "--signing-key-file")
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = UserAuthenticationConfiguration(
+            issuer: environment["AUTH_ISSUER"], audience: environment["AUTH_AUDIENCE"], signingKeyFile: keyFile,
+            tokenTTL: .seconds(86_400))
+        let tokens = try TokenIssuer.make(configuration, keyFile)
+        let wanted = platform.compactMap { DevicePlatform(rawValue: $0) }
+        let platforms = wanted.isEmpty ? DevicePlatform.allCases : wanted
+        let simulated = try (0..<plan.devices).map { index in
+            let platform = platforms[index % platforms.count]
+            let user = try UserName.parse(plan.name(ofRecipient: index))
+            return LoadDevices.Device(
+                platform: platform, handle: platform.makeHandle(),
+                authorization: Credentials.bearer(try tokens.issue(to: user).token).authorization)
+        }
+        return LoadDevices(
+            devices: simulated, retrieval: retrieval, emulator: emulator, payload: payload, measurements: measurements)
+    }
 }

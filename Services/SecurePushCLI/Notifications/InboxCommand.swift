@@ -4,9 +4,9 @@ import SecurePushCore
 struct InboxCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
-        abstract: "List what waits for a user, oldest first, without payloads; marks nothing as read.",
+        abstract: "List a user's notifications, oldest first, without payloads. Marks nothing as read.",
         discussion: """
-            What a device asks that missed a push. With --json the service's own answer.
+            A device that missed a push sends the same request. --json prints the service's own response.
 
             EXAMPLES
               securepush inbox --user alice --password-file alice.password
@@ -17,13 +17,13 @@ struct InboxCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("The user.", valueName: "name"))
     var user: String
 
-    @Flag(help: "Only what was not read.")
+    @Flag(help: "Only unread notifications.")
     var unread = false
 
-    @Option(help: ArgumentHelp("Only what is newer than this one.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only notifications newer than this one.", valueName: "id"))
     var after: IDArgument?
 
-    @Option(help: ArgumentHelp("How many, 1 to 200.", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum number, 1 to 200.", valueName: "n"))
     var limit = 50
 
     @OptionGroup var credentials: UserCredentialOptions
@@ -31,22 +31,26 @@ struct InboxCommand: ConsoleCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     struct Page: Decodable, Equatable {
-        var Notifications: [Row]
-        var Unread: Int
-        var Next: String?
+        var notifications: [Row]
+        var unread: Int
+        var next: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case notifications = "Notifications", unread = "Unread", next = "Next"
+        }
     }
 
     struct Row: Decodable, Equatable {
-        var Id: String
-        var CreatedAt: String
-        var Read: Bool
+        var id: String
+        var createdAt: String
+        var read: Bool
+
+        private enum CodingKeys: String, CodingKey { case id = "Id", createdAt = "CreatedAt", read = "Read" }
     }
 
     func validate() throws {
-        if UserName(user) == nil {
-            throw ValidationError("A user's name has 1 to 1,024 bytes and no control characters.")
-        }
-        if !(1...200).contains(limit) { throw ValidationError("--limit is 1 to 200.") }
+        try UserName.validate(user, as: "user")
+        try requireRange("--limit", limit, 1...200)
     }
 
     func run(on console: Console) async throws {
@@ -54,21 +58,20 @@ struct InboxCommand: ConsoleCommand {
         var query = "Limit=\(limit)"
         if unread { query += "&Unread=true" }
         if let after { query += "&After=\(after.id)" }
-        let answer = try await client.send(
+        let response = try await client.request(
             .get, "/api/notifications?\(query)", authorization: try credentials.credentials(of: user).authorization)
-        guard answer.isSuccess else { throw ProblemDocument.failure(answer, from: client.service) }
-        if console.isJSON { return console.line(answer.body.droppingLineEnd) }
-        let page = try client.decode(Page.self, from: answer)
-        for line in InboxCommand.lines(page.Notifications) { console.line(line) }
-        console.message("\(page.Unread.grouped) unread in all")
-        if let next = page.Next { console.message("There may be more: --after \(next.oneLine)") }
+        if console.isJSON { return console.line(response.body.droppingLineEnd) }
+        let page = try client.decode(Page.self, from: response)
+        for line in InboxCommand.lines(page.notifications) { console.line(line) }
+        console.message("\(page.unread.grouped) unread in total")
+        if let next = page.next { console.message("There may be more: --after \(next.oneLine)") }
     }
 
     static func lines(_ rows: [Row]) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
         table.add(["ID", "CREATED", "READ"])
-        for row in rows { table.add([row.Id.oneLine, row.CreatedAt.oneLine, row.Read ? "yes" : "no"]) }
+        for row in rows { table.add([row.id.oneLine, row.createdAt.oneLine, row.read ? "yes" : "no"]) }
         return table.lines
     }
 }

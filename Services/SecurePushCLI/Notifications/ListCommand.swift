@@ -4,10 +4,10 @@ import SecurePushCore
 struct ListCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the notifications of a sender, newest first, without payloads.",
+        abstract: "List the notifications of the API key's sender, newest first, without payloads.",
         discussion: """
-            Those of the API key's sender. With --json the service's own pages, one a line. A page may hold fewer than
-            asked for and still have a next one, for the service looks through a bounded number at a time.
+            --json prints the service's own pages, one per line. A page can hold fewer rows than --limit although more
+            follow, because the service searches a limited number of rows per request.
 
             EXAMPLES
               securepush list
@@ -16,85 +16,89 @@ struct ListCommand: ConsoleCommand {
               securepush list --before 01890a5d-ac96-774b-bcce-b302099a8057 --limit 10
             """)
 
-    @Option(help: ArgumentHelp("Only this recipient's.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only notifications for this recipient.", valueName: "name"))
     var recipient: String?
 
-    @Option(help: ArgumentHelp("Only those of this status.", valueName: "status"))
+    @Option(help: ArgumentHelp("Only notifications with this status.", valueName: "status"))
     var status: NotificationStatus?
 
-    @Option(help: ArgumentHelp("Only those older than this one.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only notifications older than this one.", valueName: "id"))
     var before: IDArgument?
 
-    @Option(help: ArgumentHelp("How many a page, 1 to 200.", valueName: "n"))
+    @Option(help: ArgumentHelp("Notifications per page, 1 to 200.", valueName: "n"))
     var limit = 50
 
-    @Flag(help: "Go on to the last page.")
+    @Flag(help: "Print all pages.")
     var all = false
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     struct Page: Decodable, Equatable {
-        var Notifications: [Row]
-        var Next: String?
+        var notifications: [Row]
+        var next: String?
+
+        private enum CodingKeys: String, CodingKey { case notifications = "Notifications", next = "Next" }
     }
 
     struct Row: Decodable, Equatable {
-        var Id: String
-        var Recipient: String
-        var Status: String
-        var CreatedAt: String
-        var ExpiresAt: String
-        var ReadAt: String?
+        var id: String
+        var recipient: String
+        var status: String
+        var createdAt: String
+        var expiresAt: String
+        var readAt: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case id = "Id", recipient = "Recipient", status = "Status", createdAt = "CreatedAt", expiresAt = "ExpiresAt"
+            case readAt = "ReadAt"
+        }
     }
 
     func validate() throws {
-        if let recipient, UserName(recipient) == nil {
-            throw ValidationError("A recipient has 1 to 1,024 bytes and no control characters.")
-        }
-        if !(1...200).contains(limit) { throw ValidationError("--limit is 1 to 200.") }
+        if let recipient { try UserName.validate(recipient, as: "recipient") }
+        try requireRange("--limit", limit, 1...200)
     }
 
     func run(on console: Console) async throws {
         let client = try ingest.client()
-        let authorization = try ingest.credentials().authorization
+        let authorization = try ingest.authorization()
         var next = before?.id.description
         var isFirst = true
         repeat {
-            let answer = try await client.send(.get, path(before: next), authorization: authorization)
-            guard answer.isSuccess else { throw ProblemDocument.failure(answer, from: client.service) }
-            let page = try client.decode(Page.self, from: answer)
+            let response = try await client.request(.get, path(before: next), authorization: authorization)
+            let page = try client.decode(Page.self, from: response)
             if console.isJSON {
-                console.line(answer.body.droppingLineEnd)
+                console.line(response.body.droppingLineEnd)
             } else {
-                for line in ListCommand.lines(page.Notifications, withHead: isFirst) { console.line(line) }
+                for line in ListCommand.lines(page.notifications, withHead: isFirst) { console.line(line) }
             }
-            if !page.Notifications.isEmpty { isFirst = false }
-            // A page that does not go on would be asked for without end.
-            guard page.Next != next else { return }
-            next = page.Next
+            if !page.notifications.isEmpty { isFirst = false }
+            // The same `next` again would loop forever.
+            guard page.next != next else { return }
+            next = page.next
         } while all && next != nil
         if let next, !console.isJSON { console.message("There may be more: --before \(next.oneLine), or --all.") }
     }
 
     private func path(before: String?) -> String {
         var query = ["Limit=\(limit)"]
-        if let recipient { query.append("Recipient=\(recipient.urlEncoded)") }
+        if let recipient { query.append("Recipient=\(PercentCoding.encode(recipient))") }
         if let status { query.append("Status=\(status.rawValue)") }
-        if let before { query.append("Before=\(before.urlEncoded)") }
+        if let before { query.append("Before=\(PercentCoding.encode(before))") }
         return "/api/notifications?" + query.joined(separator: "&")
     }
 
-    /// All cells but the last have the same width on every page, and the recipient comes last.
+    /// Columns have the same width on every page; the recipient, of any length, comes last.
     static func lines(_ rows: [Row], withHead: Bool) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
-        // As wide as the widest status, for pages that are printed one after another.
+        // "accepted" reserves the width of the widest status.
         table.add(["ID", "accepted".padded(to: 10), "CREATED", "EXPIRES", "READ", "RECIPIENT"])
         for row in rows {
             table.add([
-                row.Id.oneLine, row.Status.oneLine, row.CreatedAt.oneLine, row.ExpiresAt.oneLine,
-                row.ReadAt == nil ? "no" : "yes", row.Recipient.oneLine,
+                row.id.oneLine, row.status.oneLine, row.createdAt.oneLine, row.expiresAt.oneLine,
+                row.readAt == nil ? "no" : "yes", row.recipient.oneLine,
             ])
         }
         let lines = table.lines

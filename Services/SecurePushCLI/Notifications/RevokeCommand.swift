@@ -4,45 +4,62 @@ import SecurePushCore
 struct RevokeCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Take notifications back: their payloads are destroyed, and what was not sent is not sent.",
+        abstract: "Revoke notifications: destroy their payloads and cancel pushes that are not sent yet.",
         discussion: """
-            A device that was woken already finds nothing any more (410). Revoking again changes nothing. Each ID is
-            tried, whatever becomes of the others. Exit codes: 0 all are revoked, 1 some are not, 69 no answer.
+            A device that already got the push finds no payload any more (410). Revoking twice changes nothing. The
+            command tries every ID, even if one fails. Exit codes: 0 all revoked, 1 some not revoked, 69 no answer.
 
             EXAMPLES
               securepush revoke 01890a5d-ac96-774b-bcce-b302099a8057
               xargs securepush revoke < ids.txt
             """)
 
-    @Argument(help: "The notifications' IDs.")
+    @Argument(help: "The IDs of the notifications.")
     var ids: [IDArgument]
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Answer: Encodable {
-        var Id: String
-        var Status: String
+    private struct Row: Encodable {
+        var id: String
+        var status = "revoked"
+
+        private enum CodingKeys: String, CodingKey { case id = "Id", status = "Status" }
     }
 
     func run(on console: Console) async throws {
         let client = try ingest.client()
-        let authorization = try ingest.credentials().authorization
+        let authorization = try ingest.authorization()
+        try await console.forEach(ids.map(\.id.description), of: client) { id in
+            try await client.send(.delete, "/api/notifications/\(id)", authorization: authorization)
+        } accepted: { id, _ in
+            try console.show(Row(id: id), "revoked \(id)")
+        }
+    }
+}
+
+extension Console {
+    /// Sends one request per notification and goes on after a refusal.
+    ///
+    /// - Throws: the first refusal, after all requests; at once if the service does not answer or refuses the API key.
+    func forEach(
+        _ ids: [String], of client: APIClient, _ request: (String) async throws -> APIResponse,
+        accepted: (String, APIResponse) throws -> Void
+    ) async throws {
         var failures: [CommandFailure] = []
-        for id in ids.map(\.id) {
-            let answer = try await client.send(.delete, "/api/notifications/\(id)", authorization: authorization)
-            if answer.isSuccess {
-                try console.show(Answer(Id: id.description, Status: "revoked"), "revoked \(id)")
+        for id in ids {
+            let response = try await request(id)
+            if response.isSuccess {
+                try accepted(id, response)
                 continue
             }
-            var failure = ProblemDocument.failure(answer, from: client.service)
-            // Nothing else will be answered either.
-            if failure.code == .unreachable || answer.status == 401 { throw failure }
+            var failure = ProblemDocument.failure(response, from: client.service)
+            if failure.code == .unreachable || response.status == 401 { throw failure }
             failure.message = "\(id): \(failure.message)"
             failures.append(failure)
         }
         guard let first = failures.first else { return }
-        for failure in failures.dropFirst() { console.report(failure) }
+        for failure in failures.dropFirst() { report(failure) }
         throw first
     }
 }

@@ -4,54 +4,57 @@ import SecurePushCore
 struct StatusCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what became of a notification, platform by platform.",
+        abstract: "Show the status of a notification and of its delivery per platform.",
         discussion: """
-            Asks the ingest service with the API key of the notification's sender: another sender's is not there. With
-            --json the service's own answer. Exit codes: 0 shown, 1 not there, 69 no answer.
+            Needs the API key of the notification's sender: other senders' notifications are not found. --json prints
+            the service's own response. Exit codes: 0 shown, 1 not found, 69 no answer.
 
             EXAMPLES
               securepush status 01890a5d-ac96-774b-bcce-b302099a8057
               securepush status --json 01890a5d-ac96-774b-bcce-b302099a8057
             """)
 
-    @Argument(help: "The notification's ID.")
+    @Argument(help: "The ID of the notification.")
     var id: IDArgument
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     struct Answer: Decodable, Equatable {
-        var Id: String
-        var Status: String
-        var CreatedAt: String
-        var ReadAt: String?
-        var Deliveries: [DeliveryRow]
+        var id: String
+        var status: String
+        var createdAt: String
+        var readAt: String?
+        var deliveries: [DeliveryRow]
+
+        private enum CodingKeys: String, CodingKey {
+            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", deliveries = "Deliveries"
+        }
     }
 
     func run(on console: Console) async throws {
         let client = try ingest.client()
-        let answer = try await client.send(
-            .get, "/api/notifications/\(id.id)/status", authorization: try ingest.credentials().authorization)
-        guard answer.isSuccess else { throw ProblemDocument.failure(answer, from: client.service) }
-        if console.isJSON { return console.line(answer.body.droppingLineEnd) }
-        for line in StatusCommand.lines(try client.decode(Answer.self, from: answer), console.styled) {
+        let response = try await client.request(
+            .get, "/api/notifications/\(id.id)/status", authorization: try ingest.authorization())
+        if console.isJSON { return console.line(response.body.droppingLineEnd) }
+        for line in StatusCommand.lines(try client.decode(Answer.self, from: response), console.styled) {
             console.line(line)
         }
     }
 
-    /// What is known of the whole, then a table of the platforms.
-    static func lines(_ answer: Answer, _ styled: (String, Style) -> String) -> [String] {
+    /// The facts about the notification, then a table of its deliveries.
+    private static func lines(_ answer: Answer, _ styled: (String, Style) -> String) -> [String] {
         var facts = TextTable(isOfWords: true)
-        facts.add(["ID", answer.Id.oneLine])
-        facts.add(["Status", StatusStyle.styled(answer.Status.oneLine, answer.Status, styled)])
-        facts.add(["Created", answer.CreatedAt.oneLine])
-        if let readAt = answer.ReadAt { facts.add(["Read", readAt.oneLine]) }
-        let deliveries = DeliveryRow.table(answer.Deliveries)
+        facts.add(["ID", answer.id.oneLine])
+        facts.add(["Status", StatusStyle.styled(answer.status.oneLine, answer.status, styled)])
+        facts.add(["Created", answer.createdAt.oneLine])
+        if let readAt = answer.readAt { facts.add(["Read", readAt.oneLine]) }
+        let deliveries = DeliveryRow.table(answer.deliveries)
         return facts.lines + (deliveries.isEmpty ? [] : [""] + deliveries)
     }
 }
 
-/// How statuses look on a terminal.
+/// The colours of the statuses on a terminal.
 enum StatusStyle {
     static func styled(_ text: String, _ status: String, _ styled: (String, Style) -> String) -> String {
         let style: Style? =
@@ -65,12 +68,40 @@ enum StatusStyle {
     }
 }
 
-extension APIClient {
-    /// The answer as the form that it must have.
-    func decode<Value: Decodable>(_ type: Value.Type, from answer: APIAnswer) throws -> Value {
-        guard let value = try? JSONText.decode(type, from: answer.body) else {
-            throw CommandFailure(.failed, "\(service)'s answer is not in the form that was asked for")
+/// The delivery to one platform, from the status route or from the store.
+struct DeliveryRow: Codable, Sendable, Equatable {
+    var platform: String
+    var state: String
+    var attempts: Int
+    var hubMessageId: String?
+    var error: String?
+    var updatedAt: String
+
+    private enum CodingKeys: String, CodingKey {
+        case platform = "Platform", state = "State", attempts = "Attempts", hubMessageId = "HubMessageId"
+        case error = "Error", updatedAt = "UpdatedAt"
+    }
+
+    init(_ delivery: Delivery) {
+        platform = delivery.platform.rawValue
+        state = delivery.state.rawValue
+        attempts = delivery.attempts
+        hubMessageId = delivery.hubMessageID
+        error = delivery.error
+        updatedAt = delivery.updatedAt.description
+    }
+
+    /// A table with a header; empty without deliveries.
+    static func table(_ rows: [DeliveryRow]) -> [String] {
+        if rows.isEmpty { return [] }
+        var table = TextTable(isOfWords: true)
+        table.add(["PLATFORM", "STATE", "ATTEMPTS", "UPDATED", "HUB MESSAGE", "REASON"])
+        for row in rows {
+            table.add([
+                row.platform.oneLine, row.state.oneLine, "\(row.attempts)", row.updatedAt.oneLine,
+                row.hubMessageId?.oneLine ?? "-", row.error?.oneLine ?? "-",
+            ])
         }
-        return value
+        return table.lines
     }
 }

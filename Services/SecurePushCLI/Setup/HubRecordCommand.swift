@@ -1,23 +1,61 @@
 import ArgumentParser
 import Foundation
 
-/// What crossed the hub, told for people: the demo's view of the emulator's record.
+/// Prints the emulator's record for people, for the demo.
 struct HubRecordCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hub-record", abstract: "Print what crossed the hub emulator.", shouldDisplay: false)
+        commandName: "hub-record", abstract: "Print the messages that passed through the hub emulator.",
+        shouldDisplay: false)
 
-    @Option(help: ArgumentHelp("The hub emulator (HUB_EMULATOR_URL; http://127.0.0.1:8090).", valueName: "url"))
-    var emulatorURL: String?
-
+    @OptionGroup var emulator: EmulatorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run(on console: Console) async throws {
-        let environment = ProcessInfo.processInfo.environment
-        let client = try APIClient(
-            service: "hub-emulator", url: emulatorURL ?? environment["HUB_EMULATOR_URL"] ?? "http://127.0.0.1:8090")
-        let answer = try await client.send(.get, "/emulator/messages")
-        guard answer.isSuccess else { throw ProblemDocument.failure(answer, from: client.service) }
-        if console.isJSON { return console.line(answer.body.droppingLineEnd) }
-        for message in try HubRecord.messages(answer.body) { console.line(message.text) }
+        let response = try await emulator.client().request(.get, "/emulator/messages")
+        if console.isJSON { return console.line(response.body.droppingLineEnd) }
+        for message in try HubRecord.messages(response.body) { console.line(message.text) }
+    }
+}
+
+/// A message in the emulator's record, `GET /emulator/messages`.
+struct HubRecord: Decodable, Sendable {
+    var kind: String
+    var platform: String?
+    var tags: String?
+    var headers: [String: String]
+    var body: String
+
+    private enum CodingKeys: String, CodingKey {
+        case kind = "Kind", platform = "Platform", tags = "Tags", headers = "Headers", body = "Body"
+    }
+
+    private struct Page: Decodable {
+        var messages: [HubRecord]
+        private enum CodingKeys: String, CodingKey { case messages = "Messages" }
+    }
+
+    /// The sends, oldest first.
+    static func messages(_ body: String) throws -> [HubRecord] {
+        let all =
+            if let page = try? JSONCoding.decode(Page.self, from: body) { page.messages } else {
+                try JSONCoding.decode([HubRecord].self, from: body)
+            }
+        return all.filter { $0.kind == "send" }
+    }
+
+    /// Prefixes of the headers that matter to the device's push service.
+    private static let shown = ["apns-", "x-wns-", "servicebusnotification-format", "content-type"]
+
+    /// Platform and tag, headers, and body on a line each.
+    var text: String {
+        let headers = self.headers.filter { name, _ in
+            HubRecord.shown.contains { name.lowercased().hasPrefix($0) }
+        }
+        var lines = [(platform ?? "?").padded(to: 9) + "tag      " + (tags ?? "").printable]
+        for (name, value) in headers.sorted(by: { $0.key.lowercased() < $1.key.lowercased() }) {
+            lines.append("         header   \(name.printable): \(value.printable)")
+        }
+        lines.append("         body     \(body.printable)")
+        return lines.joined(separator: "\n")
     }
 }

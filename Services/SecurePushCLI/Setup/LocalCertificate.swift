@@ -2,26 +2,26 @@ import Crypto
 import Foundation
 import NIOSSL
 
-/// A TLS certificate for the hub emulator on this machine, for clients that take `https` only.
+/// A TLS certificate for the hub emulator on this machine, for clients that accept only `https`.
 ///
-/// It is signed by a root of its own, which clients are told to trust. The root's private key is not kept: nobody can
-/// sign anything else with it later, so trusting it is trusting this one certificate.
+/// Its own root signs it, and clients must trust that root. The root's private key is not stored, so it can never sign
+/// another certificate.
 struct LocalCertificate: Sendable {
-    /// How long a certificate is good.
+    /// In seconds.
     static let validity = 365 * 86_400
-    /// It is made anew when it is good for less than this.
+    /// Renewed when less than this is left, in seconds.
     static let renewal = 30 * 86_400
 
     /// PEM files (RFC 7468).
     var rootFile: String
     var certificateFile: String
     var keyFile: String
-    /// Names and IP addresses that it is for.
+    /// Host names and IP addresses.
     var hosts: [String]
 
-    /// Makes the three files, unless they are there and good for a while.
+    /// Creates the three files, unless they exist and need no renewal yet.
     ///
-    /// - Returns: the files that were made.
+    /// - Returns: the new files.
     func make(now: Date = Date()) throws -> [String] {
         let files = [rootFile, certificateFile, keyFile]
         if files.allSatisfy(SecretFile.exists), try goodUntil() > now + TimeInterval(Self.renewal) { return [] }
@@ -40,12 +40,12 @@ struct LocalCertificate: Sendable {
         return files
     }
 
-    /// When the certificate ends.
+    /// When the certificate expires.
     func goodUntil() throws -> Date {
         guard let certificate = try? NIOSSLCertificate.fromPEMFile(certificateFile).first else {
             throw CommandFailure(
-                .configuration, "\(certificateFile) holds no PEM certificate.",
-                hint: "Remove it and run this again.")
+                .configuration, "\(certificateFile) has no PEM certificate.",
+                hint: "Remove it and run the command again.")
         }
         return Date(timeIntervalSince1970: TimeInterval(certificate.notValidAfter))
     }
@@ -58,7 +58,7 @@ struct LocalCertificate: Sendable {
         of key: P256.Signing.PublicKey, name: String, signedBy signer: P256.Signing.PrivateKey, issuer: String,
         at now: Date, extensions: [UInt8]
     ) throws -> [UInt8] {
-        // A little earlier, for clocks that are behind.
+        // Valid from an hour ago, for clients whose clock is slow.
         let validity = DER.sequence(
             DER.time((now - 3600).ISO8601Format()), DER.time((now + TimeInterval(validity)).ISO8601Format()))
         let serial = SymmetricKey(size: .bits128).withUnsafeBytes { [0x40 | ($0[0] & 0x3F)] + Array($0.dropFirst()) }
@@ -75,7 +75,7 @@ struct LocalCertificate: Sendable {
 
     private static func rootExtensions(_ key: P256.Signing.PublicKey) -> [UInt8] {
         DER.sequence(
-            // basicConstraints: a root of one certificate, none below it.
+            // basicConstraints: a CA with path length 0.
             extensionField(19, DER.sequence(DER.boolean(true), DER.integer([0])), isCritical: true),
             // keyUsage: keyCertSign, the sixth bit.
             extensionField(15, DER.element(0x03, [2, 0x04]), isCritical: true),
@@ -118,5 +118,57 @@ struct LocalCertificate: Sendable {
         let text = Array(Data(bytes).base64EncodedString())
         let lines = stride(from: 0, to: text.count, by: 64).map { String(text[$0..<min($0 + 64, text.count)]) }
         return (["-----BEGIN CERTIFICATE-----"] + lines + ["-----END CERTIFICATE-----"]).joined(separator: "\n")
+    }
+}
+
+/// The parts of ASN.1's distinguished encoding rules (ITU-T X.690) that a certificate needs.
+enum DER {
+    /// Tag, length of the content, content.
+    static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        var length: [UInt8] = []
+        var rest = content.count
+        guard rest >= 128 else { return [tag, UInt8(rest)] + content }
+        while rest > 0 {
+            length.insert(UInt8(truncatingIfNeeded: rest), at: 0)
+            rest >>= 8
+        }
+        return [tag, 0x80 | UInt8(length.count)] + length + content
+    }
+
+    static func sequence(_ elements: [UInt8]...) -> [UInt8] { element(0x30, elements.flatMap { $0 }) }
+    static func set(_ elements: [UInt8]...) -> [UInt8] { element(0x31, elements.flatMap { $0 }) }
+    static func utf8String(_ text: String) -> [UInt8] { element(0x0C, Array(text.utf8)) }
+    static func octetString(_ bytes: [UInt8]) -> [UInt8] { element(0x04, bytes) }
+    static func boolean(_ value: Bool) -> [UInt8] { element(0x01, [value ? 0xFF : 0]) }
+
+    /// Whole bytes, without unused bits.
+    static func bitString(_ bytes: [UInt8]) -> [UInt8] { element(0x03, [0] + bytes) }
+
+    /// An unsigned number, most significant byte first.
+    static func integer(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array(bytes.drop { $0 == 0 })
+        return element(0x02, digits.first.map { $0 >= 0x80 } ?? true ? [0] + digits : digits)
+    }
+
+    /// An object identifier whose first two arcs are below 3 and 40.
+    static func objectIdentifier(_ arcs: Int...) -> [UInt8] {
+        var content = [UInt8(arcs[0] * 40 + arcs[1])]
+        for arc in arcs.dropFirst(2) {
+            var groups = [UInt8(arc & 0x7F)]
+            var rest = arc >> 7
+            while rest > 0 {
+                groups.insert(UInt8(rest & 0x7F) | 0x80, at: 0)
+                rest >>= 7
+            }
+            content += groups
+        }
+        return element(0x06, content)
+    }
+
+    /// A time in UTC, `2026-11-22T10:00:00Z` in RFC 3339: UTCTime to 2049 and GeneralizedTime from 2050 (RFC 5280,
+    /// 4.1.2.5).
+    static func time(_ rfc3339: String) -> [UInt8] {
+        let digits = rfc3339.filter(\.isNumber).prefix(14) + "Z"
+        return digits < "2050" ? element(0x17, Array(digits.dropFirst(2).utf8)) : element(0x18, Array(digits.utf8))
     }
 }

@@ -1,21 +1,21 @@
 import Foundation
 import Storage
 
-/// Hands each service the secrets that it works with, and no others, in a folder of its own, so that a container sees
-/// only what is mounted into it. What has changed is handed over again; services read changed files themselves.
+/// Copies to each service's folder only the secrets that the service needs. A container mounts only that folder.
+/// Updates changed files; the services reload them.
 struct ServiceFolders: Sendable {
-    /// Has the originals.
+    /// The originals.
     var setup: LocalSetup
-    /// Holds a folder for each service and server, and `admin` with the passwords, which no service sees.
+    /// The parent of the services' and servers' folders, and of `admin` with the passwords, which no service mounts.
     var directory: String
     /// `HOST:PORT/NAME` of the database.
     var database: String
     /// `HOST:PORT` of the broker.
     var broker: String
-    /// The delay queues that the broker makes at its start.
+    /// The delays of the queues that the broker creates when it starts.
     var retryDelays: [Duration]
 
-    /// The files of `secrets` by service; the URLs of the database and the broker come to them.
+    /// The files of `secrets` by service. The URLs of database and broker are added.
     static let files: [String: [String]] = [
         "ingest": ["payload.keys", "api-keys", "users", "jwks.json"],
         "dispatcher": ["hub-connection-string"],
@@ -23,10 +23,10 @@ struct ServiceFolders: Sendable {
         "hub-emulator": ["hub-connection-string"],
     ]
 
-    /// - Returns: the files that were made or changed.
+    /// - Returns: the new and changed files.
     func run() throws -> [String] {
         var changed: [String] = []
-        // Retrieval before ingest: what a new payload key seals can be opened at once.
+        // Retrieval before ingest, so that it can open what ingest seals with a new payload key.
         for (service, names) in Self.files.sorted(by: { $0.key > $1.key }) {
             for name in names {
                 let text = try SecretFile.read("\(setup.secrets)/\(name)")
@@ -34,8 +34,7 @@ struct ServiceFolders: Sendable {
             }
         }
         for role in DatabaseRole.allCases {
-            let url =
-                "postgres://\(role.name):\(try password("database.\(role.rawValue)"))@\(database)"
+            let url = "postgres://\(role.name):\(try password("database.\(role.rawValue)"))@\(database)"
             changed +=
                 try role == .operator ? keep(url, "database-url") : hand(url, to: "\(role.rawValue)/database-url")
         }
@@ -46,8 +45,8 @@ struct ServiceFolders: Sendable {
         return try changed + servers()
     }
 
-    /// What the servers themselves start with. They run as other users, so these files are open to them; nobody else
-    /// has the folder.
+    /// The files of the database server and the broker. The servers run as other users, so all users can read these
+    /// files; the parent folder is closed.
     private func servers() throws -> [String] {
         let admin = try password("database.admin")
         let definitions = try BrokerDefinitions(retryDelays: retryDelays).json { user in
@@ -62,10 +61,10 @@ struct ServiceFolders: Sendable {
         try Self.password(name, in: "\(directory)/admin")
     }
 
-    /// A password that is made where there is none yet: 96 bits in hex, which need no escaping in a URL.
+    /// Reads a password, or makes it if it does not exist.
     static func password(_ name: String, in directory: String) throws -> String {
         let path = "\(directory)/\(name).password"
-        // The folder may be mounted for reading only.
+        // The folder can be mounted read-only.
         if !SecretFile.exists(path) { try SecretFile.create(path, RandomSecret.password()) }
         return try SecretFile.read(path)
     }
@@ -74,7 +73,7 @@ struct ServiceFolders: Sendable {
         try SecretFile.replace("\(directory)/\(path)", text, mode: mode) ? ["\(directory)/\(path)"] : []
     }
 
-    /// The command line's own, beside the originals.
+    /// Writes a file of the command line itself, beside the originals.
     private func keep(_ text: String, _ name: String) throws -> [String] {
         try SecretFile.replace("\(setup.secrets)/\(name)", text, mode: 0o600) ? ["\(setup.secrets)/\(name)"] : []
     }

@@ -1,55 +1,80 @@
+import ArgumentParser
 import Logging
 import SecurePushCore
-import ServiceLifecycle
+import ServiceRuntime
 import Storage
 
-/// The services' database, opened for as long as a command takes. Never migrates and never makes one.
-enum StoreSession {
-    static let logger = Logger(label: "securepush") { _ in SwiftLogNoOpLogHandler() }
+struct MigrateCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Run the pending migrations of the database (DATABASE_URL).",
+        discussion: """
+            EXAMPLES
+              securepush migrate
+              securepush migrate --database-url sqlite:./.securepush/securepush.sqlite
+            """)
 
-    /// - Throws: ``CommandFailure`` with code `unreachable` where there is no database, and what `body` throws.
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Report: Encodable {
+        var applied: [String]
+        var version: Int
+
+        private enum CodingKeys: String, CodingKey { case applied = "Applied", version = "Version" }
+    }
+
+    func run(on console: Console) async throws {
+        let report = try await StoreSession.migrate(database.url)
+        if console.isJSON {
+            return try console.show(Report(applied: report.applied, version: report.version), "")
+        }
+        for migration in report.applied { console.line("applied \(migration)") }
+        console.line("The schema has version \(report.version).")
+    }
+}
+
+/// Opens the services' database for the duration of a command. Only ``migrate(_:)`` creates or migrates it.
+enum StoreSession {
+    /// - Throws: ``CommandFailure`` with code `unreachable` if there is no database, and the errors of `body`.
     static func with<Value: Sendable>(
         _ url: String, _ body: @escaping @Sendable (any Store) async throws -> Value
     ) async throws -> Value {
         try await run(try await open(url), body)
     }
 
-    /// - Throws: ``CommandFailure`` with code `unreachable` where there is no database.
+    /// - Throws: ``CommandFailure`` with code `unreachable` if there is no database.
     static func open(_ url: String) async throws -> OpenedStore {
-        let configuration = try StorageConfiguration(url: url, migrations: .check)
-        // Opening a SQLite database would make it.
-        if configuration.kind == .sqlite, case let path = url.dropFirst("sqlite:".count),
-            !SecretFile.exists(String(path))
-        {
+        if let path = missingFile(url) {
             throw CommandFailure(
-                .unreachable, "There is no database at \(path).", hint: "Is DATABASE_URL the services' own?")
+                .unreachable, "There is no database at \(path).",
+                hint: "Does DATABASE_URL name the database of the services?")
         }
-        return try await openStore(configuration, logger: logger)
+        return try await openStore(StorageConfiguration(url: url, migrations: .check), logger: .silent)
     }
 
-    /// Runs the store's service, and others beside it, for as long as `body` takes.
+    /// Runs the store's service until `body` returns.
     static func run<Value: Sendable>(
-        _ opened: OpenedStore, beside others: [any Service] = [],
-        _ body: @escaping @Sendable (any Store) async throws -> Value
+        _ opened: OpenedStore, _ body: @escaping @Sendable (any Store) async throws -> Value
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
-            for service in [opened.service] + others {
-                group.addTask {
-                    try await service.run()
-                    return nil
-                }
-            }
-            group.addTask {
-                try await waitUntilReady(opened.store)
-                return try await body(opened.store)
-            }
-            defer { group.cancelAll() }
-            while let value = try await group.next() { if let value { return value } }
-            throw CommandFailure(.unreachable, "The database was closed.")
+        try await withRunning(opened.service) {
+            try await waitUntilReady(opened.store)
+            return try await body(opened.store)
         }
     }
 
-    /// The store answers some time after its service was started.
+    static func migrate(_ url: String) async throws -> MigrationReport {
+        try await migrateStore(StorageConfiguration(url: url), logger: .silent)
+    }
+
+    /// The path of a SQLite database that does not exist; opening it would create it.
+    static func missingFile(_ url: String) -> String? {
+        guard url.hasPrefix("sqlite:") else { return nil }
+        let path = String(url.dropFirst("sqlite:".count))
+        return SecretFile.exists(path) ? nil : path
+    }
+
+    /// The store becomes ready some time after its service has started.
     private static func waitUntilReady(_ store: any Store) async throws {
         let end = ContinuousClock.now + .seconds(5)
         while true {
@@ -61,4 +86,9 @@ enum StoreSession {
             }
         }
     }
+}
+
+extension Logger {
+    /// Drops all messages: a command reports errors itself.
+    static let silent = Logger(label: "securepush") { _ in SwiftLogNoOpLogHandler() }
 }

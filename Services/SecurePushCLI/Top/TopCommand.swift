@@ -5,10 +5,11 @@ import SecurePushCore
 struct TopCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
-        abstract: "Watch the services: what they take in, pass on and wait for.",
+        abstract: "Watch the services: state, throughput, latency and backlog.",
         discussion: """
-            Reads /metrics, /readyz and /version of each service and shows what happened between two looks, until
-            Ctrl-C. Where standard output is no terminal it prints one table; with --json one object a look.
+            Polls /metrics, /readyz and /version of each service and shows the rates of each interval until Ctrl-C. If
+            standard output is not a terminal, it prints one table and exits. With --json it prints one object per
+            interval.
 
             EXAMPLES
               securepush top
@@ -24,61 +25,126 @@ struct TopCommand: ConsoleCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A dispatcher; repeat it for more (DISPATCHER_URL, comma-separated; http://127.0.0.1:8082).",
+            "A dispatcher. Repeat it for more (DISPATCHER_URL, comma-separated; http://127.0.0.1:8082).",
             valueName: "url"))
     var dispatcher: [String] = []
 
-    @Option(help: ArgumentHelp("The time between two looks, 200ms to 1h.", valueName: "duration"))
+    @Option(help: ArgumentHelp("The polling interval, 200ms to 1h.", valueName: "duration"))
     var interval = DurationArgument(.seconds(1))
 
-    @Flag(help: "Look twice, print what happened between, and end.")
+    @Flag(help: "Print the rates of one interval and exit.")
     var once = false
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Look: Encodable {
-        var Time: String
-        var Services: [TopReading]
+    private struct Report: Encodable {
+        var time: String
+        var services: [TopReading]
+
+        private enum CodingKeys: String, CodingKey { case time = "Time", services = "Services" }
     }
 
     func validate() throws {
         guard interval.duration >= .milliseconds(200), interval.duration <= .seconds(3600) else {
-            throw ValidationError("--interval is 200ms to 1h.")
+            throw ValidationError("--interval must be between 200ms and 1h.")
         }
     }
 
     func run(on console: Console) async throws {
-        let services = try TopService.all(
-            ingest: ingestURL, retrieval: retrievalURL, dispatchers: dispatcher, ProcessInfo.processInfo.environment)
-        let watcher = TopWatcher(services)
+        let watcher = TopWatcher(try clients())
         let screen = console.isJSON || once || !Console.isTerminal ? nil : Screen()
-        let endsAtOnce = once || (screen == nil && !console.isJSON)
+        let endsAfterOne = once || (screen == nil && !console.isJSON)
         screen?.open()
         defer { screen?.close() }
-        _ = try await Deadline.run(nil) {
+        try await withInterruption {
             var watcher = watcher
-            var readings = try await watcher.look()
-            if endsAtOnce && !readings.contains(where: { $0.State != "unreachable" }) {
-                throw CommandFailure(.unreachable, "No service answers.", details: readings.flatMap(\.Down))
+            var readings = try await watcher.poll()
+            if endsAfterOne && !readings.contains(where: { $0.state != "unreachable" }) {
+                throw CommandFailure(.unreachable, "No service answers.", details: readings.flatMap(\.down))
             }
             screen?.draw(text(readings, console))
             while true {
                 try await Task.sleep(for: interval.duration)
-                readings = try await watcher.look()
+                readings = try await watcher.poll()
                 if let screen {
                     screen.draw(text(readings, console))
                 } else {
                     try console.show(
-                        Look(Time: Timestamp.now.description, Services: readings),
+                        Report(time: Timestamp.now.description, services: readings),
                         TopView(readings: readings, styled: console.styled).lines.joined(separator: "\n"))
                 }
-                if endsAtOnce { return }
+                if endsAfterOne { return }
             }
         }
+    }
+
+    /// The services of the flags, the environment or the default ports. An empty URL leaves a service out.
+    private func clients() throws -> [APIClient] {
+        let dispatchers =
+            dispatcher.isEmpty
+            ? ServiceURL.dispatcher.url(nil).split(separator: ",").map(String.init) : dispatcher
+        let urls =
+            [("ingest", ServiceURL.ingest.url(ingestURL)), ("retrieval", ServiceURL.retrieval.url(retrievalURL))]
+            + dispatchers.map { ("dispatcher", $0) }
+        return try urls.filter { !$0.1.isEmpty }.map { try APIClient(service: $0, url: $1, timeout: .seconds(5)) }
     }
 
     private func text(_ readings: [TopReading], _ console: Console) -> [String] {
         let title = "securepush top, every \(interval.duration.spoken), \(Timestamp.now)"
         return [console.styled(title, .dim), ""] + TopView(readings: readings, styled: console.styled).lines
+    }
+}
+
+/// Polls services and computes what happened since the previous poll.
+struct TopWatcher: Sendable {
+    private struct Poll: Sendable {
+        var readiness: Readiness
+        var version: String?
+        var samples: PrometheusSamples?
+        var time = ContinuousClock.now
+    }
+
+    private let clients: [APIClient]
+    private var previous: [Int: Poll] = [:]
+
+    init(_ clients: [APIClient]) { self.clients = clients }
+
+    /// Polls all services concurrently and returns their readings in order.
+    mutating func poll() async throws -> [TopReading] {
+        let clients = clients
+        let polls = try await withThrowingTaskGroup(of: (Int, Poll).self) { group in
+            for (index, client) in clients.enumerated() {
+                group.addTask { (index, try await TopWatcher.poll(client)) }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        return clients.enumerated().compactMap { index, client in
+            guard var poll = polls[index] else { return nil }
+            let last = previous[index]
+            poll.version = poll.version ?? last?.version
+            previous[index] = poll
+            let window = poll.samples.map { samples in
+                MetricsWindow(
+                    before: last?.samples, after: samples,
+                    seconds: last.map { (poll.time - $0.time).inSeconds } ?? 0)
+            }
+            return TopReading(
+                service: client.service, url: client.baseURL, version: poll.version, readiness: poll.readiness,
+                window: window)
+        }
+    }
+
+    private static func poll(_ client: APIClient) async throws -> Poll {
+        do {
+            let metrics = try await client.send(.get, "/metrics")
+            let time = ContinuousClock.now
+            let readiness = Readiness(try await client.send(.get, "/readyz"))
+            let version = JSONValue(text: try await client.send(.get, "/version").body)
+            return Poll(
+                readiness: readiness, version: version?["Version"]?.text,
+                samples: metrics.isSuccess ? PrometheusSamples(metrics.body) : nil, time: time)
+        } catch let failure as CommandFailure {
+            return Poll(readiness: .unreachable(failure.message))
+        }
     }
 }

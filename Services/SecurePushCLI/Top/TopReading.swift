@@ -1,82 +1,92 @@
 import Foundation
 
-/// What `securepush top` shows of one service at one time.
+/// The figures of one service in one interval.
 struct TopReading: Encodable, Sendable, Equatable {
     struct Latency: Encodable, Sendable, Equatable {
-        var P50Milliseconds: Double
-        var P99Milliseconds: Double
+        var p50Milliseconds: Double
+        var p99Milliseconds: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case p50Milliseconds = "P50Milliseconds", p99Milliseconds = "P99Milliseconds"
+        }
     }
 
-    var Service: String
-    var URL: String
-    var Version: String?
+    var service: String
+    var url: String
+    var version: String?
     /// `ready`, `unready` or `unreachable`.
-    var State: String
-    /// Parts that are down, or why there is no answer.
-    var Down: [String] = []
-    /// Requests answered a second, those for health and metrics left out.
-    var RequestsPerSecond: Double?
-    var RequestLatency: Latency?
+    var state: String
+    /// The parts that are down, or why the service does not answer.
+    var down: [String] = []
+    /// Requests per second, without those for health and metrics.
+    var requestsPerSecond: Double?
+    var requestLatency: Latency?
     /// Bytes.
-    var ResidentMemoryBytes: Double?
-    /// Of one core.
-    var CPUPercent: Double?
-    /// What this kind of service has besides, by its name: rates a second and amounts.
-    var Figures: [String: Double] = [:]
+    var residentMemoryBytes: Double?
+    /// 100 is one core.
+    var cpuPercent: Double?
+    /// Figures that only this kind of service has, by name: rates per second and amounts.
+    var figures: [String: Double] = [:]
+
+    private enum CodingKeys: String, CodingKey {
+        case service = "Service", url = "URL", version = "Version", state = "State", down = "Down"
+        case requestsPerSecond = "RequestsPerSecond", requestLatency = "RequestLatency"
+        case residentMemoryBytes = "ResidentMemoryBytes", cpuPercent = "CPUPercent", figures = "Figures"
+    }
 }
 
 extension TopReading {
-    /// The routes that callers of the services ask for, as against operators.
+    /// Routes for operators, which do not count as requests.
     private static let operations: Set<String> = ["/livez", "/readyz", "/metrics", "/version"]
 
     init(
         service: String, url: String, version: String?, readiness: Readiness, window: MetricsWindow?
     ) {
-        self.init(Service: service, URL: url, Version: version, State: readiness.state, Down: readiness.down)
+        self.init(service: service, url: url, version: version, state: readiness.state, down: readiness.down)
         guard let window else { return }
-        ResidentMemoryBytes = window.after.sum("process_resident_memory_bytes")
-        CPUPercent = window.rate("process_cpu_seconds_total").map { ($0 * 100).rounded(toPlaces: 1) }
+        residentMemoryBytes = window.after.sum("process_resident_memory_bytes")
+        cpuPercent = window.rate("process_cpu_seconds_total").map { ($0 * 100).rounded(toPlaces: 1) }
         let routes = window.rates("securepush_http_requests_total", by: "route")
         let isMeasured = window.before != nil
-        RequestsPerSecond =
+        requestsPerSecond =
             isMeasured
             ? routes.filter { !TopReading.operations.contains($0.key) }.values.reduce(0, +).rounded(toPlaces: 1) : nil
-        // The busiest route stands for the service; the others' latencies would blur it.
+        // The latency of the busiest route, not a mix of all routes.
         let busiest = routes.filter { !TopReading.operations.contains($0.key) }.max { $0.value < $1.value }?.key
         if let busiest {
-            RequestLatency = TopReading.latency(
+            requestLatency = TopReading.latency(
                 window, "securepush_http_request_duration_seconds", ["route": busiest])
         }
         for figure in TopFigure.all where figure.service == service {
-            if let value = figure.value(window) { Figures[figure.name] = value.rounded(toPlaces: 3) }
+            if let value = figure.value(window) { figures[figure.name] = value.rounded(toPlaces: 3) }
         }
         if service == "dispatcher" {
             for result in ["sent", "throttled", "unavailable", "rejected", "unauthorized"] {
                 let rate = window.rate("securepush_dispatch_attempts_total", ["result": result])
                 if let rate, rate > 0 || result == "sent" {
-                    Figures["\(result.capitalized)PerSecond"] = rate.rounded(toPlaces: 3)
+                    figures["\(result.capitalized)PerSecond"] = rate.rounded(toPlaces: 3)
                 }
             }
             let platforms = window.rates("securepush_dispatch_attempts_total", by: "platform")
             for (platform, rate) in platforms {
-                Figures["Attempts\(platform.capitalized)PerSecond"] = rate.rounded(toPlaces: 3)
+                figures["Attempts\(platform.capitalized)PerSecond"] = rate.rounded(toPlaces: 3)
             }
         }
     }
 
-    static func latency(_ window: MetricsWindow, _ name: String, _ labels: [String: String]) -> Latency? {
+    private static func latency(_ window: MetricsWindow, _ name: String, _ labels: [String: String]) -> Latency? {
         guard let p50 = window.quantile(0.5, name, labels), let p99 = window.quantile(0.99, name, labels) else {
             return nil
         }
         return Latency(
-            P50Milliseconds: (p50 * 1000).rounded(toPlaces: 2), P99Milliseconds: (p99 * 1000).rounded(toPlaces: 2))
+            p50Milliseconds: (p50 * 1000).rounded(toPlaces: 2), p99Milliseconds: (p99 * 1000).rounded(toPlaces: 2))
     }
 }
 
-/// One figure of a kind of service.
-struct TopFigure: Sendable {
+/// A figure of one kind of service.
+private struct TopFigure: Sendable {
     enum Kind: Sendable {
-        /// Growth a second.
+        /// Growth per second.
         case rate
         case amount
         /// The 99th percentile of a histogram of seconds, in milliseconds.
@@ -87,10 +97,10 @@ struct TopFigure: Sendable {
     let name: String
     let metric: String
     let kind: Kind
-    /// Only series with these are counted.
+    /// Counts only series with these labels.
     let labels: [String: String]
 
-    /// In the order in which they are shown.
+    /// In display order.
     static let all: [TopFigure] = [
         TopFigure(
             "ingest", "AcceptedPerSecond", "securepush_notifications_accepted_total", .rate, ["result": "created"]),
@@ -123,7 +133,7 @@ struct TopFigure: Sendable {
     }
 }
 
-/// What `/readyz` said.
+/// The response of `/readyz`.
 struct Readiness: Sendable, Equatable {
     var state: String
     var down: [String]
@@ -140,9 +150,109 @@ struct Readiness: Sendable, Equatable {
         self.down = down
     }
 
-    init(_ answer: APIAnswer) {
-        let report = try? JSONText.decode(Report.self, from: answer.body)
-        state = report?.status ?? (answer.isSuccess ? "ready" : "unready")
+    init(_ response: APIResponse) {
+        let report = try? JSONCoding.decode(Report.self, from: response.body)
+        state = report?.status ?? (response.isSuccess ? "ready" : "unready")
         down = (report?.checks ?? [:]).filter { $0.value != "up" }.keys.sorted()
+    }
+}
+
+/// The text of `securepush top`: one row per service, then the flow through the system.
+struct TopView: Sendable {
+    let readings: [TopReading]
+    let styled: @Sendable (String, Style) -> String
+
+    var lines: [String] { services + faults + [""] + flow }
+
+    private var services: [String] {
+        var table = TextTable()
+        table.add(["service", "state", "version", "req/s", "p50 ms", "p99 ms", "CPU %", "RSS MB"])
+        for reading in readings {
+            table.add([
+                reading.service, reading.state, (reading.version ?? "-").printable,
+                TopView.figure(reading.requestsPerSecond),
+                reading.requestLatency.map { LatencySummary.text($0.p50Milliseconds) } ?? "-",
+                reading.requestLatency.map { LatencySummary.text($0.p99Milliseconds) } ?? "-",
+                TopView.figure(reading.cpuPercent), TopView.figure(reading.residentMemoryBytes.map { $0 / 1_048_576 }),
+            ])
+        }
+        let lines = table.lines
+        // Styles are added last because escape sequences would change the column widths.
+        return [styled(lines[0], .bold)]
+            + zip(lines.dropFirst(), readings).map { line, reading in
+                reading.state == "ready" ? line : styled(line, reading.state == "unready" ? .yellow : .red)
+            }
+    }
+
+    private var faults: [String] {
+        readings.filter { !$0.down.isEmpty }.map { reading in
+            let words = reading.state == "unreachable" ? "" : "\(reading.service): down: "
+            return styled("  " + words + reading.down.joined(separator: ", ").printable, .red)
+        }
+    }
+
+    private var flow: [String] {
+        [
+            fact("accepted/s", total("AcceptedPerSecond")), fact("outbox pending", outbox),
+            fact("dispatched/s", total("DispatchedPerSecond")), listed("attempts/s", attempts),
+            listed("by platform", platforms), fact("retries/s", total("RetriesPerSecond")),
+            fact("dead-lettered", total("Parked")), fact("retrievals/s", total("RetrievalsPerSecond")),
+            listed("99th percentiles", percentiles),
+        ]
+    }
+
+    private func fact(_ name: String, _ value: String) -> String { name.padded(to: 18) + value }
+
+    private func listed(_ name: String, _ items: [String]) -> String {
+        fact(name, items.isEmpty ? "-" : items.joined(separator: ", "))
+    }
+
+    private var outbox: String {
+        // All ingest processes report the same outbox.
+        let ages = readings.compactMap { $0.figures["OutboxOldestAgeSeconds"] }
+        let pending = readings.compactMap { $0.figures["OutboxPending"] }.max()
+        // Larger values cannot be an age.
+        let age = ages.filter { $0 < 1e12 }.max().map { $0 > 0 ? " (oldest \(Duration.seconds($0).spoken))" : "" } ?? ""
+        return TopView.amount(pending) + age
+    }
+
+    private var attempts: [String] {
+        ["sent", "throttled", "unavailable", "rejected", "unauthorized"].compactMap { result in
+            let rate = sum("\(result.capitalized)PerSecond")
+            return rate.map { "\($0.figure) \(result)" }
+        }
+    }
+
+    private var platforms: [String] {
+        let names = Set(readings.flatMap { $0.figures.keys }).filter {
+            $0.hasPrefix("Attempts") && $0 != "AttemptsPerSecond"
+        }
+        return names.sorted().compactMap { name in
+            let platform = name.dropFirst("Attempts".count).dropLast("PerSecond".count).lowercased()
+            return sum(name).map { "\($0.figure) \(platform)" }
+        }
+    }
+
+    private var percentiles: [String] {
+        [("hub", "HubP99Milliseconds"), ("broker confirm", "ConfirmP99Milliseconds")].compactMap { name, figure in
+            // The slowest dispatcher: percentiles cannot be added.
+            readings.compactMap { $0.figures[figure] }.max().map { "\(name) \(LatencySummary.text($0)) ms" }
+        }
+    }
+
+    private func sum(_ name: String) -> Double? {
+        let values = readings.compactMap { $0.figures[name] }
+        return values.isEmpty ? nil : values.reduce(0, +)
+    }
+
+    private func total(_ name: String) -> String {
+        name.hasSuffix("PerSecond") ? TopView.figure(sum(name)) : TopView.amount(sum(name))
+    }
+
+    private static func figure(_ value: Double?) -> String { value?.figure ?? "-" }
+
+    /// A whole number.
+    private static func amount(_ value: Double?) -> String {
+        value.flatMap { Int(exactly: $0.rounded()) }?.grouped ?? "-"
     }
 }

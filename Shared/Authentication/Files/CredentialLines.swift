@@ -1,6 +1,8 @@
-/// A text file of credentials: `NAME VALUE` a line; blank lines and lines that begin with `#` are comments.
-///
-/// Comments and the order of lines outlive an edit.
+internal import Logging
+internal import SecurePushCore
+
+/// A text file of credentials with one `NAME VALUE` per line. Blank lines and lines that begin with `#` are comments.
+/// An edit keeps comments and the order of lines.
 struct CredentialLines {
     struct Entry: Equatable {
         /// The line's number, from 1.
@@ -13,7 +15,8 @@ struct CredentialLines {
 
     init() {}
 
-    /// - Throws: ``AuthenticationSetupError`` `malformed`, naming the line, when a line is not two words.
+    /// - Throws: ``AuthenticationSetupError`` `malformed` with the number of the line, if a line does not have two
+    ///   words.
     init(_ text: String) throws {
         for bytes in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             let line = String(Substring(bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes))
@@ -24,7 +27,7 @@ struct CredentialLines {
 
     var entries: [Entry] { lines.compactMap(\.entry) }
 
-    /// The file's text.
+    /// The text of the file.
     var text: String { lines.map { $0.text + "\n" }.joined() }
 
     mutating func append(name: String, value: String) {
@@ -39,8 +42,35 @@ struct CredentialLines {
         let words = line.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let first = words.first, first.first != UInt8(ascii: "#") else { return nil }
         guard words.count == 2 else {
-            throw AuthenticationSetupError(.malformed, "not a name and a value separated by a blank", line: number)
+            throw AuthenticationSetupError(
+                .malformed, "the line is not a name and a value separated by a blank", line: number)
         }
         return Entry(line: number, name: String(Substring(first)), value: String(Substring(words[1])))
+    }
+}
+
+extension ReloadingFile {
+    /// A file of credentials. A changed version that cannot be used is logged and read again every second, and denies
+    /// access after one minute. A deleted file denies access at once.
+    convenience init(
+        credentials path: String, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        parse: @escaping @Sendable (String) throws -> Value
+    ) throws(FileError) {
+        let report: @Sendable (FileError) -> Void = { error in
+            let consequence =
+                error.code == .missing
+                ? "A file of credentials was deleted; access by it is denied"
+                : "A changed file of credentials cannot be used; access by it is denied after one minute"
+            logger.error(
+                "\(consequence)", metadata: ["path": "\(error.path)", "error": "\(error.message)"])
+        }
+        try self.init(path: path, whileUnusable: .denies, now: now, report: report, parse: parse)
+    }
+}
+
+extension AuthenticationError {
+    /// 503 and not 401: the credentials may be valid, and a device must not delete them.
+    static var credentialsUnusable: AuthenticationError {
+        AuthenticationError(.unavailable, "Credentials cannot be checked at the moment.")
     }
 }

@@ -1,43 +1,45 @@
+internal import SecurePushCore
+
 #if canImport(Glibc)
 import Glibc
 #else
 import Darwin
 #endif
 
-/// A file that only its owner reads, mode 0600, and that is never seen half written.
+/// A file that only its owner can read (mode 0600), and that is replaced as a whole.
 package enum PrivateFile {
-    /// The file's text, or `nil` when there is no such file.
-    static func read(_ path: String) throws -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw failure(.unreadable, "cannot read \(path)")
+    /// The text of the file; `nil` if there is none.
+    static func read(_ path: String) throws(AuthenticationSetupError) -> String? {
+        do throws(FileError) {
+            return try FileContent(path: path).text
+        } catch {
+            if error.code == .missing { return nil }
+            throw AuthenticationSetupError(error.code == .malformed ? .malformed : .unreadable, "\(error)")
         }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = readChunk(descriptor, &chunk)
-            guard count >= 0 else { throw failure(.unreadable, "cannot read \(path)") }
-            if count == 0 { break }
-            bytes += chunk[..<count]
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw AuthenticationSetupError(.malformed, "\(path) is not UTF-8 text")
+    }
+
+    /// The text of a file.
+    ///
+    /// - Throws: ``AuthenticationSetupError``: `unreadable`, also if there is no file; `malformed`.
+    static func existingText(_ path: String) throws(AuthenticationSetupError) -> String {
+        guard let text = try read(path) else {
+            throw AuthenticationSetupError(.unreadable, "there is no file \(path)")
         }
         return text
     }
 
-    /// Changes the file's text (`nil`: there is no file yet) under a lock on its folder, so that of two programs that
-    /// edit at once neither loses the other's change. The folder is made, mode 0700, when it is missing.
-    package static func edit<Result>(_ path: String, _ change: (String?) throws -> (text: String, result: Result))
-        throws
-        -> Result
-    {
+    /// Replaces the text of the file, while its folder is locked, so that two programs that edit at the same time do
+    /// not lose a change. A missing folder is created with the mode 0700.
+    ///
+    /// - Parameter change: gets the current text, or `nil` if there is no file yet.
+    /// - Throws: ``AuthenticationSetupError``, and what `change` throws.
+    package static func edit<Result>(
+        _ path: String, _ change: (String?) throws -> (text: String, result: Result)
+    ) throws -> Result {
         let path = resolved(path)
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw failure(.unwritable, "cannot make the folder of \(path)")
+            throw failure(.unwritable, "cannot create the folder of \(path)")
         }
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
         guard lock >= 0 else { throw failure(.unwritable, "cannot open the folder of \(path)") }
@@ -81,14 +83,14 @@ package enum PrivateFile {
         guard fsync(descriptor) == 0 else { throw failure(.unwritable, "cannot write \(path) to the disk") }
     }
 
-    /// An administrator's edit must not take the file from the service that reads it. Others may not give files away,
-    /// and need not.
+    /// When an administrator edits the file, the service must still be able to read it. Other users cannot change the
+    /// owner of a file, and need not.
     private static func keepOwner(of path: String, _ descriptor: Int32) {
         var status = stat()
         if stat(path, &status) == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
     }
 
-    /// A link to the file stays one.
+    /// A link to the file stays a link.
     private static func resolved(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
@@ -98,8 +100,4 @@ package enum PrivateFile {
     private static func failure(_ code: AuthenticationSetupError.Code, _ message: String) -> AuthenticationSetupError {
         AuthenticationSetupError(code, "\(message): \(String(cString: strerror(errno)))")
     }
-}
-
-private func readChunk(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
-    read(descriptor, &buffer, buffer.count)
 }

@@ -1,20 +1,21 @@
-internal import SecurePushCore
+public import SecurePushCore
 
-/// A signed token in compact form (RFC 7515, 7519), read strictly and not yet checked.
+/// A signed token in compact form (RFC 7515, 7519). It is read strictly; the signature is not verified yet.
 struct JSONWebToken {
+    /// The members of the header that matter here.
     struct Header {
         let algorithm: SignatureAlgorithm
         let keyID: String?
     }
 
-    /// Why a text is not a token that could be accepted; for the caller.
+    /// Why a text is not a token that could be accepted, for the caller.
     struct Malformed: Error {
         let message: String
         init(_ message: String = "The token is malformed") { self.message = message }
     }
 
-    /// More than any token of ours or of the usual issuers.
-    static let maximumLength = 8192
+    /// The maximum length in bytes: more than any token of ours or of the usual issuers has.
+    static let maxLength = 8192
 
     let header: Header
     let claims: TokenClaims
@@ -23,7 +24,7 @@ struct JSONWebToken {
     let signedBytes: [UInt8]
 
     init(_ text: Substring) throws(Malformed) {
-        guard text.utf8.count <= Self.maximumLength else { throw Malformed("The token is too long") }
+        guard text.utf8.count <= Self.maxLength else { throw Malformed("The token is too long") }
         let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64.decode(parts[0], .url),
             let claims = Base64.decode(parts[1], .url), let signature = Base64.decode(parts[2], .url)
@@ -35,7 +36,8 @@ struct JSONWebToken {
         signedBytes = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
     }
 
-    /// A JSON object that means the same to everyone (RFC 7519, section 4; RFC 8725, section 2.4).
+    /// A JSON object that means the same to every reader (RFC 7519, section 4; RFC 8725, section 2.4). jwt-kit decodes
+    /// with Foundation, which accepts repeated members and keeps one of them.
     private static func object(_ bytes: [UInt8]) throws(Malformed) -> JSONValue {
         guard let value = try? JSONValue(strict: bytes), value.members != nil else { throw Malformed() }
         return value
@@ -43,14 +45,14 @@ struct JSONWebToken {
 
     private static func header(_ bytes: [UInt8]) throws(Malformed) -> Header {
         let header = try object(bytes)
-        // No extension is understood, and what is critical and not understood must be refused (RFC 7515, 4.1.11).
+        // We support no extension, and a critical one that is not supported must be refused (RFC 7515, 4.1.11).
         guard header["crit"] == nil else { throw Malformed("The token has an unknown critical header") }
         guard let name = header["alg"]?.text else { throw Malformed() }
-        guard let algorithm = name == "Ed25519" ? .edDSA : SignatureAlgorithm(rawValue: name) else {
+        guard let algorithm = SignatureAlgorithm(name: name) else {
             throw Malformed("The token's algorithm is not accepted")
         }
         if let type = header["typ"] {
-            // A token that was made for another purpose is no access token (RFC 8725, section 3.11).
+            // A token that was made for another purpose is not an access token (RFC 8725, section 3.11).
             let names = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
             guard let type = type.text, names.contains(type.lowercased()) else {
                 throw Malformed("The token is of another type")
@@ -58,5 +60,103 @@ struct JSONWebToken {
         }
         if let keyID = header["kid"], keyID.text == nil { throw Malformed() }
         return Header(algorithm: algorithm, keyID: header["kid"]?.text)
+    }
+}
+
+/// The claims of a token (RFC 7519, section 4.1).
+public struct TokenClaims: Sendable, Equatable {
+    /// `sub`: the user whose token it is.
+    public var subject: UserName
+    /// `exp`: from this time on it is not accepted.
+    public var expiresAt: Timestamp
+    /// `iat`: when it was issued.
+    public var issuedAt: Timestamp?
+    /// `nbf`: it is not accepted before this time.
+    public var notBefore: Timestamp?
+    /// `iss`: who issued it.
+    public var issuer: String?
+    /// `aud`: the applications it is for; empty if it has none.
+    public var audiences: [String]
+    /// `jti`: its ID.
+    public var tokenID: String?
+    /// `securepush_entry`: the fingerprint of the user's entry in `AUTH_USERS_FILE` whose password the token was issued
+    /// for. The token ends when the entry changes.
+    public var userEntry: String?
+
+    /// Makes claims.
+    public init(
+        subject: UserName, expiresAt: Timestamp, issuedAt: Timestamp? = nil, notBefore: Timestamp? = nil,
+        issuer: String? = nil, audiences: [String] = [], tokenID: String? = nil,
+        userEntry: String? = nil
+    ) {
+        self.subject = subject
+        self.expiresAt = expiresAt
+        self.issuedAt = issuedAt
+        self.notBefore = notBefore
+        self.issuer = issuer
+        self.audiences = audiences
+        self.tokenID = tokenID
+        self.userEntry = userEntry
+    }
+}
+
+extension TokenClaims {
+    /// Reads the claims of a token. Other claims may have any value.
+    init(_ claims: JSONValue) throws(JSONWebToken.Malformed) {
+        guard let subject = claims["sub"]?.text.flatMap(UserName.init) else {
+            throw JSONWebToken.Malformed("The token does not name a user")
+        }
+        guard let expiresAt = try Self.date(claims["exp"]) else {
+            throw JSONWebToken.Malformed("The token has no expiry")
+        }
+        self.init(
+            subject: subject, expiresAt: expiresAt, issuedAt: try Self.date(claims["iat"]),
+            notBefore: try Self.date(claims["nbf"]), issuer: try Self.text(claims["iss"]),
+            audiences: try Self.texts(claims["aud"]), tokenID: claims["jti"]?.text,
+            userEntry: try Self.text(claims["securepush_entry"]))
+    }
+
+    /// The claims as the JSON of a token. Times are whole seconds, rounded down.
+    var json: String {
+        var json = JSONWriter()
+        json.open("{")
+        json.member("sub", subject.text)
+        json.member("exp", expiresAt.seconds)
+        if let issuedAt { json.member("iat", issuedAt.seconds) }
+        if let notBefore { json.member("nbf", notBefore.seconds) }
+        if let issuer { json.member("iss", issuer) }
+        if audiences.count == 1 {
+            json.member("aud", audiences[0])
+        } else if !audiences.isEmpty {
+            json.member("aud", audiences)
+        }
+        if let tokenID { json.member("jti", tokenID) }
+        if let userEntry { json.member("securepush_entry", userEntry) }
+        json.close("}")
+        return json.text
+    }
+
+    /// A NumericDate (RFC 7519, section 2): seconds since the Unix epoch, which may have a fraction.
+    private static func date(_ value: JSONValue?) throws(JSONWebToken.Malformed) -> Timestamp? {
+        guard let value else { return nil }
+        guard let seconds = value.number, abs(seconds) <= Double(Timestamp.supported.upperBound.seconds) else {
+            throw JSONWebToken.Malformed("A date in the token is not a number of seconds")
+        }
+        return Timestamp(milliseconds: Int64((seconds * 1000).rounded(.down)))
+    }
+
+    private static func text(_ value: JSONValue?) throws(JSONWebToken.Malformed) -> String? {
+        guard let value else { return nil }
+        guard let text = value.text else { throw JSONWebToken.Malformed() }
+        return text
+    }
+
+    private static func texts(_ value: JSONValue?) throws(JSONWebToken.Malformed) -> [String] {
+        guard let value else { return [] }
+        if let text = value.text { return [text] }
+        guard let elements = value.elements else { throw JSONWebToken.Malformed() }
+        let texts = elements.compactMap(\.text)
+        guard texts.count == elements.count else { throw JSONWebToken.Malformed() }
+        return texts
     }
 }

@@ -1,11 +1,15 @@
+internal import AsyncHTTPClient
 internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
 internal import SecurePushCore
+internal import ServiceConfiguration
 internal import Synchronization
 
-/// The key set behind `AUTH_JWKS_URL`: cached, fetched again when it has grown old or lacks a token's key.
+/// The key set of `AUTH_JWKS_URL`. It is cached, and fetched again when it is old or does not have the key of a token.
 ///
-/// Keys stay in use while the URL cannot be reached, for a day at most: a key that was withdrawn there must not be
-/// trusted for ever. One fetch at a time; who needs its outcome waits for it.
+/// Keys stay in use while the URL cannot be reached, for one day at most, because a withdrawn key must not be trusted
+/// forever. There is one fetch at a time, and callers that need its outcome wait for it.
 final class RemoteKeySet: Sendable {
     typealias Fetch = @Sendable () async throws -> [UInt8]
 
@@ -36,7 +40,7 @@ final class RemoteKeySet: Sendable {
         self.fetch = fetch
     }
 
-    /// The keys as they are now, without waiting. Asking for old ones starts a fetch.
+    /// The current keys, without waiting. If they are old, a fetch is started.
     var current: VerificationKeySet? {
         state.withLock { state in
             guard let keySet = state.keySet, let fetched = state.fetched else { return nil }
@@ -45,7 +49,7 @@ final class RemoteKeySet: Sendable {
         }
     }
 
-    /// Fetches the keys, unless that was just done, and waits for it.
+    /// Fetches the keys, unless they were just fetched, and waits for them.
     ///
     /// - Returns: whether the last fetch succeeded.
     func refresh(_ reason: KeyFetchSchedule.Reason = .missingKey) async -> Bool {
@@ -53,7 +57,7 @@ final class RemoteKeySet: Sendable {
         return await fetch?.value ?? !hasFailed
     }
 
-    /// The URL as operators watch it: a problem while the last fetch has failed.
+    /// The URL as operators see it: a problem while the last fetch has failed.
     func source(_ key: String) -> ReloadableSource {
         ReloadableSource(
             key: key, problem: { self.problem },
@@ -66,11 +70,11 @@ final class RemoteKeySet: Sendable {
 
     private var problem: String? {
         state.withLock { state in
-            // Asking for old keys starts a fetch, so that the answer is not that of the last token, hours ago.
+            // Old keys start a fetch, so that the answer is not that of the last token hours ago.
             if state.keySet != nil { _ = next(.age, &state) }
             guard state.schedule.hasFailed else { return nil }
             guard let fetched = state.fetched, now() - fetched < Self.maxAge else {
-                return "The key set cannot be fetched, and no keys are trusted: no token is accepted by it."
+                return "The key set cannot be fetched, and no keys are trusted: it accepts no tokens."
             }
             let hours = (now() - fetched).components.seconds / 3600
             return "The key set cannot be fetched. The keys fetched \(hours) h ago stay in use for 24 h at most."
@@ -101,6 +105,119 @@ final class RemoteKeySet: Sendable {
             logger.warning("The key set cannot be fetched", metadata: ["error": "\(error)"])
             state.withLock { $0.end(successfully: false) }
             return false
+        }
+    }
+}
+
+/// Decides when a remote key set is fetched. It is a value without clock or network.
+struct KeyFetchSchedule {
+    enum Reason {
+        /// There are keys, which may be too old.
+        case age
+        /// A token needs an unknown key.
+        case missingKey
+        /// An operator asked for it.
+        case reload
+    }
+
+    enum Action: Equatable {
+        case fetch
+        /// Wait for the fetch in progress.
+        case join
+        /// Continue with the current keys. The last fetch may have failed.
+        case keep(hasFailed: Bool)
+    }
+
+    /// How old keys may be before they are fetched again.
+    static let refreshInterval = Duration.seconds(300)
+    /// The minimum time between two fetches for tokens with unknown keys, so that such tokens cannot be used to attack
+    /// the issuer's server.
+    static let minInterval = Duration.seconds(10)
+    /// The same while there are no keys at all, so that no token can be accepted.
+    static let minIntervalWithoutKeys = Duration.seconds(1)
+
+    private var isFetching = false
+    private var hasKeys = false
+    private(set) var hasFailed = false
+    private var lastFetch: ContinuousClock.Instant?
+
+    mutating func next(_ reason: Reason, at now: ContinuousClock.Instant) -> Action {
+        if isFetching { return .join }
+        let interval =
+            switch reason {
+            case .age: hasFailed ? Self.minInterval : Self.refreshInterval
+            case .missingKey: hasKeys ? Self.minInterval : Self.minIntervalWithoutKeys
+            case .reload: Duration.zero
+            }
+        if let lastFetch, now < lastFetch + interval { return .keep(hasFailed: hasFailed) }
+        isFetching = true
+        lastFetch = now
+        return .fetch
+    }
+
+    mutating func ended(successfully isSuccess: Bool) {
+        isFetching = false
+        hasFailed = !isSuccess
+        hasKeys = hasKeys || isSuccess
+    }
+}
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A URL of a key set.
+struct KeySetURL: Sendable {
+    private let url: String
+
+    /// Checks a URL.
+    ///
+    /// - Parameter isInsecureAllowed: whether http to another machine is allowed (`ALLOW_INSECURE=jwks`).
+    /// - Throws: ``AuthenticationSetupError`` `invalid` unless the URL is https, or http to this machine.
+    init(_ text: String, isInsecureAllowed: Bool = false) throws {
+        guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
+            url.scheme == "https" || url.scheme == "http" && (isInsecureAllowed || InsecureLink.isLoopback(host))
+        else {
+            throw AuthenticationSetupError(
+                .invalid, "not an https URL (http beyond loopback needs ALLOW_INSECURE=jwks)")
+        }
+        self.url = text
+    }
+
+    /// How long a whole fetch may take.
+    static let deadline = Duration.seconds(5)
+    /// The maximum size of a document in bytes.
+    static let maxSize = 512 * 1024
+
+    /// Fetches the document. Redirects are not followed, because they could lead away from https.
+    func fetch() async throws -> [UInt8] {
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask { try await request() }
+            group.addTask {
+                // The client's own deadline covers only the head of the response.
+                try await Task.sleep(for: Self.deadline)
+                throw AuthenticationSetupError(.unreadable, "no complete response within \(Self.deadline)")
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? []
+        }
+    }
+
+    private func request() async throws -> [UInt8] {
+        // A new client for each fetch, every few minutes, so that there is none to shut down.
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: OutgoingTLS.configuration, redirectConfiguration: .disallow)
+        configuration.timeout = .init(connect: .seconds(3), read: .seconds(4))
+        return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+            var request = HTTPClientRequest(url: url)
+            request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
+            let response = try await client.execute(request, timeout: .seconds(5))
+            guard response.status == .ok else {
+                throw AuthenticationSetupError(.unreadable, "the response is \(response.status.code)")
+            }
+            return Array(buffer: try await response.body.collect(upTo: Self.maxSize))
         }
     }
 }

@@ -1,7 +1,15 @@
+internal import Crypto
+internal import JWTKit
 public import Logging
 public import SecurePushCore
 
-/// Issues tokens to users, signed by the key of `AUTH_TOKEN_SIGNING_KEY_FILE`; reads the file again when it changes.
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Issues tokens to users, signed with the key of `AUTH_TOKEN_SIGNING_KEY_FILE`. Reads the file again when it changes.
 public struct TokenIssuer: Sendable {
     private let file: ReloadingFile<TokenSigningKey>
     private let users: ReloadingFile<UserPasswords>?
@@ -9,8 +17,10 @@ public struct TokenIssuer: Sendable {
     private let audience: String?
     private let ttl: Duration
 
-    /// - Returns: `nil` when no signing key is configured.
-    /// - Throws: an error that describes why the key's file cannot be read or used.
+    /// Reads the files of the configuration.
+    ///
+    /// - Returns: `nil` if no signing key is configured.
+    /// - Throws: an error that describes why a file cannot be used.
     public init?(
         configuration: UserAuthenticationConfiguration, logger: Logger = Logger(label: "securepush.authentication")
     ) throws {
@@ -22,15 +32,14 @@ public struct TokenIssuer: Sendable {
         ttl = configuration.tokenTTL
     }
 
-    /// A token with `sub`, `iat`, `exp`, `jti`, and `iss` and `aud` when they are configured. With a users' file it is
-    /// bound to the user's entry there, see ``TokenClaims/userEntry``.
+    /// A token with `sub`, `iat`, `exp`, `jti`, and with `iss` and `aud` if they are configured. With a users' file it
+    /// is bound to the user's entry there; see ``TokenClaims/userEntry``.
     ///
     /// - Parameters:
     ///   - now: when it is issued.
-    ///   - expiresAt: when it ends, instead of `AUTH_TOKEN_TTL` after `now`; may be past.
-    /// - Throws: ``AuthenticationError``: `invalid` when the user is not in the users' file, `unavailable` when that
-    /// file
-    ///   or the key's cannot be used.
+    ///   - expiresAt: when it ends, instead of `AUTH_TOKEN_TTL` after `now`. May be in the past.
+    /// - Throws: ``AuthenticationError``: `invalid` if the user is not in the users' file, `unavailable` if that file
+    ///   or the file of the key cannot be used.
     public func issue(
         to user: UserName, now: Timestamp = .now, expiresAt: Timestamp? = nil
     ) throws -> IssuedToken {
@@ -52,6 +61,103 @@ public struct TokenIssuer: Sendable {
         return IssuedToken(token: try key.sign(claims), expiresIn: Int(max(0, (end - issuedAt).components.seconds)))
     }
 
-    /// The JSON Web Key Set of the key, for others who check the tokens.
+    /// The JSON Web Key Set of the key, for other services that verify the tokens.
     public var publicJWKS: String { file.current.publicJWKS }
+}
+
+/// A token that was just issued.
+public struct IssuedToken: Sendable, Equatable {
+    /// The token in compact form.
+    public let token: String
+    /// How long it is accepted, in seconds.
+    public let expiresIn: Int
+}
+
+/// The key that signs the tokens of this system: ECDSA on P-256, `ES256` (`AUTH_TOKEN_SIGNING_KEY_FILE`).
+///
+/// swift-crypto signs and not jwt-kit, because jwt-kit signs only within an actor, and its JSON encoder decides about
+/// the order of the claims.
+public struct TokenSigningKey: Sendable {
+    private let key: P256.Signing.PrivateKey
+    /// The public key, for verifying the tokens.
+    let keySet: VerificationKeySet
+    /// The `kid` of its tokens: the thumbprint of the public key (RFC 7638).
+    public let keyID: String
+
+    /// Reads a key.
+    ///
+    /// - Parameter pem: PKCS#8 (`BEGIN PRIVATE KEY`).
+    /// - Throws: ``AuthenticationSetupError`` `malformed`.
+    public init(pem: String) throws {
+        do {
+            try self.init(try P256.Signing.PrivateKey(pemRepresentation: pem))
+        } catch {
+            throw AuthenticationSetupError(.malformed, "not a P-256 private key in PKCS#8 PEM")
+        }
+    }
+
+    /// Reads a key from a file.
+    ///
+    /// - Throws: ``AuthenticationSetupError``: `unreadable`, `malformed`.
+    public init(path: String) throws { try self.init(pem: try PrivateFile.existingText(path)) }
+
+    private init(_ key: P256.Signing.PrivateKey) throws {
+        self.key = key
+        keyID = Base64.encode(SHA256.hash(data: Array(Self.requiredMembers(key).utf8)), .url)
+        let verification = VerificationKey(
+            keyID: keyID, material: .p256(try ES256PublicKey(backing: key.publicKey)), algorithms: [.es256])
+        keySet = VerificationKeySet(keys: [verification])
+    }
+
+    /// Makes a new key in a new file with the mode 0600.
+    ///
+    /// - Throws: ``AuthenticationSetupError``: `alreadyExists` (a key is never overwritten), `unwritable`.
+    @discardableResult
+    public static func make(at path: String) throws -> TokenSigningKey {
+        let key = P256.Signing.PrivateKey()
+        try PrivateFile.edit(path) { text in
+            guard text == nil else {
+                throw AuthenticationSetupError(.alreadyExists, "the file \(path) exists already")
+            }
+            return (key.pemRepresentation + "\n", ())
+        }
+        return try TokenSigningKey(key)
+    }
+
+    /// The JSON Web Key Set (RFC 7517) of the public key, for other services that verify the tokens.
+    public var publicJWKS: String {
+        var json = JSONWriter()
+        let (x, y) = Self.coordinates(key)
+        json.open("{")
+        for (name, value) in [("kty", "EC"), ("crv", "P-256"), ("x", x), ("y", y), ("kid", keyID), ("use", "sig")] {
+            json.member(name, value)
+        }
+        json.member("alg", SignatureAlgorithm.es256.rawValue)
+        json.close("}")
+        return #"{"keys":[\#(json.text)]}"#
+    }
+
+    /// A signed token in compact form (RFC 7515, section 7.1) with exactly these claims.
+    public func sign(_ claims: TokenClaims) throws -> String {
+        var header = JSONWriter()
+        header.open("{")
+        header.member("alg", SignatureAlgorithm.es256.rawValue)
+        header.member("typ", "JWT")
+        header.member("kid", keyID)
+        header.close("}")
+        let signed = Base64.encode(header.text.utf8, .url) + "." + Base64.encode(claims.json.utf8, .url)
+        let signature = try key.signature(for: SHA256.hash(data: Array(signed.utf8)))
+        return signed + "." + Base64.encode(signature.rawRepresentation, .url)
+    }
+
+    /// The members of the thumbprint, in the order of their names and without blanks.
+    private static func requiredMembers(_ key: P256.Signing.PrivateKey) -> String {
+        let (x, y) = coordinates(key)
+        return #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
+    }
+
+    private static func coordinates(_ key: P256.Signing.PrivateKey) -> (x: String, y: String) {
+        let point = key.publicKey.rawRepresentation
+        return (Base64.encode(point.prefix(32), .url), Base64.encode(point.suffix(32), .url))
+    }
 }

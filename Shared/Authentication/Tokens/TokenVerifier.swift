@@ -2,13 +2,13 @@ internal import Logging
 internal import SecurePushCore
 internal import Synchronization
 
-/// Checks tokens against every key that is trusted: the key set's file, the key set's URL, and the signing key's own.
+/// Verifies tokens with all trusted keys: those of the key set's file, of the key set's URL, and our own signing key.
 ///
-/// A device presents one token many times, so that what has been verified is remembered, without the token's text. A
-/// remembered token is as good as its key set: when that changes, the token is verified again; its times, and the
-/// user's entry that it is bound to, are looked at on every use.
+/// A device presents the same token many times, so verified tokens are cached, without their text. When the key set of
+/// a cached token changes, the token is verified again. Its times, and the user's entry that it is bound to, are
+/// checked on every use.
 final class TokenVerifier: Sendable {
-    /// How far the clocks of issuers may be off.
+    /// How far the clock of an issuer may be off.
     static let leeway = Duration.seconds(30)
 
     private struct Accepted {
@@ -41,7 +41,7 @@ final class TokenVerifier: Sendable {
         self.now = now
     }
 
-    /// The user of a token that is remembered as verified and is still good.
+    /// The user of a token that was verified before and is still valid.
     func remembered(_ key: CacheKey) -> UserName? {
         guard let accepted = cache.withLock({ $0.value(for: key) }) else { return nil }
         guard sources[accepted.source].current() === accepted.keySet, timeProblem(accepted.claims) == nil,
@@ -53,19 +53,19 @@ final class TokenVerifier: Sendable {
         return accepted.claims.subject
     }
 
-    /// Verifies a token and remembers it.
+    /// Verifies a token and caches it.
     func verify(_ text: Substring, _ key: CacheKey) async throws(AuthenticationError) -> UserName {
         let token: JSONWebToken
         do { token = try JSONWebToken(text) } catch {
             throw Self.refusal(.malformed, error.message)
         }
         try check(token.claims)
-        var accepted = verifySignature(token)
+        var accepted = await verifySignature(token)
         if accepted == nil, let remote, needsFetch(token, remote) {
             let isFresh = await remote.refresh()
-            accepted = verifySignature(token)
+            accepted = await verifySignature(token)
             if accepted == nil, !isFresh {
-                throw AuthenticationError(.unavailable, "The keys that tokens are checked with cannot be reached.")
+                throw AuthenticationError(.unavailable, "The keys for verifying tokens cannot be fetched.")
             }
         }
         guard let accepted else {
@@ -77,12 +77,13 @@ final class TokenVerifier: Sendable {
         return accepted.claims.subject
     }
 
-    private func verifySignature(_ token: JSONWebToken) -> Accepted? {
+    private func verifySignature(_ token: JSONWebToken) async -> Accepted? {
         for (index, source) in sources.enumerated() {
             guard let keySet = source.refreshed() else { continue }
-            for key in keySet.candidates(token.header)
-            where key.isValid(token.signature, of: token.signedBytes, with: token.header.algorithm) {
-                return Accepted(claims: token.claims, keySet: keySet, source: index)
+            for key in keySet.candidates(token.header) {
+                if await key.isValid(token.signature, of: token.signedBytes, with: token.header.algorithm) {
+                    return Accepted(claims: token.claims, keySet: keySet, source: index)
+                }
             }
         }
         return nil
@@ -91,28 +92,28 @@ final class TokenVerifier: Sendable {
     private func needsFetch(_ token: JSONWebToken, _ remote: RemoteKeySet) -> Bool {
         guard remote.current != nil else { return true }
         guard let keyID = token.header.keyID else { return false }
-        return !sources.contains { source in source.current()?.holds(keyID) ?? false }
+        return !sources.contains { source in source.current()?.contains(keyID: keyID) ?? false }
     }
 
     private func check(_ claims: TokenClaims) throws(AuthenticationError) {
         if let problem = timeProblem(claims) { throw problem }
         if let issuer, claims.issuer.map({ $0.utf8.elementsEqual(issuer.utf8) }) != true {
-            throw Self.refusal(.invalid, "The token is of another issuer")
+            throw Self.refusal(.invalid, "The token is from another issuer")
         }
         if let audience, !claims.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) {
             throw Self.refusal(.invalid, "The token is for another audience")
         }
     }
 
-    /// A token that was issued here for a password ends with that password: when the user is removed from the users'
-    /// file or gets another one.
+    /// A token that was issued here for a password ends with the password: when the user is removed from the users'
+    /// file or gets another password.
     private func checkUser(_ claims: TokenClaims) throws(AuthenticationError) {
         guard let users, claims.userEntry != nil else { return }
-        // A password that was changed a moment ago is known at once.
+        // A change of the file has an effect at once.
         if isBound(claims, to: users.usable) { return }
         guard let passwords = users.refreshedUsable() else { throw .credentialsUnusable }
         guard isBound(claims, to: passwords) else {
-            throw Self.refusal(.invalid, "The token's user was removed or has another password")
+            throw Self.refusal(.invalid, "The user of the token was removed or has another password")
         }
     }
 
@@ -121,7 +122,7 @@ final class TokenVerifier: Sendable {
         return passwords?.fingerprint(of: claims.subject) == entry
     }
 
-    /// RFC 7519, 4.1.4 and 4.1.5.
+    /// Checks `exp` and `nbf` (RFC 7519, 4.1.4 and 4.1.5).
     private func timeProblem(_ claims: TokenClaims) -> AuthenticationError? {
         let now = now()
         if now >= claims.expiresAt + Self.leeway { return Self.refusal(.expired, "The token has expired") }

@@ -1,23 +1,23 @@
 internal import SecurePushCore
 
-/// Why a password is not checked.
+/// Why a password was not checked.
 enum PasswordRefusal: Error, Equatable {
-    /// Too many attempts of this user or client: another is checked after this time.
+    /// Too many attempts of this user or client. The next one is checked after this time.
     case throttled(Duration)
     /// The queue is full.
     case busy
 }
 
-/// Who is checked next: clients take turns, and so do the users of a client. A value, without threads; bounded.
+/// The order of the checks: clients take turns, and so do the users of a client. It is a bounded value without threads.
 ///
-/// A client that presents many passwords waits behind itself, and one user's many passwords wait behind one of every
-/// other user.
+/// A client with many passwords delays only itself. A user with many passwords delays other users of the same client by
+/// one check each.
 struct PasswordQueue<Ticket> {
-    /// In all; some seconds of work.
+    /// The maximum number of waiting checks: some seconds of work.
     static var maxWaiting: Int { 256 }
-    /// Of one client, which may be a proxy that many users share.
+    /// The maximum number per client, which may be a proxy of many users.
     static var maxWaitingOfClient: Int { 128 }
-    /// Of one user at one client, those that are being checked included.
+    /// The maximum number per user and client, with those that are running.
     static var maxOfPair: Int { 8 }
 
     private struct User {
@@ -46,7 +46,7 @@ struct PasswordQueue<Ticket> {
         return lastNumber
     }
 
-    /// Takes a place at the end of the user's line.
+    /// Adds a ticket at the end of the user's line.
     mutating func append(
         _ ticket: Ticket, number: UInt64, _ attempt: PasswordThrottle.Attempt
     ) throws(PasswordRefusal) {
@@ -67,8 +67,8 @@ struct PasswordQueue<Ticket> {
         waitingCount += 1
     }
 
-    /// The ticket whose turn it is; its client and user go to the end of their lines. It counts as running until
-    /// ``finish(_:)``.
+    /// Removes and returns the next ticket. Its client and its user go to the end of their lines. The ticket counts as
+    /// running until ``finish(_:)``.
     mutating func next() -> (ticket: Ticket, attempt: PasswordThrottle.Attempt)? {
         guard !clients.isEmpty else { return nil }
         var client = clients.removeFirst()
@@ -82,13 +82,13 @@ struct PasswordQueue<Ticket> {
         return (entry.ticket, attempt)
     }
 
-    /// A check has ended.
+    /// Notes that a check has ended.
     mutating func finish(_ attempt: PasswordThrottle.Attempt) {
         guard let count = running[attempt] else { return }
         running[attempt] = count > 1 ? count - 1 : nil
     }
 
-    /// Takes a ticket out whose caller has gone away; `nil` when it is not waiting.
+    /// Removes a ticket whose caller has left; `nil` if it is not waiting.
     mutating func remove(_ number: UInt64) -> Ticket? {
         for at in clients.indices {
             for user in clients[at].users.indices {

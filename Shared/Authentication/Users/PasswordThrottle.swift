@@ -1,15 +1,16 @@
 internal import SecurePushCore
 
-/// Who has failed to log in how often, and what follows: a wait before the next attempt, and an answer that is held
-/// back. A value, without clock or threads; every table is bounded.
+/// Counts failed logins and slows down the next attempts. It is a value without clock or threads, and every table is
+/// bounded.
 ///
-/// Failures count three ways. By user and client: each from the fifth on doubles the wait of this user at this client.
-/// By user: from the hundredth on, clients from which the user has not logged in lately wait as well, which slows
-/// guessing from many addresses and leaves the user's own devices alone. By client: from the tenth on, answers to wrong
-/// passwords are held back for up to five seconds, but nobody is refused, for the client may be a proxy or a network
-/// that many users share.
+/// Failures are counted in three ways:
+/// - Per user and client: from the fifth on, each doubles the wait of this user at this client.
+/// - Per user: from the hundredth on, clients where the user has not logged in recently wait as well. This slows
+///   guessing from many addresses, and does not affect the user's own devices.
+/// - Per client: from the tenth on, answers to wrong passwords are delayed for up to five seconds. Nobody is refused,
+///   because the client may be a proxy or a network of many users.
 struct PasswordThrottle {
-    /// Of each of the three tables: an attacker may name as many users as he likes, and the oldest are forgotten.
+    /// The size of each of the three tables. An attacker can name any number of users, so the oldest are dropped.
     static let maxRecords = 16_384
     static let freeFailuresOfPair = 5
     static let freeFailuresOfUser = 100
@@ -17,10 +18,10 @@ struct PasswordThrottle {
     static let maxWait = Duration.seconds(300)
     static let maxWaitOfUser = Duration.seconds(30)
     static let maxHold = Duration.seconds(5)
-    /// After so long without a failure all is forgotten.
+    /// After this time without a failure everything is forgotten.
     static let memory = Duration.seconds(900)
 
-    /// A user at a client. Names are hashed, because they come from outside and may be long.
+    /// A user at a client. Names are hashed, because clients choose them and they may be long.
     struct Attempt: Hashable {
         let user: Int
         let client: Int
@@ -49,7 +50,7 @@ struct PasswordThrottle {
 
     var recordCount: Int { pairs.count + users.count + clients.count }
 
-    /// - Returns: how long the attempt must wait, `nil` when it may be checked now.
+    /// - Returns: how long the attempt must wait; `nil` if it may be checked now.
     mutating func wait(of attempt: Attempt, at now: ContinuousClock.Instant) -> Duration? {
         let pair = pairs.value(for: attempt)
         if let pair, pair.blockedUntil > now { return pair.blockedUntil - now }
@@ -60,7 +61,7 @@ struct PasswordThrottle {
 
     /// Notes a wrong password.
     ///
-    /// - Returns: how long the answer is to be held back.
+    /// - Returns: how long to delay the answer.
     mutating func failed(_ attempt: Attempt, at now: ContinuousClock.Instant) -> Duration {
         var pair = Self.renewed(pairs.value(for: attempt), at: now)
         pair.blockedUntil = now + Self.delay(pair.failures - Self.freeFailuresOfPair, max: Self.maxWait)
@@ -76,7 +77,7 @@ struct PasswordThrottle {
         return min(Self.maxHold, .milliseconds(100) * min(over, 100))
     }
 
-    /// Notes a right password: this user at this client begins afresh.
+    /// Notes a correct password. The counter of this user at this client starts again.
     mutating func succeeded(_ attempt: Attempt, at now: ContinuousClock.Instant) {
         pairs.insert(Record(last: now, blockedUntil: now, hasSucceeded: true), for: attempt)
     }
@@ -89,7 +90,7 @@ struct PasswordThrottle {
         return record
     }
 
-    /// 1 s, doubled with each failure over what is free.
+    /// 1 s, doubled with each failure above the free ones.
     private static func delay(_ over: Int, max limit: Duration) -> Duration {
         guard over >= 0 else { return .zero }
         return min(limit, .seconds(1 << min(over, 16)))

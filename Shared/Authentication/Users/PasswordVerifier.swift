@@ -1,4 +1,6 @@
 internal import Crypto
+internal import Logging
+internal import Metrics
 internal import NIOCore
 internal import NIOPosix
 internal import SecurePushCore
@@ -6,15 +8,14 @@ internal import Synchronization
 
 /// Checks Basic credentials (RFC 7617) against the users' file.
 ///
-/// A check takes tens of milliseconds of a processor and 16 MiB, both on purpose. All of a process run on a small pool
-/// of threads, so that passwords can take neither the memory nor the threads that serve everyone else. They wait for it
-/// in a ``PasswordQueue``, where clients and users take turns; ``PasswordThrottle`` says who must wait after failures.
-/// Credentials that were accepted are remembered for some minutes, without the password; equal ones that arrive
-/// together are checked once.
+/// A check takes tens of milliseconds of CPU time and 16 MiB, on purpose. All checks of a process run on a small thread
+/// pool, so that they cannot use up the memory and the threads of other requests. They wait in a ``PasswordQueue``,
+/// where clients and users take turns. ``PasswordThrottle`` delays attempts after failures. Accepted credentials are
+/// cached for some minutes, without the password, and equal credentials that arrive together are checked once.
 final class PasswordVerifier: Sendable {
-    /// How long accepted credentials are remembered.
+    /// How long accepted credentials are cached.
     static let lifetime = Duration.seconds(300)
-    /// How many checks run at once: half of the processors, so that the other half serves requests.
+    /// The maximum number of concurrent checks: half of the processors, so that the other half serves requests.
     static let maxRunning = max(1, min(8, System.coreCount / 2))
 
     private struct Accepted {
@@ -42,7 +43,7 @@ final class PasswordVerifier: Sendable {
         case refused(PasswordRefusal)
     }
 
-    /// A check that waits or runs, and how many callers wait for it.
+    /// A check that waits or runs, and the number of its callers.
     private struct Check {
         let task: Task<Outcome, Never>
         var callers = 1
@@ -54,14 +55,14 @@ final class PasswordVerifier: Sendable {
         var checks: [CacheKey: Check] = [:]
     }
 
-    /// One for the process, because memory is what it bounds; it has no end to wait for.
+    /// One pool per process, because it bounds the memory. It is never shut down.
     private static let threads = NIOThreadPool._makePerpetualStartedPool(
         numberOfThreads: maxRunning, threadNamePrefix: "scrypt-")
 
     private let file: ReloadingFile<UserPasswords>
     private let log: PasswordLog
     private let now: @Sendable () -> ContinuousClock.Instant
-    /// Holds an answer back; tests bring their own.
+    /// Delays an answer; tests bring their own.
     private let hold: @Sendable (Duration) async -> Void
     private let secret = SymmetricKey(size: .bits256)
     private let cache = Mutex(GenerationalCache<CacheKey, Accepted>(capacity: 4096))
@@ -80,7 +81,7 @@ final class PasswordVerifier: Sendable {
 
     /// The user whose credentials these are.
     ///
-    /// - Parameter client: where the request came from.
+    /// - Parameter client: the address of the client.
     /// - Throws: ``AuthenticationError`` without challenges: `malformed`, `invalid`, `unavailable`, `throttled`.
     func verify(
         _ header: AuthorizationHeader, from client: ClientAddress?
@@ -88,13 +89,13 @@ final class PasswordVerifier: Sendable {
         let key = CacheKey(password: String(header.credentials), secret: secret)
         guard let known = file.usable else { throw .credentialsUnusable }
         if let user = remembered(key, known) { return user }
-        // A user who was added a moment ago is known at once.
+        // A user who was just added is accepted at once.
         guard file.refreshedUsable() != nil else { throw .credentialsUnusable }
         let (user, password) = try Self.credentials(header)
         guard let user else { throw AuthenticationError(.invalid, Self.wrong) }
         let outcome = await outcome(of: key) {
             await self.check(PasswordThrottle.Attempt(user: user, client: client)) {
-                // The file as it is when its turn has come, which may be seconds later.
+                // The current file: the turn may come seconds later.
                 guard let passwords = self.file.usable, passwords.matches(user, password) else { return false }
                 self.remember(key, user, passwords)
                 return true
@@ -106,11 +107,11 @@ final class PasswordVerifier: Sendable {
         case .wrong: throw AuthenticationError(.invalid, Self.wrong)
         case .refused(.throttled(let wait)):
             throw AuthenticationError(
-                .throttled, "Too many log-ins of this user or client have failed.", retryAfter: wait)
+                .throttled, "Too many logins of this user or client have failed.", retryAfter: wait)
         case .refused(.busy):
-            throw AuthenticationError(.unavailable, "Too many passwords wait to be checked.")
+            throw AuthenticationError(.unavailable, "Too many passwords are waiting to be checked.")
         case .cancelled:
-            throw AuthenticationError(.unavailable, "The check of the password was given up.")
+            throw AuthenticationError(.unavailable, "The check of the password was cancelled.")
         }
     }
 
@@ -120,7 +121,7 @@ final class PasswordVerifier: Sendable {
 // MARK: - Waiting and checking
 
 extension PasswordVerifier {
-    /// The outcome of the check of these credentials: of one that is there already, else of a new one.
+    /// The outcome of a check of these credentials: of one that is in progress, or else of a new one.
     private func outcome(of key: CacheKey, _ check: @escaping @Sendable () async -> Outcome) async -> Outcome {
         let task = state.withLock { state in
             if state.checks[key] != nil {
@@ -147,7 +148,7 @@ extension PasswordVerifier {
         }
     }
 
-    /// Waits for its turn, checks on a thread of the pool, notes the result, and holds back what must be.
+    /// Waits for its turn, checks on a thread of the pool, notes the result, and delays the answer if necessary.
     private func check(
         _ attempt: PasswordThrottle.Attempt, _ isRight: @escaping @Sendable () -> Bool
     ) async -> Outcome {
@@ -187,7 +188,7 @@ extension PasswordVerifier {
                 }
                 if let refusal { continuation.resume(returning: .refused(refusal)) }
                 giveTurns()
-                // Cancelled before it was in the queue: the handler below found nothing to take out.
+                // The task was cancelled before the ticket was in the queue: the handler below found nothing to remove.
                 if Task.isCancelled { leave(number) }
             }
         } onCancel: {
@@ -195,17 +196,17 @@ extension PasswordVerifier {
         }
     }
 
-    /// Takes a ticket out of the queue when nobody waits for its outcome any more.
+    /// Removes a ticket from the queue when nobody waits for its outcome any more.
     private func leave(_ number: UInt64) {
         state.withLock { $0.queue.remove(number) }?.resume(returning: .cancelled)
     }
 
-    /// Lets those begin whose turn it is, as long as a thread is free.
+    /// Starts the next checks while a thread is free.
     private func giveTurns() {
         while true {
             let next = state.withLock { state -> (CheckedContinuation<Turn, Never>, Turn)? in
                 guard state.queue.runningCount < Self.maxRunning, let next = state.queue.next() else { return nil }
-                // Those before it may have failed since it was put into the queue.
+                // Earlier checks may have failed since the ticket was added to the queue.
                 guard let wait = state.throttle.wait(of: next.attempt, at: now()) else { return (next.ticket, .check) }
                 state.queue.finish(next.attempt)
                 return (next.ticket, .refused(.throttled(wait)))
@@ -216,7 +217,7 @@ extension PasswordVerifier {
     }
 }
 
-// MARK: - What was accepted
+// MARK: - Accepted credentials
 
 extension PasswordVerifier {
     private func remembered(_ key: CacheKey, _ passwords: UserPasswords) -> UserName? {
@@ -235,7 +236,7 @@ extension PasswordVerifier {
         cache.withLock { $0.insert(accepted, for: key) }
     }
 
-    /// The name before the first colon, and the password after it; the name is `nil` when no user could have it.
+    /// The name before the first colon and the password after it. The name is `nil` if no user can have it.
     private static func credentials(
         _ header: AuthorizationHeader
     ) throws(AuthenticationError) -> (user: UserName?, password: [UInt8]) {
@@ -246,5 +247,50 @@ extension PasswordVerifier {
         }
         let name = String(decoding: bytes[..<colon], as: UTF8.self)
         return (UserName(name), Array(bytes[(colon + 1)...]))
+    }
+}
+
+/// Counts the results of password checks in `securepush_password_checks_total`, and logs one line per minute if many
+/// are wrong or refused.
+final class PasswordLog: Sendable {
+    enum Result: String, CaseIterable { case accepted, wrong, throttled, busy }
+
+    /// Fewer wrong passwords per minute than this are typing mistakes, and not logged.
+    static let minForLine = 10
+    static let interval = Duration.seconds(60)
+
+    private struct Period {
+        var counts: [Result: Int] = [:]
+        var nextLine: ContinuousClock.Instant?
+    }
+
+    private let period = Mutex(Period())
+    private let counters: [Result: Counter]
+    private let logger: Logger
+
+    init(logger: Logger) {
+        self.logger = logger
+        counters = Dictionary(
+            uniqueKeysWithValues: Result.allCases.map {
+                ($0, Counter(label: "securepush_password_checks_total", dimensions: [("result", $0.rawValue)]))
+            })
+    }
+
+    func note(_ result: Result, from client: ClientAddress?, at now: ContinuousClock.Instant) {
+        counters[result]?.increment()
+        guard result != .accepted else { return }
+        let counts = period.withLock { period -> [Result: Int]? in
+            period.counts[result, default: 0] += 1
+            guard period.counts.values.reduce(0, +) >= Self.minForLine, now >= period.nextLine ?? now else {
+                return nil
+            }
+            defer { period = Period(nextLine: now + Self.interval) }
+            return period.counts
+        }
+        guard let counts else { return }
+        // Names are not logged, because users sometimes type their password in place of the name.
+        var metadata: Logger.Metadata = ["last_client": "\(client.map(\.description) ?? "unknown")"]
+        for (result, count) in counts { metadata[result.rawValue] = "\(count)" }
+        logger.warning("Many passwords were wrong or refused since the last line of this kind", metadata: metadata)
     }
 }

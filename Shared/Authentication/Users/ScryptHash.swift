@@ -2,7 +2,33 @@ internal import Crypto
 internal import CryptoExtras
 internal import SecurePushCore
 
-/// A password's scrypt hash (RFC 7914) in PHC string form: `$scrypt$ln=14,r=8,p=1$SALT$HASH`, both base64 unpadded.
+/// Password hashes: scrypt (RFC 7914) with N = 2^14, r = 8, p = 1. Each takes 16 MiB and some tens of milliseconds.
+public enum PasswordHash {
+    /// Hashes a password.
+    ///
+    /// - Parameter password: at least one byte of UTF-8 and no control characters, which Basic credentials cannot have
+    ///   (RFC 7617, section 2).
+    /// - Returns: `$scrypt$ln=14,r=8,p=1$SALT$HASH`, salt and hash in base64 without padding (PHC string format).
+    /// - Throws: ``AuthenticationSetupError`` `invalid` for a password that cannot be used.
+    public static func make(password: String) throws -> String {
+        guard (1...1024).contains(password.utf8.count), !password.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
+            throw AuthenticationSetupError(
+                .invalid, "a password must be 1 to 1,024 bytes of text without control characters")
+        }
+        return try ScryptHash(password: Array(password.utf8)).text
+    }
+
+    /// Whether the hash is that of the password. Blocks the thread while it computes.
+    ///
+    /// - Throws: ``AuthenticationSetupError`` `malformed` if the hash does not have a valid form.
+    public static func verify(_ password: String, _ hash: String) throws -> Bool {
+        try ScryptHash(hash).matches(Array(password.utf8))
+    }
+}
+
+/// The scrypt hash of a password (RFC 7914) in PHC string form: `$scrypt$ln=14,r=8,p=1$SALT$HASH`, both base64
+/// unpadded.
 struct ScryptHash: Sendable, Equatable {
     struct Parameters: Sendable, Equatable {
         /// The logarithm to base 2 of the cost N.
@@ -12,10 +38,10 @@ struct ScryptHash: Sendable, Equatable {
         /// The parallelism p.
         var parallelism = 1
 
-        /// What a hash costs, in the units of N times r times p. Bounded where ``isAcceptable``.
+        /// The cost, N times r times p. It is bounded if ``isAcceptable``.
         var work: Int { (blockSize * parallelism) << logCost }
 
-        /// What a hash in a file may ask for: 128 MiB, and some seconds.
+        /// Whether a hash in a file may have these parameters: at most 128 MiB and some seconds.
         var isAcceptable: Bool {
             (1...17).contains(logCost) && (1...32).contains(blockSize) && (1...16).contains(parallelism)
                 && blockSize << logCost <= 1 << 20 && (blockSize * parallelism) << logCost <= 1 << 22
@@ -35,18 +61,20 @@ struct ScryptHash: Sendable, Equatable {
         self.hash = key.withUnsafeBytes { Array($0) }
     }
 
-    /// A hash that no password has, to spend on an unknown user the time that a known one costs.
+    /// A hash that no password has. An unknown user takes the same time as a known one with it.
     init(unmatchable parameters: Parameters) {
         self.parameters = parameters
         salt = SystemRandomNumberGenerator.bytes(16)
         hash = SystemRandomNumberGenerator.bytes(32)
     }
 
-    /// - Throws: ``AuthenticationSetupError`` `malformed`, saying what is wrong with the text.
+    /// Reads a PHC string.
+    ///
+    /// - Throws: ``AuthenticationSetupError`` `malformed`, which says what is wrong with the text.
     init(_ text: String) throws {
         let fields = text.split(separator: "$", omittingEmptySubsequences: false)
         guard fields.count == 5, fields[0].isEmpty, fields[1] == "scrypt" else {
-            throw Self.malformed("the hash is not of the form $scrypt$ln=14,r=8,p=1$salt$hash")
+            throw Self.malformed("the hash does not have the form $scrypt$ln=14,r=8,p=1$salt$hash")
         }
         parameters = try Self.parameters(fields[2])
         guard let salt = Base64.decode(fields[3], .unpadded), (8...64).contains(salt.count) else {
@@ -65,7 +93,7 @@ struct ScryptHash: Sendable, Equatable {
         return "$scrypt$ln=\(ln),r=\(r),p=\(p)$\(Base64.encode(salt, .unpadded))$\(Base64.encode(hash, .unpadded))"
     }
 
-    /// Whether the password is the one that was hashed. Takes tens of milliseconds and the memory of the parameters.
+    /// Whether this is the password. Takes tens of milliseconds and the memory of the parameters.
     func matches(_ password: [UInt8]) -> Bool {
         guard let key = try? Self.derive(password, salt: salt, parameters: parameters, byteCount: hash.count) else {
             return false
@@ -86,9 +114,9 @@ struct ScryptHash: Sendable, Equatable {
         let fields = text.split(separator: ",", omittingEmptySubsequences: false)
         guard fields.count == 3, let ln = number("ln=", fields[0]), let r = number("r=", fields[1]),
             let p = number("p=", fields[2])
-        else { throw malformed("the parameters are not of the form ln=14,r=8,p=1") }
+        else { throw malformed("the parameters do not have the form ln=14,r=8,p=1") }
         let parameters = Parameters(logCost: ln, blockSize: r, parallelism: p)
-        guard parameters.isAcceptable else { throw malformed("the parameters ask for too much, or are 0") }
+        guard parameters.isAcceptable else { throw malformed("the parameters are too large, or 0") }
         return parameters
     }
 

@@ -1,18 +1,22 @@
+internal import Crypto
+internal import Logging
 public import SecurePushCore
 
-/// The file of the users' passwords (`AUTH_USERS_FILE`): `USERNAME scrypt-hash` a line.
+/// The file of the users' passwords (`AUTH_USERS_FILE`), with one `USERNAME scrypt-hash` per line.
 ///
-/// In USERNAME blanks, tabs, `%` and `#` are written `%20`, `%09`, `%25` and `%23`; other characters may be written
-/// so too, by the bytes of their UTF-8 form. The hash is of the form that ``PasswordHash`` makes. A user has one
-/// line. Edits are atomic and leave the file with mode 0600.
+/// In USERNAME blanks, tabs, `%` and `#` are `%20`, `%09`, `%25` and `%23`. Other characters may be percent-encoded
+/// too. The hash has the form of ``PasswordHash``. A user has one line. Edits are atomic and leave the file with the
+/// mode 0600.
 public struct UsersFile: Sendable {
+    /// The path of the file.
     public let path: String
 
+    /// The file at a path; it need not exist yet.
     public init(path: String) { self.path = path }
 
-    /// Adds a user, and makes the file when there is none.
+    /// Adds a user, and makes the file if there is none.
     ///
-    /// - Parameter replacing: whether a user who is there already gets this password; else that is an error.
+    /// - Parameter replacing: whether an existing user gets this password; otherwise that is an error.
     /// - Throws: ``AuthenticationSetupError``: `alreadyExists`, `invalid`, `malformed`, `unreadable`, `unwritable`.
     public func add(_ user: UserName, password: String, replacing: Bool = false) throws {
         let hash = try PasswordHash.make(password: password)
@@ -20,7 +24,7 @@ public struct UsersFile: Sendable {
             var lines = try CredentialLines(text ?? "")
             if try Self.users(lines)[user] != nil {
                 guard replacing else {
-                    throw AuthenticationSetupError(.alreadyExists, "there is a user of this name")
+                    throw AuthenticationSetupError(.alreadyExists, "a user with this name exists already")
                 }
                 lines.remove { Self.decode($0.name) == user }
             }
@@ -31,22 +35,21 @@ public struct UsersFile: Sendable {
 
     /// The users in the order of the file.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `unreadable` also when there is no file; `malformed`.
+    /// - Throws: ``AuthenticationSetupError``: `unreadable`, also if there is no file; `malformed`.
     public func list() throws -> [UserName] {
-        guard let text = try PrivateFile.read(path) else {
-            throw AuthenticationSetupError(.unreadable, "there is no file \(path)")
-        }
-        let lines = try CredentialLines(text)
+        let lines = try CredentialLines(try PrivateFile.existingText(path))
         _ = try Self.users(lines)
         return lines.entries.compactMap { Self.decode($0.name) }
     }
 
+    /// Removes a user.
+    ///
     /// - Throws: ``AuthenticationSetupError``: `notFound`, `malformed`, `unreadable`, `unwritable`.
     public func remove(_ user: UserName) throws {
         try PrivateFile.edit(path) { text in
             var lines = try CredentialLines(text ?? "")
             guard try Self.users(lines)[user] != nil else {
-                throw AuthenticationSetupError(.notFound, "there is no user of this name")
+                throw AuthenticationSetupError(.notFound, "there is no user with this name")
             }
             lines.remove { Self.decode($0.name) == user }
             return (lines.text, ())
@@ -57,14 +60,14 @@ public struct UsersFile: Sendable {
         var users: [UserName: ScryptHash] = [:]
         for entry in lines.entries {
             guard let user = decode(entry.name) else {
-                throw AuthenticationSetupError(.malformed, "not a user's name", line: entry.line)
+                throw AuthenticationSetupError(.malformed, "the name cannot be that of a user", line: entry.line)
             }
             let hash: ScryptHash
             do { hash = try ScryptHash(entry.value) } catch let error as AuthenticationSetupError {
                 throw AuthenticationSetupError(.malformed, error.message, line: entry.line)
             }
             guard users.updateValue(hash, forKey: user) == nil else {
-                throw AuthenticationSetupError(.malformed, "the same user is there twice", line: entry.line)
+                throw AuthenticationSetupError(.malformed, "the user is repeated", line: entry.line)
             }
         }
         return users
@@ -80,21 +83,78 @@ public struct UsersFile: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    static func decode(_ text: String) -> UserName? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.first != UInt8(ascii: "+"), digits.first != UInt8(ascii: "-"),
-                let escaped = UInt8(Substring(digits), radix: 16)
-            else { return nil }
-            bytes.append(escaped)
-            rest = rest.dropFirst(2)
+    static func decode(_ text: String) -> UserName? { PercentCoding.decode(text).flatMap(UserName.init) }
+}
+
+/// The password hashes of one version of the file. They never change, and the identity of the object stands for them.
+final class UserPasswords: Sendable {
+    private struct Entry {
+        let hash: ScryptHash
+        let fingerprint: String
+    }
+
+    private let entries: [UserName: Entry]
+    /// A hash that no password has, with the cost of the most expensive hash of the file.
+    private let unmatchable: ScryptHash
+    /// The number of users whose hash is cheaper than those of ``PasswordHash``.
+    let weakCount: Int
+
+    /// - Throws: ``AuthenticationSetupError`` `malformed` with the number of the line.
+    init(_ text: String) throws {
+        let hashes = try UsersFile.users(CredentialLines(text))
+        entries = hashes.mapValues { Entry(hash: $0, fingerprint: Self.fingerprint($0)) }
+        let costliest = hashes.values.map(\.parameters).max { $0.work < $1.work } ?? ScryptHash.Parameters()
+        unmatchable = ScryptHash(unmatchable: costliest)
+        weakCount = hashes.values.count { $0.parameters.work < ScryptHash.Parameters().work }
+    }
+
+    /// Whether the password is that of the user.
+    ///
+    /// Every call takes the time of the most expensive hash of the file, even for an unknown name. Otherwise the time
+    /// would reveal which names are those of users.
+    func matches(_ user: UserName, _ password: [UInt8]) -> Bool {
+        let hash = entries[user]?.hash ?? unmatchable
+        let isRight = hash.matches(password)
+        for parameters in fillers(after: hash.parameters) {
+            _ = ScryptHash(unmatchable: parameters).matches(password)
         }
-        return String(validating: bytes, as: UTF8.self).flatMap(UserName.init)
+        return isRight
+    }
+
+    /// The hashes to compute after one with these parameters, so that all together take as long as the most expensive
+    /// hash: powers of two of N that add up to the difference.
+    func fillers(after parameters: ScryptHash.Parameters) -> [ScryptHash.Parameters] {
+        let costliest = unmatchable.parameters
+        let rest = (costliest.work - parameters.work) / (costliest.blockSize * costliest.parallelism)
+        return (1...17).filter { rest & (1 << $0) != 0 }.map { logCost in
+            ScryptHash.Parameters(
+                logCost: logCost, blockSize: costliest.blockSize, parallelism: costliest.parallelism)
+        }
+    }
+
+    /// Binds a token to the user's entry: 128 bits of a hash of the entry; `nil` for an unknown user. It changes with
+    /// the password and reveals nothing about it, because the entry has a random salt that is not in the token.
+    func fingerprint(of user: UserName) -> String? { entries[user]?.fingerprint }
+
+    private static func fingerprint(_ hash: ScryptHash) -> String {
+        let digest = SHA256.hash(data: Array("securepush-user-v1\n\(hash.text)".utf8))
+        return Base64.encode(digest.prefix(16), .url)
+    }
+}
+
+extension UserPasswords {
+    /// The file of `AUTH_USERS_FILE`, which is read again when it changes.
+    static func file(
+        _ path: String, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) throws(FileError) -> ReloadingFile<UserPasswords> {
+        try ReloadingFile(credentials: path, logger: logger, now: now) { text in
+            let users = try UserPasswords(text)
+            if users.weakCount > 0 {
+                logger.warning(
+                    "Users have password hashes that are cheaper to guess than N = 2^14, r = 8, p = 1",
+                    metadata: ["users": "\(users.weakCount)"])
+            }
+            return users
+        }
     }
 }

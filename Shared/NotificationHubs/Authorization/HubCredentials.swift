@@ -1,10 +1,10 @@
 import Logging
 import SecurePushCore
 
-/// The rule and key that tokens are signed with: from the settings, or from a file that may change while the service
-/// runs (`HUB_CONNECTION_STRING_FILE`).
+/// The rule and key that sign tokens: from the settings, or from a file that may change while the service runs
+/// (`HUB_CONNECTION_STRING_FILE`).
 final class HubCredentials: Sendable {
-    /// One version of the credentials, told from another by identity.
+    /// One version of the credentials; versions are compared by identity.
     final class Version: Sendable {
         let signature: SharedAccessSignature
 
@@ -17,7 +17,7 @@ final class HubCredentials: Sendable {
     private let initial: Version
     private let file: ReloadingFile<Version>?
 
-    /// - Parameter now: the clock that looks at the file go by; tests bring their own.
+    /// - Parameter now: the clock for checking the file; tests have their own.
     init(
         configuration: NotificationHubConfiguration, logger: Logger,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -29,7 +29,7 @@ final class HubCredentials: Sendable {
         }
         let report: @Sendable (FileError) -> Void = { error in
             logger.error(
-                "The changed connection string cannot be used; the one before stays in force",
+                "The changed connection string is not valid; the one before stays in use",
                 metadata: ["path": "\(error.path)", "error": "\(error.message)"])
         }
         do {
@@ -37,15 +37,15 @@ final class HubCredentials: Sendable {
                 Version(try configuration.renewed(connectionString: text))
             }
         } catch {
-            // It could be read a moment ago, when the settings were.
+            // The file could be read a moment ago, with the settings.
             report(error)
             file = nil
         }
     }
 
-    /// The credentials as they are now; a file is looked at once a second at most.
+    /// The current credentials. The file is checked at most once per second.
     var current: Version { file?.current ?? initial }
 
-    /// The credentials after a look at the file in any case.
+    /// The current credentials, after reading the file again.
     func refreshed() -> Version { file?.refreshed() ?? initial }
 }

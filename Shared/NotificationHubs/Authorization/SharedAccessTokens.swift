@@ -1,19 +1,45 @@
+import Crypto
+import Foundation
 import Logging
 import SecurePushCore
 import Synchronization
 
-/// One token, and its number among those made: a cheap way to see that it is another one.
+/// Makes the hub's tokens: `SharedAccessSignature sr=SR&sig=SIG&se=EXP&skn=NAME`.
+///
+/// The signed text is the percent-encoded, lower-cased resource, a line feed, and the expiry in Unix seconds. The key
+/// is the UTF-8 of its text; its Base64 is not decoded (Azure: "Notification Hubs REST API, common concepts").
+struct SharedAccessSignature: Sendable {
+    private let encodedResource: String
+    private let encodedKeyName: String
+    private let key: SymmetricKey
+
+    /// - Parameter resource: the URL of the request or a prefix of it that ends where a path segment does.
+    init(resource: String, keyName: String, key: String) {
+        encodedResource = PercentCoding.encode(resource.lowercased())
+        encodedKeyName = PercentCoding.encode(keyName)
+        self.key = SymmetricKey(data: Data(key.utf8))
+    }
+
+    /// The value of an `Authorization` header that is valid until a time in Unix seconds.
+    func token(expiresAt expiry: Int64) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: Data("\(encodedResource)\n\(expiry)".utf8), using: key)
+        let signature = PercentCoding.encode(Data(code).base64EncodedString())
+        return "SharedAccessSignature sr=\(encodedResource)&sig=\(signature)&se=\(expiry)&skn=\(encodedKeyName)"
+    }
+}
+
+/// One token. Its number counts the tokens made, so that two tokens are compared quickly.
 struct SharedAccessToken: Sendable {
     var text: String
     var number: Int
     var renewAt: Timestamp
 }
 
-/// The current token: good for an hour, renewed after two thirds of it, dropped when the hub refuses it or the
-/// credentials change.
+/// The current token. It is valid for an hour, renewed after two thirds of it, and dropped when the hub refuses it or
+/// the credentials change.
 ///
-/// The machine's clock is taken as right until the hub refuses a token and tells another time (`Date`, RFC 9110 section
-/// 6.6.1): expiries are then set by the hub's clock.
+/// The machine's clock is trusted until the hub refuses a token and tells another time (`Date`, RFC 9110, section
+/// 6.6.1). From then on, expiries follow the hub's clock.
 final class SharedAccessTokens: Sendable {
     private let credentials: HubCredentials
     private let lifetime: Duration
@@ -28,9 +54,9 @@ final class SharedAccessTokens: Sendable {
         var offset = Duration.zero
     }
 
-    /// A `Date` is whole seconds, and an answer takes its time: less than this is no difference of clocks.
+    /// `Date` has whole seconds, and a response takes time: a smaller offset is not a difference of clocks.
     private static let minOffset = Duration.seconds(60)
-    /// More than a day is no clock that is wrong but a header that is.
+    /// An offset above one day means a wrong header, not a wrong clock.
     private static let maxOffset = Duration.seconds(86_400)
 
     init(
@@ -63,10 +89,10 @@ final class SharedAccessTokens: Sendable {
         return token
     }
 
-    /// The hub has refused this token (401): the next request gets a new one. Late refusals of an older one change
+    /// The hub has refused this token (401): the next request gets a new one. Late refusals of an older token change
     /// nothing, so that many requests in flight cost one new token.
     ///
-    /// - Parameter hubTime: the time that the refusal tells.
+    /// - Parameter hubTime: the time in the refusal.
     func invalidate(_ number: Int, hubTime: Timestamp? = nil) {
         let now = clock()
         let isCurrent = state.withLock { state in
@@ -75,11 +101,11 @@ final class SharedAccessTokens: Sendable {
             if let hubTime { state.offset = Self.offset(hubTime - now) }
             return true
         }
-        // What is in the file may be newer than the last look at it.
+        // The file may have changed since it was read.
         if isCurrent { _ = credentials.refreshed() }
     }
 
-    /// Reads the file of the connection string again, now: the next request is signed with what is in it.
+    /// Reads the file of the connection string again, now: the next request is signed with its content.
     func reload() { _ = credentials.refreshed() }
 
     private static func offset(_ difference: Duration) -> Duration {

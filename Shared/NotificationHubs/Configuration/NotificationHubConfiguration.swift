@@ -1,3 +1,6 @@
+public import SecurePushCore
+public import ServiceConfiguration
+
 /// A hub and the key to it: the parsed connection string and the hub's name.
 public struct NotificationHubConfiguration: Sendable {
     /// The namespace's address.
@@ -6,18 +9,18 @@ public struct NotificationHubConfiguration: Sendable {
     public let hubName: String
     /// The name of the access rule (`DefaultFullSharedAccessSignature`, …).
     public let keyName: String
-    /// The rule's key, used as the UTF-8 of its text and never decoded.
+    /// The rule's key: the UTF-8 of its text, which is never decoded.
     let key: String
-    /// The file that the connection string came from, and is read from again when it changes; `nil` for none.
+    /// The file of the connection string, which is read again when it changes; `nil` if there is none.
     public var connectionStringFile: String?
     private let insecureHost: String?
 
     /// - Parameters:
     ///   - connectionString: as copied from the hub's portal page. `http://` endpoints are for loopback hosts only.
     ///   - hubName: 1 to 260 characters; empty takes the connection string's `EntityPath`.
-    ///   - insecureHost: the one host, beside loopback, that an `http://` endpoint may name (`HUB_INSECURE_HOST`): a
+    ///   - insecureHost: the only host besides loopback that an `http://` endpoint may name (`HUB_INSECURE_HOST`): a
     ///     hub emulator in a private container network.
-    /// - Throws: what to correct; never with the key in it.
+    /// - Throws: an error that says what to correct and never shows the key.
     public init(
         connectionString: String, hubName: String, insecureHost: String? = nil
     ) throws(NotificationHubConfigurationError) {
@@ -38,7 +41,7 @@ public struct NotificationHubConfiguration: Sendable {
 
     /// The same hub with the rule and key of a later connection string.
     ///
-    /// - Throws: what to correct; another endpoint is none of it, for connections are open to this one.
+    /// - Throws: an error that says what to correct. The endpoint may not change: connections to it are open.
     func renewed(connectionString: String) throws(NotificationHubConfigurationError) -> Self {
         let renewed = try Self(connectionString: connectionString, hubName: hubName, insecureHost: insecureHost)
         guard renewed.endpoint == endpoint else {
@@ -47,13 +50,13 @@ public struct NotificationHubConfiguration: Sendable {
         return renewed
     }
 
-    /// The path of the hub, percent-encoded, with a slash before it and none after.
-    var path: String { "/" + PercentEncoding.encode(hubName) }
+    /// The percent-encoded path of the hub, with a slash before it and none after it.
+    var path: String { "/" + PercentCoding.encode(hubName) }
 
-    /// The hub's URL: what a shared access signature is made for.
+    /// The hub's URL, which shared access signatures are made for.
     var resource: String { endpoint.url + path }
 
-    /// The newest version of the data plane, which the official clients use.
+    /// The newest version of the data plane; the official clients use it.
     static let apiVersion = "2020-06"
 }
 
@@ -64,8 +67,81 @@ extension NotificationHubConfiguration: CustomStringConvertible, CustomDebugStri
 }
 
 extension NotificationHubConfiguration: CustomReflectable {
-    /// `dump` and string interpolation of containers reflect; the key stays out of that too.
+    /// `dump` and the interpolation of containers reflect: the key must not appear there either.
     public var customMirror: Mirror {
         Mirror(self, children: ["endpoint": endpoint, "hubName": hubName, "keyName": keyName])
     }
+}
+
+extension NotificationHubConfiguration {
+    /// The keys that ``read(_:)`` uses, for a service's list.
+    public static var keys: [any ConfigurationKeyDescription] {
+        [
+            ConfigurationKeys.hubConnectionString, ConfigurationKeys.hubConnectionStringFile,
+            ConfigurationKeys.hubName, ConfigurationKeys.hubInsecureHost,
+        ]
+    }
+
+    /// Whether any of the keys is set.
+    public static func isConfigured(_ reader: ConfigurationReader) -> Bool {
+        reader.isSet(ConfigurationKeys.hubConnectionString) || reader.isSet(ConfigurationKeys.hubConnectionStringFile)
+            || reader.isSet(ConfigurationKeys.hubName)
+    }
+
+    /// Reads `HUB_CONNECTION_STRING` or `HUB_CONNECTION_STRING_FILE`, `HUB_NAME`, and `HUB_INSECURE_HOST`.
+    ///
+    /// - Returns: `nil` if one of them is missing or not valid; the reader holds the issue.
+    public static func read(_ reader: inout ConfigurationReader) -> NotificationHubConfiguration? {
+        let connectionString = reader.require(
+            ConfigurationKeys.hubConnectionString, orFile: ConfigurationKeys.hubConnectionStringFile)
+        let name = reader.require(ConfigurationKeys.hubName)
+        let insecureHost = reader.read(ConfigurationKeys.hubInsecureHost)
+        guard let connectionString, let name else { return nil }
+        do {
+            var configuration = try NotificationHubConfiguration(
+                connectionString: connectionString, hubName: name, insecureHost: insecureHost)
+            configuration.connectionStringFile =
+                reader.isSet(ConfigurationKeys.hubConnectionStringFile)
+                ? reader.read(ConfigurationKeys.hubConnectionStringFile) : nil
+            return configuration
+        } catch {
+            reader.note(ConfigurationKeys.hubConnectionString.name, "\(error)")
+            return nil
+        }
+    }
+}
+
+/// Why a connection string or hub name is not valid. The message says what to do and never shows the key.
+public struct NotificationHubConfigurationError: CodedError {
+    /// The kinds of ``NotificationHubConfigurationError``.
+    public enum Code: Hashable, Sendable {
+        /// A part is not `name=value`.
+        case malformed
+        /// `Endpoint`, `SharedAccessKeyName` or `SharedAccessKey` is missing or empty.
+        case missingPart
+        /// A part occurs twice.
+        case duplicatePart
+        /// The string has a part that connection strings do not have.
+        case unknownPart
+        /// The endpoint is not a namespace's address, or it is plain HTTP to another machine.
+        case endpoint
+        /// The hub's name is missing or not valid.
+        case hubName
+    }
+
+    /// Not a part of ``description``.
+    public static var domain: String { "hub configuration" }
+
+    /// The kind of the error.
+    public var code: Code
+    /// What to correct, for an operator.
+    public var message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message alone: it is shown beside the setting's name.
+    public var description: String { message }
 }

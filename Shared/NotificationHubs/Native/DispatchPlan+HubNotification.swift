@@ -1,10 +1,11 @@
+import Crypto
 public import SecurePushCore
 
 extension DispatchPlan {
-    /// The native notification for one platform: the ID, how to wake the device, and nothing of the payload.
+    /// The native notification for one platform: the ID and how to wake the device, without any part of the payload.
     ///
     /// - Parameter now: the time from which a time to live counts.
-    /// - Returns: `nil` for a platform that has no native form here (see ``Platform/known``).
+    /// - Returns: `nil` for a platform that has no native form (see ``Platform/known``).
     public func notification(for platform: Platform, now: Timestamp) -> HubNotification? {
         switch platform {
         case .apple: native(platform, json, headers: appleHeaders, body: appleBody)
@@ -35,7 +36,7 @@ extension DispatchPlan {
         HubNotification.Header("apns-push-type", "alert"), HubNotification.Header("apns-priority", "10"),
     ]
 
-    /// The priority is what the push type needs; the sender's `Priority` is for Android.
+    /// The push type decides the priority; the sender's `Priority` is for Android.
     private var appleHeaders: [HubNotification.Header] {
         var headers = presentation == .silent ? Self.backgroundHeaders : Self.alertHeaders
         if let pushExpiresAt {
@@ -97,7 +98,7 @@ extension DispatchPlan {
             body.append(",\"consolidationKey\":")
             JSONText.append(collapseKey, to: &body)
         }
-        // ADM refuses zero; what expires within the second is not sent much longer.
+        // ADM refuses zero.
         if let seconds = secondsToLive(now: now) {
             body.append(",\"expiresAfter\":\(min(max(1, seconds), Self.maxAmazonTTL))")
         }
@@ -127,7 +128,7 @@ extension DispatchPlan {
 }
 
 extension AlertText {
-    /// Appends `{"title":…,"body":…}` without absent members; a text that has neither is the generic one.
+    /// Appends `{"title":…,"body":…}` without absent members; the generic text if both are absent.
     fileprivate func appendJSON(to json: inout String) {
         let text = title == nil && body == nil ? AlertText.generic : self
         json.append("{")
@@ -140,5 +141,19 @@ extension AlertText {
             JSONText.append(body, to: &json)
         }
         json.append("}")
+    }
+}
+
+/// A collapse key as a header value (`apns-collapse-id`, `X-WNS-Tag`): visible ASCII, at most 64 bytes.
+///
+/// Visible ASCII other than `%` is unchanged. Every other byte, including CR and LF, is percent-encoded, so that
+/// different keys stay different. APNs accepts at most 64 bytes: a longer value becomes the SHA-256 of the key in hex,
+/// which has 64.
+enum CollapseKey {
+    private static let unchanged = ByteSet.visible.subtracting(ByteSet("%"))
+
+    static func headerValue(_ key: String) -> String {
+        let value = PercentCoding.encode(key, keeping: unchanged, hexCase: .lower)
+        return value.utf8.count > 64 ? SHA256.hash(data: Array(key.utf8)).hex : value
     }
 }

@@ -1,26 +1,28 @@
 import NIOCore
+import NIOPosix
+import NIOSSL
 import NIOTLS
 import SecurePushCore
 
-/// One HTTP/1.1 connection to the hub with at most one request under way. Lives on its channel's event loop.
+/// One HTTP/1.1 connection to the hub with at most one request in flight. It lives on its channel's event loop.
 final class HubConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let lane: HubLane
+    private let sender: HubSender
     private var context: ChannelHandlerContext?
-    private var parser = HubAnswerParser()
-    /// The next request's bytes, filled in by the lane. One memory for all requests: each is written out before its
-    /// answer comes.
+    private var parser = HubResponseParser()
+    /// The next request's bytes, which the sender fills in. All requests share its memory: each is written before its
+    /// response arrives.
     var output = ByteBuffer()
     private var failure: String?
     private(set) var current: HubSend?
 
-    /// Until then nothing of a request leaves this process.
+    /// Before the handshake, no part of a request has left this process.
     private var awaitsHandshake: Bool
 
-    init(lane: HubLane, usesTLS: Bool) {
-        self.lane = lane
+    init(sender: HubSender, usesTLS: Bool) {
+        self.sender = sender
         awaitsHandshake = usesTLS
     }
 
@@ -31,7 +33,7 @@ final class HubConnection: ChannelInboundHandler {
     /// Whether the channel can still carry a request.
     var isActive: Bool { context?.channel.isActive ?? false }
 
-    /// Sends what is in ``output``; the connection must be idle. The lane is told how it ended.
+    /// Sends the bytes in ``output``; the connection must be idle. The sender is told how the request ended.
     func start(_ send: HubSend) {
         current = send
         guard let context else {
@@ -41,7 +43,7 @@ final class HubConnection: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(output), promise: nil)
     }
 
-    /// Gives up what is under way and closes.
+    /// Ends the request in flight and closes the connection.
     func fail(_ reason: String, _ end: HubRequestEnd = .connection) {
         failure = failure ?? reason
         self.end(awaitsHandshake ? .notSent(reason: reason) : .unanswered(reason: reason), end)
@@ -51,28 +53,28 @@ final class HubConnection: ChannelInboundHandler {
     private func end(_ outcome: SendOutcome, _ end: HubRequestEnd) {
         guard let send = current else { return }
         current = nil
-        lane.finished(send, outcome, end, on: self, isReusable: false)
+        sender.finished(send, outcome, end, on: self, isReusable: false)
     }
 
     func close() { context?.close(promise: nil) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard current != nil else {
-            // Nothing was asked: an answer to a request that was given up, or a peer that is no hub.
+            // There is no request: a late response to one that was given up, or the peer is not a hub.
             return context.close(promise: nil)
         }
         do {
-            if let answer = try parser.consume(unwrapInboundIn(data)) { finish(answer) }
+            if let response = try parser.consume(unwrapInboundIn(data)) { finish(response) }
         } catch {
-            fail("unreadable answer: \(error.reason)")
+            fail("unreadable response: \(error.reason)")
         }
     }
 
-    private func finish(_ answer: HubAnswer) {
+    private func finish(_ response: HubResponse) {
         guard let send = current else { return }
         current = nil
-        let isReusable = answer.keepsAlive && !parser.hasLeftover && failure == nil
-        lane.answered(send, answer, on: self, isReusable: isReusable)
+        let isReusable = response.keepsAlive && !parser.hasLeftover && failure == nil
+        sender.responded(send, response, on: self, isReusable: isReusable)
         if !isReusable { context?.close(promise: nil) }
     }
 
@@ -82,15 +84,59 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The kind of error only: what a TLS or socket error says may hold addresses, and is logged by the lane.
-        lane.connectionBroke(error)
+        // The reason has the error's type only: a TLS or socket error may hold addresses, which belong in the log.
+        sender.connectionBroke(error)
         fail("the connection to the hub broke (\(type(of: error)))")
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if let answer = parser.finish() { finish(answer) }
-        fail(parser.hasBegun ? "the hub closed the connection within its answer" : "the hub closed the connection")
-        lane.closed(self)
+        if let response = parser.finish() { finish(response) }
+        fail(parser.hasBegun ? "the hub closed the connection within its response" : "the hub closed the connection")
+        sender.closed(self)
         context.fireChannelInactive()
+    }
+}
+
+/// Opens channels to the hub: TCP, TLS with full verification if the endpoint uses it, and the HTTP handler.
+struct HubConnector: Sendable {
+    private let endpoint: HubEndpoint
+    private let timeout: TimeAmount
+    /// The error if the machine's trusted authorities cannot be read; each connection then fails with it.
+    private let tls: Result<NIOSSLContext, any Error>?
+
+    init(endpoint: HubEndpoint, options: HubSenderOptions) {
+        self.endpoint = endpoint
+        timeout = options.connectTimeout
+        tls = endpoint.usesTLS ? Result { try Self.context(trustedRoots: options.trustedRoots) } : nil
+    }
+
+    private static func context(trustedRoots: String?) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.certificateVerification = .fullVerification
+        configuration.applicationProtocols = ["http/1.1"]
+        if let trustedRoots { configuration.trustRoots = .file(trustedRoots) }
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    func connect(on eventLoop: any EventLoop, sender: HubSender) -> EventLoopFuture<any Channel> {
+        let (tls, host) = (tls, endpoint.host)
+        return ClientBootstrap(group: eventLoop)
+            .connectTimeout(timeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(Self.handler(try tls.get(), host: host)) }
+                    try pipeline.addHandler(HubConnection(sender: sender, usesTLS: tls != nil))
+                }
+            }
+            .connect(host: host, port: endpoint.port)
+    }
+
+    /// A name is sent as SNI and verified; an address is verified as an address.
+    private static func handler(_ context: NIOSSLContext, host: String) throws -> NIOSSLClientHandler {
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
     }
 }

@@ -3,8 +3,8 @@ import NIOCore
 import SecurePushCore
 
 /// `securepush_dispatch_attempts_total{platform,hub,result,reason}` and
-/// `securepush_hub_request_duration_seconds{platform,hub,code}`; made when a platform's request first ends in a way,
-/// and held, because looking metrics up costs more than counting.
+/// `securepush_hub_request_duration_seconds{platform,hub,code}`. Instruments are made when a platform's request first
+/// ends in some way, and kept, because looking up an instrument costs more than counting.
 struct HubMetrics {
     private struct Instruments {
         let platform: Platform
@@ -15,9 +15,9 @@ struct HubMetrics {
     }
 
     private let hub: String
-    /// A handful, the usual end first: a search is quicker than a hash.
+    /// There are few, and the usual end is the first: a linear search is faster than a hash.
     private var instruments: [Instruments] = []
-    /// Requests that the hub may have taken though it did not say so, by how they ended.
+    /// Counts requests whose outcome is unknown (`securepush_ambiguous_total`), by how they ended.
     private var ambiguous: [HubRequestEnd: Counter] = [:]
 
     init(hub: String) { self.hub = hub }
@@ -51,5 +51,39 @@ struct HubMetrics {
                     label: "securepush_dispatch_attempts_total",
                     dimensions: labels + [("result", result), ("reason", end.reason)])))
         return instruments.count - 1
+    }
+}
+
+/// How a request to the hub ended, as metrics count it.
+enum HubRequestEnd: Hashable {
+    /// The hub responded.
+    case status(Int)
+    /// There was no response in time, or no free connection.
+    case timeout
+    /// The connection broke, could not be opened, or carried something other than HTTP.
+    case connection
+    /// This process is stopping.
+    case shutdown
+    /// The request was not written because it would not have been valid.
+    case invalid
+
+    /// The label `code` of `securepush_hub_request_duration_seconds`.
+    var code: String {
+        switch self {
+        case .status(let status): "\(status)"
+        case .timeout: "timeout"
+        case .connection: "connection"
+        case .shutdown: "shutdown"
+        case .invalid: "invalid"
+        }
+    }
+
+    /// The label `reason` of `securepush_dispatch_attempts_total`.
+    var reason: String {
+        switch self {
+        case .status(200), .status(201): "none"
+        case .status(let status): "http_\(status)"
+        case .timeout, .connection, .shutdown, .invalid: code
+        }
     }
 }

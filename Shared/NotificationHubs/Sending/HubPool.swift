@@ -1,10 +1,19 @@
 import DequeModule
 import NIOCore
+import SecurePushCore
 
-/// Which request goes over which connection: a value without I/O that returns what to do.
+/// One send in flight: the notification, its deadline, and its callback.
+struct HubSend: Sendable {
+    let notification: HubNotification
+    let submitted: NIODeadline
+    let deadline: NIODeadline
+    let completion: @Sendable (SendOutcome) -> Void
+}
+
+/// Decides which request goes over which connection: a value without I/O that returns actions.
 ///
-/// Connections are opened when a request waits and none is idle, up to the limit, and the one used last is used next,
-/// so that few stay warm and the rest grow old and are closed.
+/// A connection is opened when a request waits and no connection is idle, up to the limit. The connection that was used
+/// last is used next, so that only as many stay warm as are needed, and the others become idle and are closed.
 struct HubPool<Connection: AnyObject> {
     enum Action {
         case send(HubSend, Connection)
@@ -19,23 +28,23 @@ struct HubPool<Connection: AnyObject> {
     let limit: Int
     private var waiting: Deque<HubSend> = []
     private var idle: [Idle] = []
-    /// Connections there are, those being opened included.
+    /// The number of connections, including those that are being opened.
     private(set) var open = 0
     private(set) var opening = 0
-    /// Set after a failed attempt while other connections serve, so that attempts do not follow on each other's heels.
+    /// Set after a failed attempt while other connections serve: no connection is opened until the next tick.
     private var holdsBack = false
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether no request waits and none is under way.
+    /// Whether no request waits and none is in flight.
     var isQuiet: Bool { waiting.isEmpty && idle.count + opening == open }
 
-    /// Whether there is nothing at all to look after.
+    /// Whether there are neither requests nor connections.
     var isEmpty: Bool { waiting.isEmpty && open == 0 }
 
     mutating func submit(_ sends: [HubSend]) { waiting.append(contentsOf: sends) }
 
-    /// The next thing to do; to be called until `nil`.
+    /// The next action; to be called until it returns `nil`.
     mutating func next() -> Action? {
         if waiting.isEmpty { return nil }
         if let connection = idle.popLast()?.connection, let send = waiting.popFirst() {
@@ -54,8 +63,8 @@ struct HubPool<Connection: AnyObject> {
 
     /// A connection could not be opened.
     ///
-    /// - Returns: the requests to fail: all that wait, when no other connection is there or on its way. The dispatcher
-    ///   backs off; the next request tries again.
+    /// - Returns: the requests to fail: all that wait, if there is no other connection, open or being opened. The
+    ///   dispatcher backs off; the next request tries again.
     mutating func connectFailed() -> [HubSend] {
         opening -= 1
         open -= 1
@@ -71,7 +80,7 @@ struct HubPool<Connection: AnyObject> {
         idle.append(Idle(connection: connection, since: now))
     }
 
-    /// A connection is gone, whether it was idle or in use.
+    /// A connection is closed, whether it was idle or in use.
     mutating func closed(_ connection: Connection) {
         open -= 1
         if let position = idle.lastIndex(where: { $0.connection === connection }) { idle.remove(at: position) }
@@ -82,7 +91,7 @@ struct HubPool<Connection: AnyObject> {
         return Array(waiting)
     }
 
-    /// The waiting requests whose time is up; they wait in the order of their deadlines.
+    /// Removes the waiting requests whose deadline has passed; they wait in the order of their deadlines.
     mutating func takeExpired(now: NIODeadline) -> [HubSend] {
         var expired: [HubSend] = []
         while let first = waiting.first, first.deadline <= now {
@@ -92,7 +101,8 @@ struct HubPool<Connection: AnyObject> {
         return expired
     }
 
-    /// The connections idle since that time or longer; each is to be closed, and then reported closed.
+    /// Removes the connections that have been idle since a time or longer. The caller closes each and then reports it
+    /// closed.
     mutating func takeIdle(since time: NIODeadline) -> [Connection] {
         let old = idle.prefix { $0.since <= time }.map(\.connection)
         idle.removeFirst(old.count)

@@ -1,7 +1,7 @@
 import NIOCore
 import SecurePushCore
 
-/// Writes send requests (`POST /HUB/messages/`) as bytes; all that does not vary is prepared once a token.
+/// Writes send requests (`POST /HUB/messages/`) as bytes. The constant part is prepared once per token.
 struct HubRequestWriter {
     private let head: String
     private var prepared = ByteBuffer()
@@ -16,8 +16,8 @@ struct HubRequestWriter {
 
     /// Appends a whole request.
     ///
-    /// - Returns: `false`, with the buffer to be thrown away, when a field of the notification holds a control
-    ///   character: it could smuggle a header or a request.
+    /// - Returns: `false` if a field of the notification holds a control character, which could smuggle a header or a
+    ///   request. The buffer is then not to be sent.
     mutating func write(
         _ notification: HubNotification, token: SharedAccessToken, into buffer: inout ByteBuffer
     ) -> Bool {
@@ -49,7 +49,7 @@ struct HubRequestWriter {
 }
 
 extension ByteBuffer {
-    /// How many bytes between an index and the end of what is written are control characters.
+    /// The number of control characters from an index to the end of the written bytes.
     fileprivate func controlCharacters(from index: Int) -> Int {
         withUnsafeReadableBytes { bytes in
             var count = 0

@@ -5,23 +5,73 @@ public import SecurePushCore
 public import ServiceLifecycle
 import Synchronization
 
+/// The settings of a ``HubSender`` that only tests change.
+struct HubSenderOptions: Sendable {
+    /// From submission to response.
+    var deadline: TimeAmount = .seconds(10)
+    var connectTimeout: TimeAmount = .seconds(5)
+    /// Unused connections are closed after this time, before the load balancers in front of hubs close them.
+    var idleTimeout: TimeAmount = .seconds(60)
+    /// How long requests may take to end once shutdown has begun.
+    var drainTimeout: TimeAmount = .seconds(5)
+    /// A PEM file of the authorities to trust instead of the system's.
+    var trustedRoots: String?
+
+    /// How often deadlines are checked: one timer serves all requests, with a precision of 5 % of the deadline.
+    var tick: TimeAmount { .nanoseconds(max(deadline.nanoseconds / 20, 5_000_000)) }
+}
+
 /// Sends native notifications through the hub (`POST /HUB/messages/`), over a small pool of HTTP/1.1 connections.
 ///
-/// The hottest path of the product, so it has no task, no promise and no timer a request: sends are queued under a
-/// lock and fetched by the event loop in groups, each becomes one buffer and one write, and one timer looks after all
-/// deadlines. Each send is called back exactly once, on the event loop or, when shutting down, on the caller's thread.
-/// Nothing is ever sent twice here: a request on a kept-alive connection that the hub had closed is
+/// This is the hottest path of the product, so a request costs no task, no promise and no timer: sends are queued under
+/// a lock, the event loop takes them in groups, each becomes one buffer and one write, and one timer checks all
+/// deadlines. One event loop carries more sends per second than a hub accepts, and with one loop each wake-up serves
+/// more of them.
+///
+/// Each send is called back exactly once, on the event loop or, after shutdown, on the caller's thread. Nothing is ever
+/// sent twice here: a request on a kept-alive connection that the hub had closed is
 /// ``SendOutcome/unanswered(reason:)``, and the dispatcher decides.
 ///
-/// Sends work from the start. ``stop(within:)``, or else the shutdown that ``run()`` waits for, lets those in flight
-/// end, the latter up to five seconds.
-public final class HubSender: PushGateway, Service {
-    private let lanes: [HubLane]
+/// Sends work from the start. ``stop(within:)``, or else the shutdown that ``run()`` waits for, lets requests in flight
+/// end; at shutdown they have up to five seconds.
+///
+/// It is `Sendable` because all mutable state is touched on `eventLoop` only. Calls from other threads (`send`,
+/// `reload`, `stop`, `run`) go through `intake` (a lock), `tokens` (a lock) or `eventLoop.execute`. All other methods
+/// are called by the connections, timers and connect futures of this event loop.
+public final class HubSender: PushGateway, Service, @unchecked Sendable {
+    let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    let options: HubSenderOptions
+    let connector: HubConnector
+    let logger: Logger
     private let tokens: SharedAccessTokens
-    private let turn = Atomic<Int>(0)
+    private let intake = Mutex(Intake())
 
+    var pool: HubPool<HubConnection>
+    var connections: [ObjectIdentifier: HubConnection] = [:]
+    var isTicking = false
+    var drained: EventLoopPromise<Void>?
+    var drainDeadline = NIODeadline.distantFuture
+    var connectFailures = 0
+    private var writer: HubRequestWriter
+    private var metrics: HubMetrics
+    private var taken: [HubSend] = []
+
+    /// Where any thread leaves sends for the event loop. The first send into an empty intake wakes the loop; sends that
+    /// follow before the loop has taken them cost no wake-up.
+    private struct Intake {
+        var sends: [HubSend] = []
+        var isAwaited = false
+        var isClosed = false
+    }
+
+    private enum Reception { case wakeUp, queued, closed }
+
+    /// Makes a sender, which opens connections when they are needed.
+    ///
     /// - Parameters:
-    ///   - concurrency: the most requests under way, which is the most connections; at least 1.
+    ///   - configuration: the hub, and the key to it.
+    ///   - concurrency: the maximum of requests in flight, which is the maximum of connections; at least 1.
+    ///   - logger: for connections and credentials.
     public convenience init(configuration: NotificationHubConfiguration, concurrency: Int, logger: Logger) {
         self.init(configuration: configuration, concurrency: concurrency, logger: logger, options: HubSenderOptions())
     }
@@ -30,46 +80,138 @@ public final class HubSender: PushGateway, Service {
         configuration: NotificationHubConfiguration, concurrency: Int, logger: Logger, options: HubSenderOptions,
         tokens: SharedAccessTokens? = nil
     ) {
-        let concurrency = max(1, concurrency)
-        let count = min(options.eventLoops, concurrency)
-        let tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
-        self.tokens = tokens
-        let connector = HubConnector(endpoint: configuration.endpoint, options: options)
-        lanes = (0..<count).map { index in
-            HubLane(
-                eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-                limit: concurrency / count + (index < concurrency % count ? 1 : 0), configuration: configuration,
-                tokens: tokens, connector: connector, options: options, logger: logger)
+        self.options = options
+        self.logger = logger
+        self.tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
+        connector = HubConnector(endpoint: configuration.endpoint, options: options)
+        pool = HubPool(limit: max(1, concurrency))
+        metrics = HubMetrics(hub: configuration.hubName)
+        writer = HubRequestWriter(configuration: configuration)
+    }
+
+    /// Sends a notification, from any thread; see ``PushGateway/send(_:completion:)``.
+    public func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+        let now = NIODeadline.now()
+        let send = HubSend(
+            notification: notification, submitted: now, deadline: now + options.deadline, completion: completion)
+        let reception = intake.withLock { intake -> Reception in
+            if intake.isClosed { return .closed }
+            intake.sends.append(send)
+            if intake.isAwaited { return .queued }
+            intake.isAwaited = true
+            return .wakeUp
+        }
+        switch reception {
+        case .queued: break
+        case .wakeUp: eventLoop.execute { self.collect() }
+        case .closed: completion(.notSent(reason: Self.stopping))
         }
     }
 
-    public func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
-        lane.submit(notification, completion: completion)
-    }
+    static let stopping = "the sender is shutting down"
 
-    /// Reads the file of the connection string again (`HUB_CONNECTION_STRING_FILE`), for SIGHUP; it is also looked at
-    /// once a second. One that cannot be used is logged, and the one before stays in force.
+    /// Reads the file of the connection string again (`HUB_CONNECTION_STRING_FILE`), for SIGHUP. The file is also
+    /// checked once per second. A connection string that is not valid is logged, and the one before stays in use.
     public func reload() { tokens.reload() }
 
-    public func stop(within duration: Duration) {
-        let time = TimeAmount.milliseconds(min(max(.zero, duration), Self.maxStop).milliseconds)
-        for lane in lanes { lane.stop(within: time) }
+    private func collect() {
+        // The two arrays take turns, so that their memory is used again.
+        let empty = taken
+        taken = []
+        var sends = intake.withLock { intake in
+            let sends = intake.sends
+            intake.sends = empty
+            intake.isAwaited = false
+            return sends
+        }
+        pool.submit(sends)
+        sends.removeAll(keepingCapacity: true)
+        taken = sends
+        advance()
     }
 
+    /// Puts waiting requests on connections, and opens connections where they are needed.
+    func advance() {
+        while let action = pool.next() {
+            switch action {
+            case .send(let send, let connection): put(send, on: connection)
+            case .connect: connect()
+            }
+        }
+        startTicking()
+        finishDrainingIfQuiet()
+    }
+
+    private func put(_ send: HubSend, on connection: HubConnection) {
+        connection.output.clear()
+        if writer.write(send.notification, token: tokens.current, into: &connection.output) {
+            connection.start(send)
+        } else {
+            let now = NIODeadline.now()
+            pool.release(connection, now: now)
+            let reason = "a header of the notification holds a control character"
+            complete(send, .rejected(reason: reason), .invalid, now: now)
+        }
+    }
+
+    /// The hub has responded to a request.
+    func responded(_ send: HubSend, _ response: HubResponse, on connection: HubConnection, isReusable: Bool) {
+        if response.status == 401 { tokens.invalidate(writer.tokenNumber, hubTime: response.hubTime) }
+        finished(send, response.outcome(now: .now), .status(response.status), on: connection, isReusable: isReusable)
+    }
+
+    /// A request has ended, with or without a response: the connection takes the next one first, then the caller is
+    /// told.
+    func finished(
+        _ send: HubSend, _ outcome: SendOutcome, _ end: HubRequestEnd, on connection: HubConnection, isReusable: Bool
+    ) {
+        let now = NIODeadline.now()
+        if isReusable {
+            pool.release(connection, now: now)
+            advance()
+        }
+        complete(send, outcome, end, now: now)
+    }
+
+    func complete(_ send: HubSend, _ outcome: SendOutcome, _ end: HubRequestEnd, now: NIODeadline) {
+        metrics.record(outcome, end, platform: send.notification.platform, duration: now - send.submitted)
+        send.completion(outcome)
+    }
+}
+
+extension HubSender {
     /// Longer than any stop, and short enough for arithmetic with deadlines.
     private static let maxStop = Duration.seconds(86_400)
 
-    private var lane: HubLane {
-        if lanes.count == 1 { return lanes[0] }
-        let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
-        return lanes[Int(UInt(bitPattern: turn) % UInt(lanes.count))]
+    /// Accepts no more sends, and ends requests in flight after `duration`; see ``PushGateway/stop(within:)``. Any
+    /// thread may call it, more than once.
+    public func stop(within duration: Duration) {
+        drain(within: .milliseconds(min(max(.zero, duration), Self.maxStop).milliseconds))
     }
 
-    /// Idles until shutdown, then ends: no new sends, those in flight are waited for, connections are closed.
+    private func drain(within time: TimeAmount) {
+        intake.withLock { $0.isClosed = true }
+        let deadline = NIODeadline.now() + time
+        eventLoop.execute {
+            guard deadline < self.drainDeadline else { return }
+            self.drainDeadline = deadline
+            // The tick is too coarse for what others wait for.
+            self.eventLoop.scheduleTask(deadline: deadline) { self.endIfDrained() }
+            self.collect()
+        }
+    }
+
+    /// Idles until shutdown, then ends: accepts no more sends, waits for those in flight, and closes the connections.
     public func run() async throws {
-        // Throws when the task is cancelled, which here is shutdown as well.
+        // Throws when the task is cancelled, which is shutdown here as well.
         try? await gracefulShutdown()
-        let ends = lanes.map { $0.drain() }
-        for end in ends { try await end.get() }
+        let promise = eventLoop.makePromise(of: Void.self)
+        drain(within: options.drainTimeout)
+        eventLoop.execute {
+            if let drained = self.drained { return drained.futureResult.cascade(to: promise) }
+            self.drained = promise
+            self.finishDrainingIfQuiet()
+        }
+        try await promise.futureResult.get()
     }
 }

@@ -130,7 +130,7 @@ extension PayloadKeyRing {
         _ sealed: SealedPayload, id: NotificationID, recipient: UserName
     ) throws(PayloadError) -> [UInt8] {
         guard let key = key(sealed.keyID) else {
-            throw PayloadError(.unknownKey, "The key ring has no key \(sealed.keyID). Add it again.")
+            throw PayloadError(.unknownKey, "The key ring holds no key \(sealed.keyID). Add it again.")
         }
         guard let box = try? AES.GCM.SealedBox(combined: sealed.bytes) else {
             throw PayloadError(.malformed, "The sealed payload is shorter than a nonce and a tag.")

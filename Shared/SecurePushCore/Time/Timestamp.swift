@@ -148,7 +148,7 @@ private struct FixedText {
 extension Timestamp {
     /// Reads an RFC 3339 `date-time` with any offset. Fractions are cut to milliseconds.
     ///
-    /// - Returns: `nil` for any other text, and outside ``supported``.
+    /// - Returns: `nil` for any other text, and if the year is not one of ``supported``, as written or in UTC.
     public init?(rfc3339 text: String) {
         guard let time = Timestamp(dateTime: text, needsZone: true), Timestamp.supported.contains(time) else {
             return nil
@@ -172,7 +172,7 @@ extension Timestamp {
         else { return nil }
         let time = CivilTime(
             year: year, month: month, day: day, hour: hour, minute: minute, second: second, millisecond: fraction)
-        guard let local = Timestamp(time) else { return nil }
+        guard let local = Timestamp(time), year >= 1970 || !needsZone else { return nil }
         self = local - .seconds(offset * 60)
     }
 

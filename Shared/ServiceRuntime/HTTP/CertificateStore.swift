@@ -9,13 +9,12 @@ import Glibc
 import Darwin
 #endif
 
-/// The listener's certificate and key, read again when one of the files changes and on SIGHUP.
+/// The listener's certificate and key, read again when one of the files changes, and at SIGHUP.
 ///
-/// The files are looked at once a second at most, when a connection or a reader of the metrics comes. A pair that
-/// cannot be used, as between the writing of one file and of the other, leaves the last good one in use and is tried
-/// again.
+/// The files are checked at most once per second, for a new connection or a request for the metrics. If the pair cannot
+/// be used, for example because only one of the files was replaced so far, the last good pair stays in use.
 final class CertificateStore: Sendable {
-    /// What tells one version of a file from another.
+    /// Identifies one version of a file.
     private struct Version: Hashable {
         let inode: UInt64
         let size: Int64
@@ -44,7 +43,7 @@ final class CertificateStore: Sendable {
         var generation = 0
         var versions: [Version?]
         var reported: [Version?]
-        var nextLook: ContinuousClock.Instant
+        var nextCheck: ContinuousClock.Instant
     }
 
     private static let interval = Duration.seconds(1)
@@ -68,18 +67,18 @@ final class CertificateStore: Sendable {
         state = Mutex(
             State(
                 configuration: configuration, expiry: expiry, versions: versions, reported: versions,
-                nextLook: now() + Self.interval))
+                nextCheck: now() + Self.interval))
     }
 
-    /// What to serve with, and a number that changes whenever that does.
+    /// The TLS settings to serve with, and a number that changes with them.
     var current: (configuration: TLSConfiguration, generation: Int) {
-        look()
+        reloadIfChanged()
         return state.withLock { ($0.configuration, $0.generation) }
     }
 
     /// Unix time in seconds at which the certificate, or one of its chain, expires.
     var expiry: Int {
-        look()
+        reloadIfChanged()
         return state.withLock { $0.expiry }
     }
 
@@ -97,12 +96,12 @@ final class CertificateStore: Sendable {
         }
     }
 
-    private func look() {
+    private func reloadIfChanged() {
         let time = now()
         let versions = Self.versions(files)
         let isDue = state.withLock { state in
-            guard time >= state.nextLook else { return false }
-            state.nextLook = time + Self.interval
+            guard time >= state.nextCheck else { return false }
+            state.nextCheck = time + Self.interval
             return versions != state.versions
         }
         guard isDue else { return }
@@ -116,7 +115,7 @@ final class CertificateStore: Sendable {
             }
             guard isNew else { return }
             logger.error(
-                "The TLS certificate has changed and cannot be used; the last good one stays in use",
+                "The changed TLS certificate cannot be used; the last good one stays in use",
                 metadata: [LogKeys.errorMessage: "\(error)"])
         }
     }
@@ -127,7 +126,9 @@ final class CertificateStore: Sendable {
 }
 
 extension HTTPConfiguration.TLS {
-    /// TLS 1.2 and 1.3 with the files' certificate and key, which belong together, and the chain's first expiry.
+    /// TLS 1.2 and 1.3 with the certificate and key of the files, and the first expiry of the chain.
+    ///
+    /// - Throws: ``ConfigurationError`` if one of the files cannot be read, or the key belongs to another certificate.
     func load() throws -> (TLSConfiguration, expiry: Int) {
         let chain = try reading(ConfigurationKeys.tlsCertificateFile, "no PEM certificate") {
             try NIOSSLCertificate.fromPEMFile(certificateFile)

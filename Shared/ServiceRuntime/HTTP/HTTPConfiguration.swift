@@ -1,38 +1,49 @@
 public import ServiceConfiguration
 
-/// Where and how a service listens.
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The address that a service listens on, its TLS files and its limits.
 public struct HTTPConfiguration: Sendable, Hashable {
     /// The certificate chain and its private key, both PEM files.
     public struct TLS: Sendable, Hashable {
+        /// The path of the chain, leaf first.
         public var certificateFile: String
+        /// The path of the leaf's key.
         public var privateKeyFile: String
 
+        /// Names the files; they are read when the service starts.
         public init(certificateFile: String, privateKeyFile: String) {
             self.certificateFile = certificateFile
             self.privateKeyFile = privateKeyFile
         }
     }
 
+    /// The address or name to listen on.
     public var host: String
-    /// 0 takes any free port.
+    /// The TCP port; 0 takes any free one.
     public var port: Int
-    /// HTTPS with HTTP/1.1 and HTTP/2 instead of plain HTTP/1.1.
+    /// Serve HTTPS with HTTP/1.1 and HTTP/2 instead of plain HTTP/1.1.
     public var tls: TLS?
-    /// How many connections and requests there may be, and how long their parts may take.
+    /// The bounds of connections, requests and their durations.
     public var limits = HTTPLimits()
-    /// How long a connection may have no request.
+    /// How long a connection may be idle.
     public var idleTimeout: Duration {
         get { limits.idleTimeout }
         set { limits.idleTimeout = newValue }
     }
 
+    /// Listens with the default limits.
     public init(host: String = "127.0.0.1", port: Int, tls: TLS? = nil) {
         self.host = host
         self.port = port
         self.tls = tls
     }
 
-    /// The keys that ``read(_:defaultPort:)`` uses, for a service's list.
+    /// The keys that ``read(_:defaultPort:isAPI:)`` uses, for a service's list.
     public static func keys(defaultPort: Int) -> [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.httpHost, ConfigurationKeys.httpPort(default: defaultPort),
@@ -43,8 +54,8 @@ public struct HTTPConfiguration: Sendable, Hashable {
 
     /// Reads `HTTP_HOST`, `HTTP_PORT`, `TLS_CERTIFICATE_FILE`, `TLS_PRIVATE_KEY_FILE` and the keys of the limits.
     ///
-    /// - Parameter isAPI: whether credentials and payloads pass here: then listening beyond loopback without TLS is an
-    ///   issue, unless `ALLOW_INSECURE` names `http`.
+    /// - Parameter isAPI: whether the service receives credentials or payloads. If so, listening beyond loopback
+    ///   without TLS is an issue, unless `ALLOW_INSECURE` names `http`.
     /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
     public static func read(
         _ reader: inout ConfigurationReader, defaultPort: Int, isAPI: Bool = true
@@ -55,7 +66,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
         let tls = readTLS(&reader)
         let limits = HTTPLimits.read(&reader)
         let hasTLS = tls != nil || reader.isSet(ConfigurationKeys.tlsCertificateFile)
-        // Read by every service, so that a value that cannot be used is told by each.
+        // Every service reads the key, so that every service reports an invalid value.
         let isAllowed = reader.allows(.http)
         if isAPI, !hasTLS, !isAllowed, let host, !InsecureLink.isLoopback(host) {
             reader.refuse(
@@ -79,5 +90,81 @@ public struct HTTPConfiguration: Sendable, Hashable {
         let certificateFile = reader.read(certificate)
         guard let privateKeyFile = reader.read(privateKey), let certificateFile else { return nil }
         return TLS(certificateFile: certificateFile, privateKeyFile: privateKeyFile)
+    }
+}
+
+/// The bounds of the connections and requests that clients may keep open.
+public struct HTTPLimits: Sendable, Hashable {
+    /// Descriptors that are reserved for the database, the broker, the hub and files.
+    public static let reservedDescriptors = 128
+
+    /// Connections at once. `nil`: 0.8 of the process's descriptors, and at most all but the reserved ones.
+    public var maxConnections: Int?
+    /// Connections at once per client address (IPv6: per /64 network). `nil`: half of all; 0: no limit.
+    public var maxConnectionsPerAddress: Int?
+    /// Requests in flight, without those of operators.
+    public var maxInFlight = 4096
+    /// From the first byte of a request's head to its last.
+    public var headerTimeout: Duration = .seconds(10)
+    /// How long the service waits for the next part of a request's body.
+    public var bodyTimeout: Duration = .seconds(30)
+    /// From accepting a connection to the end of its TLS handshake.
+    public var handshakeTimeout: Duration = .seconds(10)
+    /// How long a connection may be idle, and how long its client may not read any of an answer.
+    public var idleTimeout: Duration = .seconds(60)
+    /// How long the client of an idle HTTP/2 connection may take to answer GOAWAY.
+    public var goAwayGrace: Duration = .seconds(5)
+    /// How long the rest of a body is read after its request was answered.
+    public var drainTimeout: Duration = .seconds(10)
+    /// How many bytes of such a rest are read.
+    public var maxDrainedBytes = 4 << 20
+
+    /// The defaults.
+    public init() {}
+
+    static let keys: [any ConfigurationKeyDescription] = [
+        ConfigurationKeys.httpMaxConnections, ConfigurationKeys.httpMaxConnectionsPerAddress,
+        ConfigurationKeys.httpMaxInFlight, ConfigurationKeys.httpHeaderTimeout, ConfigurationKeys.httpBodyTimeout,
+    ]
+
+    /// Values that cannot be used are noted in the reader, and have their defaults here.
+    static func read(_ reader: inout ConfigurationReader) -> HTTPLimits {
+        var limits = HTTPLimits()
+        limits.maxConnections = reader.read(ConfigurationKeys.httpMaxConnections)
+        limits.maxConnectionsPerAddress = reader.read(ConfigurationKeys.httpMaxConnectionsPerAddress)
+        limits.maxInFlight = reader.read(ConfigurationKeys.httpMaxInFlight) ?? limits.maxInFlight
+        limits.headerTimeout = reader.read(ConfigurationKeys.httpHeaderTimeout) ?? limits.headerTimeout
+        limits.bodyTimeout = reader.read(ConfigurationKeys.httpBodyTimeout) ?? limits.bodyTimeout
+        return limits
+    }
+
+    /// The limits with their defaults filled in.
+    ///
+    /// - Parameter descriptors: how many the process may have open.
+    /// - Throws: ``ConfigurationError`` when more connections are asked for than leave the reserve free.
+    func resolved(descriptors: Int = HTTPLimits.descriptorLimit) throws -> HTTPLimits {
+        var limits = self
+        let maximum = max(16, descriptors - Self.reservedDescriptors)
+        if let maxConnections, maxConnections > maximum {
+            throw ConfigurationError(
+                ConfigurationKeys.httpMaxConnections.name,
+                "is \(maxConnections), but this process may have \(descriptors) descriptors, of which "
+                    + "\(Self.reservedDescriptors) are reserved: set at most \(maximum), or raise `ulimit -n`")
+        }
+        let total = maxConnections ?? min(maximum, max(16, descriptors / 10 * 8))
+        limits.maxConnections = total
+        limits.maxConnectionsPerAddress = maxConnectionsPerAddress ?? max(1, total / 2)
+        return limits
+    }
+
+    /// The soft limit of open descriptors, which ``ProcessTuning`` has raised.
+    static var descriptorLimit: Int {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        #else
+        guard getrlimit(RLIMIT_NOFILE, &limit) == 0 else { return 1024 }
+        #endif
+        return Int(clamping: min(limit.rlim_cur, 1 << 20))
     }
 }

@@ -2,49 +2,51 @@ import HTTPTypes
 public import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
-public import NIOCore
+import Logging
+import NIOCore
 import NIOSSL
 import SecurePushCore
 import ServiceConfiguration
 public import ServiceLifecycle
 
-/// The service that listens and answers by a router, HTTP/1.1, or HTTPS with HTTP/1.1 and HTTP/2.
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A service that listens and answers requests by a router: HTTP/1.1, or HTTPS with HTTP/1.1 and HTTP/2.
 ///
-/// Connections and requests are held to ``HTTPLimits``. The certificate is read again when its file changes, and on
-/// SIGHUP. When the service is told to shut down it stops accepting, closes idle connections and lets those with a
-/// request finish it.
-/// Put it last in the list of services: they stop in reverse order.
+/// ``HTTPLimits`` bound its connections and requests. The certificate is read again when its file changes, and at
+/// SIGHUP. On shutdown the service stops accepting, closes idle connections and finishes the requests in flight.
+/// Services stop in reverse order, so put it last in the list.
 ///
 /// - Parameters:
-///   - router: complete; add routes before.
+///   - router: with all its routes.
 ///   - onListening: called once with the bound port.
-///   - onConnection: called on the event loop of every new connection of plain HTTP/1.1, whose pipeline is complete but
-///     for a handler that the service adds in front of the router. Connections by HTTPS have none.
 /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
 public func makeHTTPService<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
-    onListening: @escaping @Sendable (Int) async -> Void = { _ in },
-    onConnection: (@Sendable (any Channel) throws -> Void)? = nil
+    onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> any Service where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let application = try makeHTTPApplication(
-        router: router, configuration: configuration, context: context, onListening: onListening,
-        onConnection: onConnection)
+        router: router, configuration: configuration, context: context, onListening: onListening)
     return HTTPListener(application: application, address: "\(configuration.urlHost):\(configuration.port)")
 }
 
-/// ``makeHTTPService(router:configuration:context:onListening:onConnection:)`` as Hummingbird knows it, for
-/// HummingbirdTesting.
+/// The Hummingbird application of ``makeHTTPService(router:configuration:context:onListening:)``, for tests.
+///
+/// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
 public func makeHTTPApplication<Context: RequestContext>(
     router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
-    onListening: @escaping @Sendable (Int) async -> Void = { _ in },
-    onConnection: (@Sendable (any Channel) throws -> Void)? = nil
+    onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> Application<RouterResponder<Context>>
 where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let responder = router.buildResponder()
     context.routes.set(router.routes.map { (path: $0.path.description, method: $0.method.rawValue) })
     return Application(
         responder: responder,
-        server: try configuration.serverBuilder(context: context, onConnection: onConnection),
+        server: try configuration.serverBuilder(context: context),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024),
         onServerRunning: { channel in
@@ -59,20 +61,18 @@ where Context: InitializableFromSource<ApplicationRequestContextSource> {
 }
 
 extension HTTPConfiguration {
-    /// The host as it stands in a URL: IPv6 addresses in brackets.
+    /// The host as in a URL: IPv6 addresses in brackets.
     var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 
-    /// Hummingbird's server within the limits.
+    /// Hummingbird's server with the limits.
     ///
     /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
-    func serverBuilder(
-        context: ServiceContext, onConnection: (@Sendable (any Channel) throws -> Void)? = nil
-    ) throws -> HTTPServerBuilder {
+    func serverBuilder(context: ServiceContext) throws -> HTTPServerBuilder {
         let limits = try limits.resolved()
         context.requests.setLimit(limits.maxInFlight)
         let connections = HTTPConnections(limits: limits, context: context)
-        // Head limits: a request here is a line, a token and a few fields; 64 KiB in all is generous. All deadlines are
-        // those of ConnectionHandler and RequestHandler.
+        // The head of a request is a line, a token and a few fields; 64 KiB in all is generous. ConnectionHandler and
+        // RequestHandler hold all deadlines.
         let http1 = HTTP1Channel.Configuration(
             additionalChannelHandlers: [RequestHandler(limits: limits)],
             httpDecoderConfiguration: .init(
@@ -80,8 +80,7 @@ extension HTTPConfiguration {
         guard let tls else {
             return HTTPServerBuilder { responder in
                 GuardedHTTP1Channel(
-                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
-                    onConnection: onConnection)
+                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections)
             }
         }
         let certificates = try CertificateStore(tls, logger: context.logger)
@@ -95,6 +94,77 @@ extension HTTPConfiguration {
             try GuardedTLSChannel(certificates: certificates, connections: connections) { tls in
                 try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder)
             }
+        }
+    }
+}
+
+/// The service cannot listen on its address.
+struct HTTPListenError: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The HTTP server as a service whose error names the address that it could not listen on.
+struct HTTPListener<Application: Service>: Service {
+    let application: Application
+    /// `HOST:PORT` as configured.
+    let address: String
+
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw HTTPListenError(description: "cannot listen on \(address): \(HTTPListener.reason(error))")
+        } catch let error as SocketAddressError {
+            throw HTTPListenError(description: "cannot listen on \(address): \(error)")
+        }
+    }
+
+    private static func reason(_ error: IOError) -> String {
+        switch error.errnoCode {
+        case EADDRINUSE: "the address is in use"
+        case EACCES: "this user may not listen on the port"
+        case EADDRNOTAVAIL: "this machine has no such address"
+        default: "\(error)"
+        }
+    }
+}
+
+/// Stops accepting for a second when no descriptor or memory is left for a connection.
+///
+/// NIO's own back-off does not help: the listening socket stays readable, and the event loop spins. While accepting is
+/// paused, connections wait in the kernel's queue.
+final class AcceptPauseHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Channel
+
+    private let logger: Logger
+    private var isPaused = false
+    private var nextWarning = NIODeadline.now()
+
+    init(logger: Logger) { self.logger = logger }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) {
+            pause(context, error)
+        }
+        context.fireErrorCaught(error)
+    }
+
+    private func pause(_ context: ChannelHandlerContext, _ error: IOError) {
+        let now = NIODeadline.now()
+        if now >= nextWarning {
+            nextWarning = now + .minutes(1)
+            logger.warning(
+                "Connections cannot be accepted and wait in the kernel",
+                metadata: [LogKeys.errorMessage: "\(error)"])
+        }
+        guard !isPaused else { return }
+        isPaused = true
+        try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .seconds(1)) {
+            let (handler, context) = bound.value
+            handler.isPaused = false
+            try? context.channel.syncOptions?.setOption(.autoRead, value: true)
         }
     }
 }

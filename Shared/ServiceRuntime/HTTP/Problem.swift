@@ -1,58 +1,169 @@
 public import HTTPTypes
+public import Hummingbird
+import NIOCore
+public import SecurePushCore
 
 /// An error as a client sees it: `application/problem+json` (RFC 9457).
 ///
-/// Routes throw it; ``ProblemMiddleware`` fills in ``instance`` and turns every other error into one. Nothing of a
-/// payload, a credential or a token belongs into any member.
+/// Routes throw it; ``ProblemMiddleware`` fills in ``instance`` and turns every other error into one. No member may
+/// contain anything of a payload, a credential or a token.
 public struct Problem: Error, Sendable, Hashable {
-    /// One offending member of a request.
-    public struct Member: Sendable, Hashable {
-        /// RFC 6901 pointer in the contract's own spelling, as `/Recipient`; empty for the whole document.
-        public let pointer: String
-        /// What is wrong with it.
-        public let detail: String
+    /// One invalid field of a request.
+    public typealias Member = MemberIssues.Issue
 
-        public init(pointer: String, detail: String) {
-            self.pointer = pointer
-            self.detail = detail
-        }
-    }
-
+    /// The status of the answer.
     public var status: HTTPResponse.Status
-    /// A URI; `about:blank` says that the status tells all (RFC 9457, 4.2.1).
+    /// A URI; `about:blank` means that the status says everything (RFC 9457, 4.2.1).
     public var type: String
-    /// The same for every problem of a type; by default the status's reason phrase.
+    /// The same text for every problem of a type; by default the status's reason phrase.
     public var title: String
     /// What happened this time, for a person.
     public var detail: String?
     /// The ID of the request.
     public var instance: String?
-    /// For validation: every offending member.
-    public var errors: [Member]
-    /// Headers beside `Content-Type`, as `WWW-Authenticate` and `Retry-After`.
+    /// Every invalid field of the request.
+    public var errors: [MemberIssues.Issue]
+    /// Headers besides `Content-Type`, such as `WWW-Authenticate` and `Retry-After`.
     public var headers: HTTPFields
 
+    /// - Parameter title: the default is the status's reason phrase.
     public init(
         _ status: HTTPResponse.Status, _ detail: String? = nil, type: String = "about:blank", title: String? = nil,
-        errors: [Member] = [], headers: HTTPFields = [:]
+        errors: [MemberIssues.Issue] = [], headers: HTTPFields = [:]
     ) {
         self.status = status
         self.type = type
-        self.title = title ?? Problem.title(of: status)
+        self.title = title ?? (status.reasonPhrase.isEmpty ? "Error \(status.code)" : status.reasonPhrase)
         self.detail = detail
         self.errors = errors
         self.headers = headers
-    }
-
-    private static func title(of status: HTTPResponse.Status) -> String {
-        switch status.code {
-        case 413: "Content Too Large"
-        case 422: "Unprocessable Content"
-        default: status.reasonPhrase.isEmpty ? "Error \(status.code)" : status.reasonPhrase
-        }
     }
 }
 
 extension Problem: CustomStringConvertible {
     public var description: String { "problem \(status.code): \(detail ?? title)" }
+}
+
+extension Problem {
+    /// The document as text. Answers that contain problems, such as a batch's, use it.
+    public var json: String { String(decoding: jsonBytes, as: UTF8.self) }
+
+    /// The document as UTF-8: `type`, `title` and `status`, and `detail`, `instance` and `errors` if there are any.
+    public var jsonBytes: [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("type", type)
+            json.member("title", title)
+            json.member("status", status.code)
+            if let detail { json.member("detail", detail) }
+            if let instance { json.member("instance", instance) }
+            guard !errors.isEmpty else { return }
+            json.array("errors") { json in
+                for error in errors {
+                    json.object { json in
+                        json.member("pointer", error.pointer)
+                        json.member("detail", error.detail)
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    /// The answer to the request.
+    public var response: Response {
+        var fields = headers
+        fields[.contentType] = "application/problem+json"
+        fields[.cacheControl] = "no-store"
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: jsonBytes)))
+    }
+}
+
+extension Problem: HTTPResponseError {
+    /// ``response``, for Hummingbird's own error handling.
+    public func response(from request: Request, context: some RequestContext) throws -> Response { response }
+}
+
+extension Problem {
+    /// 400: the request is malformed.
+    public static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, detail) }
+
+    /// 401 with a `WWW-Authenticate` header for each challenge (RFC 9110, 11.6.1).
+    public static func unauthorized(_ detail: String, challenges: [String]) -> Problem {
+        var problem = Problem(.unauthorized, detail)
+        for challenge in challenges {
+            problem.headers.append(HTTPField(name: .wwwAuthenticate, value: challenge))
+        }
+        return problem
+    }
+
+    /// 403: the caller is known and may not do this.
+    public static func forbidden(_ detail: String) -> Problem { Problem(.forbidden, detail) }
+
+    /// 404: missing, or owned by another user; both get the same answer.
+    public static func notFound(_ detail: String? = nil) -> Problem { Problem(.notFound, detail) }
+
+    /// 405 with `Allow`.
+    public static func methodNotAllowed(allow methods: [String]) -> Problem {
+        let list = methods.joined(separator: ", ")
+        return Problem(.methodNotAllowed, "This path takes \(list).", headers: [.allow: list])
+    }
+
+    /// 409: the same request is in flight, or the state of the resource forbids it.
+    public static func conflict(_ detail: String, retryAfter: Duration? = nil) -> Problem {
+        Problem(.conflict, detail, headers: retryAfterHeader(retryAfter))
+    }
+
+    /// 410: the resource existed and is permanently gone.
+    public static func gone(_ detail: String) -> Problem { Problem(.gone, detail) }
+
+    /// 413: the body is larger than allowed.
+    public static func contentTooLarge(_ detail: String) -> Problem { Problem(.contentTooLarge, detail) }
+
+    /// 415: the resource does not accept this media type.
+    public static func unsupportedMediaType(_ detail: String) -> Problem { Problem(.unsupportedMediaType, detail) }
+
+    /// 422: the request is well-formed, but these fields are not acceptable.
+    public static func unprocessable(
+        _ detail: String = "The request is not valid.", errors: [MemberIssues.Issue] = []
+    ) -> Problem {
+        Problem(.unprocessableContent, detail, errors: errors)
+    }
+
+    /// 422 that lists the invalid fields, and says how many more there are than it lists.
+    public static func unprocessable(_ detail: String, issues: MemberIssues) -> Problem {
+        switch issues.omitted {
+        case 0: unprocessable(detail, errors: issues.entries)
+        case 1: unprocessable(detail + " 1 more is not listed.", errors: issues.entries)
+        default: unprocessable(detail + " \(issues.omitted) more are not listed.", errors: issues.entries)
+        }
+    }
+
+    /// 422 for the fields of a JSON body.
+    public static func invalidFields(_ issues: MemberIssues) -> Problem {
+        unprocessable("The request has invalid fields; see `errors`.", issues: issues)
+    }
+
+    /// 429: too many requests from this client.
+    public static func tooManyRequests(_ detail: String, retryAfter: Duration) -> Problem {
+        Problem(.tooManyRequests, detail, headers: retryAfterHeader(retryAfter))
+    }
+
+    /// 500: the service failed. The answer says nothing else.
+    public static func internalServerError() -> Problem { Problem(.internalServerError) }
+
+    /// 502: the system behind this one refused the request.
+    public static func badGateway(_ detail: String) -> Problem { Problem(.badGateway, detail) }
+
+    /// 503: the same request may succeed later.
+    public static func serviceUnavailable(_ detail: String, retryAfter: Duration = .seconds(1)) -> Problem {
+        Problem(.serviceUnavailable, detail, headers: retryAfterHeader(retryAfter))
+    }
+
+    /// `Retry-After` in whole seconds, rounded up, at least one (RFC 9110, 10.2.3).
+    private static func retryAfterHeader(_ delay: Duration?) -> HTTPFields {
+        guard let delay else { return [:] }
+        let (seconds, attoseconds) = delay.components
+        return [.retryAfter: "\(max(1, attoseconds > 0 ? seconds + 1 : seconds))"]
+    }
 }

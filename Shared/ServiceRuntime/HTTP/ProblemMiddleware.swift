@@ -1,26 +1,30 @@
+import CoreMetrics
 import HTTPTypes
 public import Hummingbird
 import Logging
 import NIOHTTP1
 import SecurePushCore
+import Synchronization
 
 /// The outermost middleware of every service: request IDs, the limit of requests in flight, errors as problems, the
 /// access log and HTTP metrics.
 ///
-/// Added before any route, so that it covers them all (``makeRouter(of:context:)`` does). Every answer carries
-/// `X-Request-Id`: the client's own if it is 1 to 128 visible ASCII characters, else a new one; the request's logger
-/// and a problem's `instance` have it too.
+/// ``makeRouter(of:context:)`` adds it before any route, so that it covers them all. Every answer has an
+/// `X-Request-Id`: the client's own if that is 1 to 128 visible ASCII characters, else a new one. The request's logger
+/// and the `instance` of a problem have the same ID.
 public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     private let service: ServiceContext
     private let instruments: HTTPInstruments
-    /// It is never told to be over: a request that did not need the store says nothing about it.
+    /// Never told that the problem has ended: a request that did not need the store says nothing about the store.
     private let storeProblem = LastingProblemLog("The store failed a request", end: "The store serves requests again")
 
+    /// Records its metrics in the service's own.
     public init(context: ServiceContext) {
         service = context
         instruments = HTTPInstruments(metrics: context.metrics)
     }
 
+    /// Answers a request by the routes, or with a problem.
     @concurrent public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -42,25 +46,25 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             response = answer(to: error, request: request, context: context, identifier: identifier)
         }
         response.headers[.xRequestID] = identifier
-        // No answer to HEAD has a body, not even an error (RFC 9110, 9.3.2): by HTTP/2 it would end the connection.
+        // No answer to HEAD has a body, not even an error (RFC 9110, 9.3.2). In HTTP/2 a body would end the connection.
         if request.method == .head { response = response.createHeadResponse() }
         finish(request, response, context: context, elapsed: ContinuousClock.now - start)
         return response
     }
 
-    /// The routes' answer, unless the request is refused before them.
+    /// The routes' answer, unless the request is refused before it reaches them.
     @concurrent private func answer(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         guard HTTPInstruments.knows(request.method) else {
-            throw Problem(.notImplemented, "This service knows no such method.")
+            throw Problem(.notImplemented, "This service does not implement the method.")
         }
         if Operations.paths.contains(request.uri.path) { return try await next(request, context) }
         guard let permit = service.requests.begin() else {
             throw Problem.serviceUnavailable("Too many requests are in flight (HTTP_MAX_IN_FLIGHT).")
         }
         var response = try await next(request, context)
-        // A streamed answer is in flight until it is written; one that is whole takes no more work from here on.
+        // A streamed answer is in flight until it is written. A complete one takes no more work from here on.
         if response.body.contentLength == nil {
             let body = response.body
             response.body = ResponseBody { writer in
@@ -109,5 +113,113 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 "http.request.method": "\(HTTPInstruments.methodLabel(request.method))", "http.route": "\(route)",
                 "http.response.status_code": "\(response.status.code)", "duration_us": "\(nanoseconds / 1000)",
             ])
+    }
+}
+
+extension Problem {
+    /// The only mapping of errors to answers. ``ProblemMiddleware`` uses it, and so do answers that contain problems,
+    /// such as a batch's. It logs nothing; see ``logText(of:)``.
+    ///
+    /// - Parameter requestID: the ID of the request (`context.id`), for ``instance``.
+    public init(_ error: any Error, requestID: String) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as HTTPError: self = Problem(error.status, error.body, headers: error.headers)
+        case let error as any HTTPResponseError: self = Problem(error.status)
+        case let error as AuthenticationError: self.init(error)
+        // The log says what happened to the store, the answer does not.
+        case let error as StorageError:
+            self = error.isRetriable ? .serviceUnavailable("The store is not available.") : .internalServerError()
+        case is CancellationError: self = .serviceUnavailable("The service is shutting down.")
+        // A missing payload key is the operator's mistake. The log says so, the answer does not.
+        default: self = .internalServerError()
+        }
+        instance = RequestIdentifier.instance(requestID)
+    }
+
+    private init(_ error: AuthenticationError) {
+        switch error.code {
+        case .unavailable: self = .serviceUnavailable(error.message)
+        case .throttled: self = .tooManyRequests(error.message, retryAfter: error.retryAfter ?? .seconds(1))
+        default: self = .unauthorized(error.message, challenges: error.challenges)
+        }
+    }
+
+    /// An error's text for the log. `StorageError` and `PayloadError` are written for operators and contain nothing of
+    /// a payload. Of every other error only the type is named, because its text could contain a part of the request.
+    public static func logText(of error: any Error) -> String {
+        switch error {
+        case let error as StorageError: error.description
+        case let error as PayloadError: error.description
+        default: String(reflecting: Swift.type(of: error))
+        }
+    }
+}
+
+/// `securepush_http_requests_total` and `securepush_http_request_duration_seconds`: one pair for each route, method and
+/// status that occurred. Routes are templates, so there are few.
+final class HTTPInstruments: Sendable {
+    private struct Key: Hashable {
+        let route: String
+        /// The result of ``methodLabel(_:)``.
+        let method: String
+        let status: Int
+    }
+
+    private struct Pair {
+        let requests: Counter
+        let duration: Timer
+    }
+
+    private let metrics: PrometheusMetrics
+    private let pairs = Mutex<[Key: Pair]>([:])
+
+    /// Instruments of the same metrics share their series.
+    init(metrics: PrometheusMetrics) { self.metrics = metrics }
+
+    /// Counts one request.
+    ///
+    /// - Parameters:
+    ///   - route: the template, for example `/{hub}/messages`.
+    ///   - nanoseconds: from the head of the request to its answer.
+    func record(route: String, method: HTTPRequest.Method, status: Int, nanoseconds: Int64) {
+        let key = Key(route: route, method: Self.methodLabel(method), status: status)
+        let pair = pairs.withLock { pairs in
+            if let known = pairs[key] { return known }
+            let pair = make(key)
+            pairs[key] = pair
+            return pair
+        }
+        pair.requests.increment(by: 1)
+        pair.duration.recordNanoseconds(nanoseconds)
+    }
+
+    private func make(_ key: Key) -> Pair {
+        let labels = [("method", key.method), ("route", key.route), ("status", "\(key.status)")]
+        return Pair(
+            requests: Counter(label: "securepush_http_requests_total", dimensions: labels, factory: metrics),
+            duration: Timer(
+                label: "securepush_http_request_duration_seconds", dimensions: labels, preferredDisplayUnit: .seconds,
+                factory: metrics))
+    }
+
+    /// `other` for unusual methods: clients can invent methods, and each series would be kept for ever.
+    static func methodLabel(_ method: HTTPRequest.Method) -> String {
+        switch method {
+        case .get, .head, .post, .put, .patch, .delete, .options: method.rawValue
+        default: "other"
+        }
+    }
+
+    /// The number of pairs; for tests.
+    var count: Int { pairs.withLock { $0.count } }
+
+    /// Whether the method is a standard one (RFC 9110, section 9; PATCH of RFC 5789; QUERY). Of these, a path answers
+    /// 405 to those that it does not take. Every other method gets 501 before anything else is done.
+    static func knows(_ method: HTTPRequest.Method) -> Bool {
+        switch method {
+        case .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect: true
+        default: method.rawValue == "QUERY"
+        }
     }
 }

@@ -3,6 +3,7 @@ public import Hummingbird
 import Logging
 import NIOCore
 import SecurePushCore
+import Synchronization
 
 /// A router with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.
 public func makeRouter<Context: RequestContext>(of type: Context.Type, context: ServiceContext) -> Router<Context> {
@@ -17,14 +18,15 @@ enum Operations {
 }
 
 extension Router {
-    /// Adds what every service answers: `GET /livez`, `/readyz`, `/metrics` and `/version`.
+    /// Adds the routes for operators: `GET /livez`, `/readyz`, `/metrics` and `/version`, and `/openapi.json` for a
+    /// service that has an API.
     ///
-    /// - `/livez`: 200 as long as the process answers; touches nothing.
-    /// - `/readyz`: asks all checks at once; 503 if a required part is down, see ``ReadinessReport``. A report holds
-    ///   for a second, so that many questions do not load the database.
+    /// - `/livez`: 200 as long as the process answers. It checks nothing else.
+    /// - `/readyz`: asks all checks at once; 503 if a required part is down, see ``ReadinessReport``. A report is kept
+    ///   for one second, so that frequent requests do not load the database.
     /// - `/metrics`: Prometheus text.
     /// - `/version`: `{"Name","Version","Swift"}`.
-    /// - `/openapi.json`: the description of the API, of a service that has one.
+    /// - `/openapi.json`: the description of the API.
     public func addOperations(
         readiness checks: [ReadinessCheck], details: [ReadinessDetail] = [], openAPI: OpenAPIDocument? = nil,
         context service: ServiceContext
@@ -32,20 +34,27 @@ extension Router {
         ProcessMetrics.register(in: service)
         let requests = service.requests
         service.metrics.observe("securepush_http_requests_in_flight") { Double(requests.current) }
-        get("/livez") { _, _ in Response.json(#"{"status":"alive"}"#) }
+        get("/livez") { _, _ in Response.json(.ok, #"{"status":"alive"}"#.utf8) }
         let readiness = ReadinessCache { await ReadinessReport.collect(checks) }
         get("/readyz") { _, context in
             let report = await readiness.report()
             if !report.down.isEmpty {
                 context.logger.debug("Parts are down", metadata: ["parts": "\(report.down.map(\.name))"])
             }
-            return Response.json(report.json(details), status: report.isReady ? .ok : .serviceUnavailable)
+            return Response.json(report.isReady ? .ok : .serviceUnavailable, report.json(details))
         }
         get("/metrics") { _, _ in
-            Response.text(service.metrics.exposition(), contentType: PrometheusText.contentType)
+            let text = ByteBuffer(string: service.metrics.exposition())
+            return Response.uncached(.ok, text, contentType: PrometheusText.contentType)
         }
-        let version = Router.versionDocument(of: service)
-        get("/version") { _, _ in Response.json(version) }
+        var version = JSONWriter()
+        version.object { json in
+            json.member("Name", service.name)
+            json.member("Version", service.version)
+            json.member("Swift", SecurePushVersion.swift)
+        }
+        let versionBody = ByteBuffer(bytes: version.bytes)
+        get("/version") { _, _ in Response.json(.ok, versionBody) }
         if let openAPI {
             let document = ByteBuffer(bytes: openAPI.bytes)
             get("/openapi.json") { _, _ in
@@ -55,27 +64,87 @@ extension Router {
             }
         }
     }
+}
 
-    private static func versionDocument(of service: ServiceContext) -> String {
-        var text = JSONWriter()
-        text.raw("{")
-        text.member("Name", service.name)
-        text.member("Version", service.version)
-        text.member("Swift", SecurePushVersion.swift)
-        text.raw("}")
-        return String(decoding: text.bytes, as: UTF8.self)
+/// The paths and methods of a router, so that a wrong method gets `405` with `Allow` instead of `404`.
+final class RouteTable: Sendable {
+    private struct Route {
+        let segments: [Substring]
+        let method: String
+
+        var captures: Int { segments.count(where: RouteTable.isCapture) }
+    }
+
+    private let routes = Mutex<[Route]>([])
+
+    /// Replaces the routes; called once the router is complete.
+    func set(_ descriptions: [(path: String, method: String)]) {
+        let known = descriptions.map { Route(segments: RouteTable.segments(of: $0.path[...]), method: $0.method) }
+        routes.withLock { $0 = known }
+    }
+
+    /// The methods that a path takes, sorted; empty if there is nothing at the path.
+    ///
+    /// If several patterns match, the one with the fewest captures counts, as in the router: the methods of
+    /// `/notifications/{id}` are not those of `/notifications/batch`.
+    func methods(of path: String) -> [String] {
+        let segments = RouteTable.segments(of: path[...])
+        let found = routes.withLock { routes in routes.filter { RouteTable.matches($0.segments, segments) } }
+        let fewest = found.map(\.captures).min()
+        return Set(found.filter { $0.captures == fewest }.map(\.method)).sorted()
+    }
+
+    private static func segments(of path: Substring) -> [Substring] { path.split(separator: "/") }
+
+    private static func isCapture(_ segment: Substring) -> Bool {
+        segment.contains("{") || segment.hasPrefix(":") || segment.contains("*")
+    }
+
+    /// Captures (`{id}`, `:id`) and `*` match one segment, `**` matches the rest.
+    private static func matches(_ pattern: [Substring], _ path: [Substring]) -> Bool {
+        for (index, segment) in pattern.enumerated() {
+            if segment == "**" { return true }
+            guard index < path.count else { return false }
+            guard isCapture(segment) || segment == path[index] else { return false }
+        }
+        return pattern.count == path.count
     }
 }
 
-extension Response {
-    /// A JSON answer that nobody may cache.
-    static func json(_ document: String, status: HTTPResponse.Status = .ok) -> Response {
-        text(document, contentType: "application/json", status: status)
+/// Counts the requests in flight, and refuses those above the limit.
+final class InFlightRequests: Sendable {
+    /// One request. It counts until ``end()`` or until the permit is released.
+    final class Permit: Sendable {
+        private let requests: InFlightRequests
+        private let isHeld = Atomic(true)
+
+        fileprivate init(_ requests: InFlightRequests) { self.requests = requests }
+
+        deinit { end() }
+
+        /// Ends the request; only the first call has an effect.
+        func end() {
+            guard isHeld.exchange(false, ordering: .relaxed) else { return }
+            requests.count.subtract(1, ordering: .relaxed)
+        }
     }
 
-    static func text(_ text: String, contentType: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status, headers: [.contentType: contentType, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    private let count = Atomic(0)
+    private let limit = Atomic(Int.max)
+
+    /// The requests that are being answered now.
+    var current: Int { count.load(ordering: .relaxed) }
+
+    /// Sets the limit. Before the first call there is none.
+    func setLimit(_ value: Int) { limit.store(value, ordering: .relaxed) }
+
+    /// Counts a new request; `nil` if the limit is reached.
+    func begin() -> Permit? {
+        let (_, now) = count.add(1, ordering: .relaxed)
+        guard now <= limit.load(ordering: .relaxed) else {
+            count.subtract(1, ordering: .relaxed)
+            return nil
+        }
+        return Permit(self)
     }
 }

@@ -1,17 +1,20 @@
 public import Logging
 import SecurePushCore
 
-/// One JSON object a line on standard error, with the names of the OpenTelemetry log data model in the spelling of its
-/// protocol's fields:
+/// Writes one JSON object per line to standard error. The names are those of the OpenTelemetry log data model, spelled
+/// like the fields of its protocol:
 ///
 ///     {"timestamp":"2026-11-21T08:30:00.000Z","severity_text":"INFO","severity_number":9,"body":"Listening",
 ///      "scope":"ingest","attributes":{"port":"8080"},"resource":{"service.name":"ingest","service.version":"0.1.0"}}
 ///
-/// `timestamp` is RFC 3339 in UTC; `scope` is the logger's label; `attributes` is the metadata, left out when there is
-/// none. `trace_id` and `span_id` are fields of their own where the metadata has them. Every line is one `write(2)`.
+/// `timestamp` is RFC 3339 in UTC; `scope` is the logger's label; `attributes` is the metadata, left out if there is
+/// none. `trace_id` and `span_id` of the metadata are fields of their own. Every line is one `write(2)`.
 public struct JSONLogHandler: LogHandler {
+    /// The logger's own metadata.
     public var metadata: Logger.Metadata = [:]
+    /// Adds metadata of the task.
     public var metadataProvider: Logger.MetadataProvider?
+    /// The lowest level that is written.
     public var logLevel: Logger.Level
 
     private let label: String
@@ -19,9 +22,10 @@ public struct JSONLogHandler: LogHandler {
     private let write: @Sendable ([UInt8]) -> Void
 
     /// - Parameters:
-    ///   - label: the logger's.
-    ///   - service: `service.name`.
-    ///   - write: takes one line with its line end; standard error by default.
+    ///   - label: the logger's label.
+    ///   - service: the value of `service.name`.
+    ///   - logLevel: the lowest level that is written.
+    ///   - write: receives one line with its line end; writes to standard error by default.
     public init(
         label: String, service: String, logLevel: Logger.Level = .info,
         write: (@Sendable ([UInt8]) -> Void)? = nil
@@ -32,69 +36,62 @@ public struct JSONLogHandler: LogHandler {
         self.write = write ?? { StandardStream.error.write($0) }
     }
 
+    /// One value of ``metadata``.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Writes one line.
     public func log(event: LogEvent) {
-        var text = JSONWriter(capacity: 512)
-        text.raw("{")
-        text.member("timestamp", Timestamp.now.description)
-        text.member("severity_text", event.level.severityText)
-        text.member("severity_number")
-        text.number(event.level.severityNumber)
-        text.member("body", event.message.description)
-        text.member("scope", label)
-        var attributes = merged(with: event)
-        for field in [TraceContext.LogKey.traceID, TraceContext.LogKey.spanID] {
-            guard let position = attributes.firstIndex(where: { $0.key == field }) else { continue }
-            text.member(field)
-            text.metadata(attributes.remove(at: position).value)
-        }
-        if !attributes.isEmpty {
-            text.member("attributes")
-            text.raw("{")
-            for (key, value) in attributes {
-                text.member(key)
-                text.metadata(value)
+        var json = JSONWriter(capacity: 512)
+        json.object { json in
+            json.member("timestamp", Timestamp.now.description)
+            json.member("severity_text", event.level.severityText)
+            json.member("severity_number", event.level.severityNumber)
+            json.member("body", event.message.description)
+            json.member("scope", label)
+            var attributes = merged(with: event)
+            for field in [TraceContext.LogKey.traceID, TraceContext.LogKey.spanID] {
+                guard let position = attributes.firstIndex(where: { $0.key == field }) else { continue }
+                json.member(field, attributes.remove(at: position).value)
             }
-            text.raw("}")
+            if !attributes.isEmpty {
+                json.object("attributes") { json in
+                    for (key, value) in attributes { json.member(key, value) }
+                }
+            }
+            json.object("resource") { json in
+                json.member("service.name", service)
+                json.member("service.version", SecurePushVersion.current)
+            }
         }
-        text.member("resource")
-        text.raw("{")
-        text.member("service.name", service)
-        text.member("service.version", SecurePushVersion.current)
-        text.raw("}}\n")
-        write(text.bytes)
+        json.raw("\n")
+        write(json.bytes)
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func metadata(_ value: Logger.MetadataValue) {
+    fileprivate mutating func member(_ name: String, _ value: Logger.MetadataValue) {
+        member(name)
+        metadata(value)
+    }
+
+    private mutating func metadata(_ value: Logger.MetadataValue) {
         switch value {
         case .string(let text): string(text)
         case .stringConvertible(let value): string(value.description)
-        case .array(let values):
-            raw("[")
-            for (index, value) in values.enumerated() {
-                if index > 0 { raw(",") }
-                metadata(value)
-            }
-            raw("]")
+        case .array(let values): array { json in for value in values { json.metadata(value) } }
         case .dictionary(let values):
-            raw("{")
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-                member(key)
-                metadata(value)
+            object { json in
+                for (key, value) in values.sorted(by: { $0.key < $1.key }) { json.member(key, value) }
             }
-            raw("}")
         }
     }
 }
 
 extension Logger.Level {
-    /// OpenTelemetry's short names; `notice` and `critical` are within INFO and FATAL there.
+    /// OpenTelemetry's short names. Its INFO includes `notice`, its FATAL is `critical`.
     fileprivate var severityText: String {
         switch self {
         case .trace: "TRACE"

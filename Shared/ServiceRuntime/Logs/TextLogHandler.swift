@@ -1,24 +1,23 @@
-public import Logging
+import Logging
 import SecurePushCore
 
-/// Lines for people: `2026-11-21T08:30:00.000Z info     Listening port=8080`, on standard error.
+/// Writes lines for people to standard error: `2026-11-21T08:30:00.000Z info     Listening port=8080`.
 ///
-/// Values with spaces, quotes or control characters are quoted and escaped, so that nobody can forge a line. Every line
-/// is one `write(2)`.
-public struct TextLogHandler: LogHandler {
-    public var metadata: Logger.Metadata = [:]
-    public var metadataProvider: Logger.MetadataProvider?
-    public var logLevel: Logger.Level
+/// Values with spaces, quotes or control characters are quoted and escaped, so that no value can forge a line. Every
+/// line is one `write(2)`.
+struct TextLogHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    var logLevel: Logger.Level
 
     private let label: String
     private let isColoured: Bool
     private let write: @Sendable ([UInt8]) -> Void
 
     /// - Parameters:
-    ///   - label: the logger's; not shown.
     ///   - isColoured: whether the level has an ANSI colour and the metadata is dimmed.
-    ///   - write: takes one line with its line end; standard error by default.
-    public init(
+    ///   - write: receives one line with its line end; writes to standard error by default.
+    init(
         label: String, logLevel: Logger.Level = .info, isColoured: Bool = false,
         write: (@Sendable ([UInt8]) -> Void)? = nil
     ) {
@@ -28,12 +27,12 @@ public struct TextLogHandler: LogHandler {
         self.write = write ?? { StandardStream.error.write($0) }
     }
 
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    public func log(event: LogEvent) {
+    func log(event: LogEvent) {
         var line = Timestamp.now.description + " "
         let level = event.level.rawValue
         line += paint(level, event.level.colour) + String(repeating: " ", count: 9 - level.count)

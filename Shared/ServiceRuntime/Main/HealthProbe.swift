@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Asks a service's own `/livez`, for container health checks without a shell or curl.
+/// Checks a service through its `/livez`, for container health checks without a shell or curl.
 struct HealthProbe: Sendable, Hashable {
     let host: String
     let port: Int
@@ -16,7 +16,7 @@ struct HealthProbe: Sendable, Hashable {
         self.usesTLS = usesTLS
     }
 
-    /// Who listens on every interface is asked on the loopback one.
+    /// A service that listens on every interface is checked on the loopback interface.
     private static func loopback(for host: String) -> String {
         switch host {
         case "0.0.0.0", "": "127.0.0.1"
@@ -25,7 +25,7 @@ struct HealthProbe: Sendable, Hashable {
         }
     }
 
-    /// `nil`: healthy; else what is wrong.
+    /// `nil` if the service is healthy, else the reason.
     func run() async -> String? {
         do {
             let status = try await statusLine()
@@ -57,7 +57,7 @@ struct HealthProbe: Sendable, Hashable {
         return try await promise.futureResult.get()
     }
 
-    /// No verification: the question goes over loopback to a certificate made for another name.
+    /// Without verification: the connection is over loopback, and the certificate is for another name.
     private func tlsContext() throws -> NIOSSLContext? {
         guard usesTLS else { return nil }
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -67,7 +67,7 @@ struct HealthProbe: Sendable, Hashable {
     }
 }
 
-/// Sends the one request and takes the first line of the answer.
+/// Sends the request and reads the first line of the answer.
 private final class StatusLineHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

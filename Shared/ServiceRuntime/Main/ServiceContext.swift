@@ -1,23 +1,27 @@
 public import Logging
+import SecurePushCore
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
 
-/// What every part of a service shares.
+/// The things that all parts of a service share.
 public struct ServiceContext: Sendable {
     /// The service's own logger; its label is the service's name.
     public let logger: Logger
     /// The metrics that `GET /metrics` shows; also bootstrapped as the process's swift-metrics factory.
     public let metrics: PrometheusMetrics
-    /// The executable's name, as `ingest`.
+    /// The executable's name, for example `ingest`.
     public let name: String
     /// The version that `GET /version` answers.
     public let version: String
-    /// Which methods each path takes, known once the router is built.
+    /// The methods of each path, known once the router is built.
     let routes = RouteTable()
-    /// The requests in flight, all but those of operators.
+    /// The requests in flight, without those of operators.
     let requests = InFlightRequests()
-    /// What SIGHUP reloads.
+    /// The parts that SIGHUP reloads.
     let reloads = ReloadRegistry()
 
-    /// For `ServiceMain`, and for tests that build a service by themselves.
+    /// For ``ServiceMain``, and for tests that build a service themselves.
     public init(
         name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current
     ) {
@@ -26,4 +30,84 @@ public struct ServiceContext: Sendable {
         self.metrics = metrics
         self.version = version
     }
+}
+
+/// The parts of a service that SIGHUP reloads; they register with ``ServiceContext/onReload(_:_:)``.
+final class ReloadRegistry: Sendable {
+    private struct Part {
+        let name: String
+        let reload: @Sendable () async throws -> Void
+    }
+
+    private let parts = Mutex<[Part]>([])
+
+    func add(_ name: String, _ reload: @escaping @Sendable () async throws -> Void) {
+        parts.withLock { $0.append(Part(name: name, reload: reload)) }
+    }
+
+    /// Reloads all parts one after the other, in the order of their registration. A failure is logged, and the other
+    /// parts are reloaded all the same.
+    func reloadAll(logger: Logger) async {
+        for part in parts.withLock({ $0 }) {
+            do {
+                try await part.reload()
+                logger.info("Reloaded", metadata: ["part": "\(part.name)"])
+            } catch {
+                logger.error(
+                    "A reload failed; the last good state stays in use",
+                    metadata: ["part": "\(part.name)", LogKeys.errorMessage: "\(error)"])
+            }
+        }
+    }
+}
+
+extension ServiceContext {
+    /// Registers a part that SIGHUP reloads. Call it while the service is being built.
+    ///
+    /// - Parameters:
+    ///   - name: for the log, for example `TLS certificate`.
+    ///   - reload: reads the part's files or addresses again. If it throws, the part must keep its last good state.
+    ///     The error is logged, so its description must not contain a secret. Signals that arrive meanwhile wait.
+    public func onReload(_ name: String, _ reload: @escaping @Sendable () async throws -> Void) {
+        reloads.add(name, reload)
+    }
+
+    /// Reloads every registered part, as SIGHUP does. For tests.
+    public func reload() async {
+        await reloads.reloadAll(logger: logger)
+    }
+}
+
+/// Reloads the registered parts at each SIGHUP. The signal never ends the process, because ``ProcessTuning/apply()``
+/// ignores it from the start; this service only listens.
+struct ReloadService: Service {
+    let context: ServiceContext
+    var signals: [UnixSignal] = [.sighup]
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await _ in await UnixSignalsSequence(trapping: signals) {
+                await context.reload()
+            }
+        }
+    }
+}
+
+/// The version of this program and of the compiler that built it.
+public enum SecurePushVersion {
+    /// Semantic version of every product of this package.
+    public static let current = "0.1.0"
+
+    /// The Swift release that compiled this program, major and minor number.
+    public static let swift: String = {
+        #if compiler(>=6.5)
+        "6.5 or newer"
+        #elseif compiler(>=6.4)
+        "6.4"
+        #elseif compiler(>=6.3)
+        "6.3"
+        #else
+        "6.2"
+        #endif
+    }()
 }

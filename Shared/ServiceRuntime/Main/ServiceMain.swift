@@ -1,4 +1,5 @@
 import Logging
+import SecurePushCore
 public import ServiceConfiguration
 public import ServiceLifecycle
 
@@ -14,7 +15,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What every executable service does around its own parts.
+/// The entry point of every service: command line, configuration, signals, exit codes.
 public enum ServiceMain {
     /// Exit codes, after `sysexits.h`.
     enum ExitCode {
@@ -26,19 +27,21 @@ public enum ServiceMain {
 
     /// Parses the command line, reads the configuration, builds the services and runs them until SIGTERM or SIGINT.
     ///
-    /// `--help`, `--version` and the subcommand `health` answer and exit. An unknown flag or one without its value
-    /// exits 64, an unusable configuration 78 with one line an issue on standard error. SIGTERM and SIGINT drain: the
-    /// services stop in reverse order and have 8 s, then a second after cancellation; the exit code is 0. A second
-    /// signal quits at once. SIGHUP reloads the parts that registered with ``ServiceContext/onReload(_:_:)``. A service
-    /// that fails lets the others drain and exits 1.
+    /// - `--help`, `--version` and the subcommand `health` answer and exit.
+    /// - An unknown flag, or one without its value, exits 64.
+    /// - An invalid configuration exits 78, with one line per issue on standard error.
+    /// - SIGTERM and SIGINT drain: the services stop in reverse order within 8 s. Then they are cancelled and have one
+    ///   more second. The exit code is 0. A second signal quits at once.
+    /// - SIGHUP reloads the parts that registered with ``ServiceContext/onReload(_:_:)``.
+    /// - If a service fails, the others drain, and the exit code is 1.
     ///
     /// - Parameters:
     ///   - name: the executable's name.
     ///   - summary: one sentence for `--help`.
-    ///   - keys: every key that `read` uses; `LOG_LEVEL` and `LOG_FORMAT` are added. The default of `HTTP_PORT` is also
-    ///     where `health` looks.
-    ///   - read: the configuration from the reader; `nil` if something needed is not there, with an issue noted.
-    ///   - build: all services, those that others depend on first. A ``ConfigurationError`` exits 78.
+    ///   - keys: every key that `read` uses; `LOG_LEVEL` and `LOG_FORMAT` are added. `health` uses the default of
+    ///     `HTTP_PORT` too.
+    ///   - read: reads the configuration; `nil` if something required is missing, with an issue noted in the reader.
+    ///   - build: makes all services, those that others depend on first. A ``ConfigurationError`` exits 78.
     public static func run<Configuration: Sendable>(
         name: String, summary: String, keys: [any ConfigurationKeyDescription],
         read: (inout ConfigurationReader) -> Configuration?,
@@ -80,5 +83,90 @@ public enum ServiceMain {
             StandardStream.error.write(lines.map { $0 + "\n" }.joined())
             return code
         }
+    }
+}
+
+/// The decision on what a start of the executable does. Deciding has no side effects.
+enum ServiceAction<Configuration: Sendable>: Sendable {
+    /// Print to standard output and exit 0.
+    case print(String)
+    /// Print lines to standard error and exit.
+    case refuse(lines: [String], code: Int32)
+    /// Check the running service and exit 0 or 1.
+    case checkHealth(HealthProbe)
+    /// Build and run the service.
+    case serve(Configuration, LoggingConfiguration)
+
+    /// - Parameter arguments: without the program's name.
+    static func decide(
+        usage: ServiceUsage, arguments: [String], environment: [String: String],
+        read: (inout ConfigurationReader) -> Configuration?
+    ) -> ServiceAction {
+        let parsed: ServiceArguments
+        do {
+            parsed = try ServiceArguments.parse(arguments, keys: usage.keys)
+        } catch {
+            let lines = ["\(usage.name): \(error)", "See \(usage.name) --help."]
+            return .refuse(lines: lines, code: ServiceMain.ExitCode.usage)
+        }
+        var reader = ConfigurationReader(flags: parsed.flags, environment: environment)
+        switch parsed.command {
+        case .help: return .print(usage.help)
+        case .version: return .print(usage.version)
+        case .health: return health(&reader, usage)
+        case .serve: return serve(&reader, usage, read)
+        }
+    }
+
+    private static func serve(
+        _ reader: inout ConfigurationReader, _ usage: ServiceUsage,
+        _ read: (inout ConfigurationReader) -> Configuration?
+    ) -> ServiceAction {
+        var logging = LoggingConfiguration.read(&reader)
+        logging.warnings = reader.exposedSecrets(usage.keys)
+        let configuration = read(&reader)
+        guard let configuration, reader.issues.isEmpty else { return refusal(reader, usage) }
+        return .serve(configuration, logging)
+    }
+
+    private static func health(_ reader: inout ConfigurationReader, _ usage: ServiceUsage) -> ServiceAction {
+        let key = usage.keys.first { $0.name == ConfigurationKeys.httpPort.name } ?? ConfigurationKeys.httpPort
+        let port = key.defaultValue.map { ConfigurationKeys.httpPort.withDefault($0) } ?? ConfigurationKeys.httpPort
+        let host = reader.read(ConfigurationKeys.httpHost)
+        guard let host, let port = reader.require(port) else { return refusal(reader, usage) }
+        if port == 0 {
+            reader.note(ConfigurationKeys.httpPort.name, "is 0: the port is chosen at start, and health cannot know it")
+            return refusal(reader, usage)
+        }
+        return .checkHealth(
+            HealthProbe(host: host, port: port, usesTLS: reader.isSet(ConfigurationKeys.tlsCertificateFile)))
+    }
+
+    private static func refusal(_ reader: ConfigurationReader, _ usage: ServiceUsage) -> ServiceAction {
+        let lines = reader.issues.map { "\(usage.name): \($0)" }
+        return .refuse(
+            lines: lines.isEmpty ? ["\(usage.name): the configuration is incomplete"] : lines,
+            code: ServiceMain.ExitCode.configuration)
+    }
+}
+
+/// The report of a failed start or run to the operator.
+enum ServiceFailure {
+    /// The lines for standard error, and the exit code: 78 for a configuration that cannot be used, else 1.
+    static func report(_ error: any Error, name: String) -> (lines: [String], code: Int32) {
+        switch error {
+        case let error as ConfigurationError:
+            (error.issues.map { "\(name): \($0)" }, ServiceMain.ExitCode.configuration)
+        case let error as StorageError where error.code == .invalid:
+            (["\(name): \(ConfigurationKeys.databaseURL.name): \(error.message)"], ServiceMain.ExitCode.configuration)
+        case is CancellationError:
+            (["\(name): stopped before the drain was complete"], ServiceMain.ExitCode.failure)
+        default:
+            (["\(name): \(oneLine(String(describing: error)))"], ServiceMain.ExitCode.failure)
+        }
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 }

@@ -1,6 +1,7 @@
-/// Every family of metrics of this package: the source of the `# HELP` lines, of the histograms' buckets and of
-/// `docs/metrics.md`. A test holds it to what the services show.
+/// Every metric family of this package: the source of the `# HELP` lines, of the histograms' buckets and of
+/// `docs/reference/metrics.md`. A test compares it with the output of the services.
 public enum MetricCatalog {
+    /// In the order of the documentation.
     public static let all: [MetricDescription] = ingest + dispatcher + retrieval + everywhere
 
     private static let ingest: [MetricDescription] = [
@@ -10,7 +11,7 @@ public enum MetricCatalog {
         ),
         .init(
             "securepush_outbox_pending", .gauge, of: ["ingest"],
-            "IDs that the broker is not known to have confirmed, scheduled ones included; counted up to 100,000."),
+            "IDs without a known confirm of the broker, including scheduled ones; counted up to 100,000."),
         .init(
             "securepush_outbox_oldest_age_seconds", .gauge, of: ["ingest"],
             "Age of the oldest ID that is due and not confirmed."),
@@ -49,16 +50,17 @@ public enum MetricCatalog {
             "Time from handing a request to the hub client to its end; code is the status, timeout or connection."),
         .init(
             "securepush_ambiguous_total", .counter, labels: ["reason"], of: ["dispatcher"],
-            "Requests that the hub may have taken unsaid, by reason (timeout, connection, shutdown, claimed)."),
+            "Requests whose result is unknown, by reason (timeout, connection, shutdown, claimed); the hub may have "
+                + "accepted them."),
         .init(
             "securepush_lane_state", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
             "0: the lane is open; 1: paused or slow; 2: the hub refuses the credentials or does not exist."),
         .init(
             "securepush_lane_limit", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
-            "Requests that the lane may have under way at once."),
+            "Requests that the lane may have in flight."),
         .init(
             "securepush_lane_held_total", .counter, labels: ["platform", "hub"], of: ["dispatcher"],
-            "Sends that a paused or slow lane held; they come back through a delay queue, and no attempt is used up."),
+            "Sends that a paused or slow lane held; they come back through a delay queue and use up no attempt."),
         .init(
             "securepush_dispatch_settled_total", .counter, of: ["dispatcher"],
             "Deliveries acknowledged after their outcome was stored."),
@@ -76,14 +78,14 @@ public enum MetricCatalog {
             "Well-formed IDs that the store does not know."),
         .init(
             "securepush_dispatch_repeated_total", .counter, of: ["dispatcher"],
-            "Deliveries of an ID that was under way already; they share its fate."),
+            "Deliveries of an ID that was in flight already; they get the same outcome."),
         .init(
             "securepush_redeliveries_total", .counter, of: ["dispatcher"],
-            "Deliveries that the broker had handed out before."),
+            "Deliveries that the broker had delivered before."),
         .init(
             "securepush_dead_lettered_total", .counter, labels: ["reason"], of: ["dispatcher"],
-            "Messages moved to the dead-letter queue, by reason (attempts, http_400, http_413, http_other and others "
-                + "that the hub refused, invalid, unreadable, record, redelivered)."),
+            "Messages moved to the dead-letter queue, by reason (attempts, http_400, http_413, http_other and other "
+                + "refusals of the hub, invalid, unreadable, record, redelivered)."),
         .init(
             "securepush_dispatch_store_failures_total", .counter, labels: ["operation"], of: ["dispatcher"],
             "Statements of the store that failed, by operation (claim, record); they are tried again."),
@@ -92,10 +94,10 @@ public enum MetricCatalog {
     private static let retrieval: [MetricDescription] = [
         .init(
             "securepush_retrievals_total", .counter, labels: ["result"], of: ["retrieval"],
-            "Readings of a notification, by result (ok, not_found, gone, unauthorized)."),
+            "Requests for a notification, by result (ok, not_found, gone, unauthorized)."),
         .init(
             "securepush_time_to_fetch_seconds", .delay, of: ["retrieval"],
-            "Time from accepting a notification to its first reading by a device of the recipient."),
+            "Time from accepting a notification until a device of the recipient first reads it."),
         .init(
             "securepush_inbox_requests_total", .counter, of: ["retrieval"], "Inbox pages answered."),
     ]
@@ -110,7 +112,7 @@ public enum MetricCatalog {
             "securepush_http_request_duration_seconds", .duration, labels: ["method", "route", "status"],
             of: services, "Time from the head of a request to the head of its answer."),
         .init(
-            "securepush_http_connections", .gauge, of: services, "Connections of clients that are open."),
+            "securepush_http_connections", .gauge, of: services, "Open connections of clients."),
         .init(
             "securepush_http_connections_closed_total", .counter, labels: ["reason"], of: services,
             "Connections ended by a limit or deadline: limit, address, evicted, handshake, idle, header, body, drain, "
@@ -118,19 +120,19 @@ public enum MetricCatalog {
         ),
         .init(
             "securepush_certificate_expiry_seconds", .gauge, of: services,
-            "Time until the TLS certificate, or one of its chain, expires; negative afterwards. Only with HTTPS."),
+            "Time until the first certificate of the TLS chain expires; negative afterwards. Only with HTTPS."),
         .init(
             "securepush_http_requests_in_flight", .gauge, of: services,
-            "HTTP requests that are being answered, without those of operators; HTTP_MAX_IN_FLIGHT is their limit."),
+            "HTTP requests in flight, without those of operators; HTTP_MAX_IN_FLIGHT is their limit."),
         .init(
             "securepush_postgres_connections", .gauge, of: ["ingest", "dispatcher", "retrieval"],
-            "Connections to PostgreSQL that are open."),
+            "Open connections to PostgreSQL."),
         .init(
             "securepush_postgres_connection_losses_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
             "Connections to PostgreSQL that broke."),
         .init(
             "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "retrieval"],
-            "1: the file or URL of keys or credentials that this setting names cannot be used; 0: it can."),
+            "1 if the file or URL of keys or credentials that the setting names cannot be used, else 0."),
         .init(
             "securepush_password_checks_total", .counter, labels: ["result"], of: ["ingest", "retrieval"],
             "Passwords presented, by result (accepted, wrong, throttled: not checked after failures, busy: queue full)."
@@ -144,4 +146,79 @@ public enum MetricCatalog {
             "process_start_time_seconds", .gauge, of: services,
             "Start time of the process since unix epoch in seconds (Linux)."),
     ]
+}
+
+extension MetricCatalog {
+    /// The table of `docs/reference/metrics.md`, which a test compares with this: a header and a row per family.
+    public static func markdownTable() -> String {
+        var lines = ["| name | kind | labels | shown by | meaning |", "| --- | --- | --- | --- | --- |"]
+        for metric in all {
+            let labels = metric.labels.isEmpty ? "–" : metric.labels.map { "`\($0)`" }.joined(separator: ", ")
+            let services = metric.services.count == 4 ? "every service" : metric.services.joined(separator: ", ")
+            lines.append("| `\(metric.name)` | \(metric.kind.word) | \(labels) | \(services) | \(metric.help) |")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The second table: the upper bounds of each histogram's buckets, in seconds.
+    public static func bucketsTable() -> String {
+        var lines = ["| histogram | buckets |", "| --- | --- |"]
+        for metric in all {
+            guard case .histogram(let buckets) = metric.kind else { continue }
+            lines.append("| `\(metric.name)` | \(buckets.map(PrometheusText.number).joined(separator: " ")) |")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+/// The documentation of one metric family: its name, kind, labels and meaning.
+public struct MetricDescription: Sendable, Hashable {
+    /// The kind of a family, and the upper bounds of a histogram's buckets.
+    public enum Kind: Sendable, Hashable {
+        case counter
+        case gauge
+        case histogram(buckets: [Double])
+
+        /// The word of `# TYPE`.
+        public var word: String {
+            switch self {
+            case .counter: "counter"
+            case .gauge: "gauge"
+            case .histogram: "histogram"
+            }
+        }
+    }
+
+    /// With its unit: `..._total`, `..._seconds`, `..._bytes` (Prometheus, "Metric and label naming").
+    public let name: String
+    /// The kind of its series.
+    public let kind: Kind
+    /// The names of its labels.
+    public let labels: [String]
+    /// The executables that have it.
+    public let services: [String]
+    /// The `# HELP` line.
+    public let help: String
+
+    /// A family of these executables.
+    public init(_ name: String, _ kind: Kind, labels: [String] = [], of services: [String], _ help: String) {
+        self.name = name
+        self.kind = kind
+        self.labels = labels
+        self.services = services
+        self.help = help
+    }
+}
+
+extension MetricDescription.Kind {
+    /// For requests and messages: the bounds that OpenTelemetry advises for HTTP and messaging, in seconds.
+    static let duration = Self.histogram(buckets: PrometheusMetrics.defaultBuckets)
+
+    /// For store batches and broker confirms, which take milliseconds, in seconds.
+    static let shortDuration = Self.histogram(
+        buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
+
+    /// For the way from an application server's request to a person's device: seconds to a day.
+    static let delay = Self.histogram(
+        buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400])
 }

@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// A counter of whole numbers: one atomic addition.
+/// A counter of whole numbers. Incrementing is one atomic addition.
 final class CounterInstrument: CounterHandler, PrometheusInstrument {
     private let value = Atomic<Int64>(0)
 
@@ -30,10 +30,10 @@ final class ValueInstrument: FloatingPointCounterHandler, MeterHandler, Recorder
     }
 }
 
-/// Counts in buckets: a timer (nanoseconds in, seconds out) or an aggregating recorder (numbers as they are).
+/// Counts in buckets: a timer, which converts nanoseconds to seconds, or an aggregating recorder.
 final class HistogramInstrument: TimerHandler, RecorderHandler, PrometheusInstrument {
     private struct State {
-        /// By bucket, not cumulative; the last one is everything above the bounds.
+        /// Per bucket, not cumulative. The last one counts the values above all bounds.
         var counts: [UInt64]
         var sum = 0.0
     }
@@ -71,7 +71,7 @@ final class HistogramInstrument: TimerHandler, RecorderHandler, PrometheusInstru
     }
 }
 
-/// A value that is asked for when it is shown; left out while there is none.
+/// A value that is read at each scrape.
 final class ObservedInstrument: PrometheusInstrument {
     private let value: @Sendable () -> Double?
 
@@ -79,5 +79,67 @@ final class ObservedInstrument: PrometheusInstrument {
 
     func write(to text: inout PrometheusText, name: String, labels: String) {
         if let number = value() { text.sample(name, labels, number) }
+    }
+}
+
+/// Writes the text exposition format 0.0.4 of Prometheus (`docs/instrumenting/exposition_formats.md`).
+struct PrometheusText {
+    /// The `Content-Type` of the format.
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private(set) var text = ""
+
+    mutating func family(name: String, kind: MetricKind, help: String?) {
+        if let help { text += "# HELP \(name) \(PrometheusText.escaped(help, quotes: false))\n" }
+        text += "# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    mutating func sample(_ name: String, _ labels: String, _ value: Double) {
+        text += labels.isEmpty ? name : "\(name){\(labels)}"
+        text += " \(PrometheusText.number(value))\n"
+    }
+
+    /// `name="value",...`, sorted by name.
+    static func labels(_ dimensions: [(String, String)]) -> String {
+        dimensions.sorted { $0.0 < $1.0 }
+            .map { "\(labelName($0.0))=\"\(escaped($0.1, quotes: true))\"" }
+            .joined(separator: ",")
+    }
+
+    /// A name of letters, digits, `_` and `:` that does not begin with a digit.
+    static func metricName(_ name: String) -> String { identifier(name, colons: true) }
+
+    private static func labelName(_ name: String) -> String { identifier(name, colons: false) }
+
+    private static func identifier(_ name: String, colons: Bool) -> String {
+        var result = ""
+        for character in name.unicodeScalars {
+            let isDigit = ("0"..."9").contains(character)
+            let isLetter = ("a"..."z").contains(character) || ("A"..."Z").contains(character) || character == "_"
+            if isDigit, result.isEmpty { result += "_" }
+            result.unicodeScalars.append(isLetter || isDigit || (colons && character == ":") ? character : "_")
+        }
+        return result.isEmpty ? "_" : result
+    }
+
+    /// Whole numbers without a fraction, others in the shortest exact form.
+    static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        if let whole = Int64(exactly: value) { return String(whole) }
+        return value.description
+    }
+
+    private static func escaped(_ text: String, quotes: Bool) -> String {
+        var result = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\"" where quotes: result += "\\\""
+            default: result.unicodeScalars.append(character)
+            }
+        }
+        return result
     }
 }

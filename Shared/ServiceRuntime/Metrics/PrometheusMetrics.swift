@@ -1,33 +1,41 @@
 public import CoreMetrics
+import SecurePushCore
+import ServiceConfiguration
 import Synchronization
 
-/// The process's metrics, in the form that Prometheus scrapes (text exposition format 0.0.4).
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The process's metrics in the form that Prometheus scrapes (text exposition format 0.0.4).
 ///
-/// A factory for swift-metrics: counters, floating-point counters, meters and gauges are single values; timers and
-/// recorders that aggregate are histograms. Labels name whole series with their unit (`securepush_..._seconds`,
-/// `..._total`) and are used as they are; characters that Prometheus does not take become `_`. Timers are shown in
-/// seconds. An instrument made twice with the same name and labels is the same instrument.
+/// A factory for swift-metrics. Counters, floating-point counters, meters and gauges are single values; timers and
+/// aggregating recorders are histograms. Names include their unit (`securepush_..._seconds`, `..._total`) and are used
+/// unchanged, except that characters that Prometheus does not allow become `_`. Timers are shown in seconds. Making an
+/// instrument twice with the same name and labels returns the same instrument.
 public final class PrometheusMetrics: Sendable {
     /// Upper bounds in seconds, as the OpenTelemetry HTTP and messaging conventions advise.
-    public static let defaultBuckets = [
+    static let defaultBuckets = [
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
     ]
 
     private let catalog: [String: MetricDescription]
     private let registry = Mutex(MetricRegistry())
 
-    /// - Parameter catalog: gives families their `# HELP` lines, and histograms their buckets.
+    /// - Parameter catalog: has the `# HELP` lines, and the buckets of histograms.
     public init(catalog: [MetricDescription] = MetricCatalog.all) {
         self.catalog = Dictionary(catalog.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The upper bounds of a histogram; the defaults for one that the catalogue does not have.
+    /// The upper bounds of a histogram; the default ones if it is not in the catalogue.
     private func buckets(of name: String) -> [Double] {
         guard case .histogram(let buckets)? = catalog[name]?.kind else { return PrometheusMetrics.defaultBuckets }
         return buckets
     }
 
-    /// Everything, families and series in the order of their names.
+    /// All families and series in the order of their names.
     public func exposition() -> String {
         let families = registry.withLock { $0.families }
         var text = PrometheusText()
@@ -40,7 +48,7 @@ public final class PrometheusMetrics: Sendable {
         return text.text
     }
 
-    /// A value that is read when it is shown, for example of the process.
+    /// Adds a value that is read at each scrape; `nil` leaves the series out.
     public func observe(
         _ name: String, kind: ObservedKind = .gauge, labels: [(String, String)] = [],
         _ value: @escaping @Sendable () -> Double?
@@ -51,7 +59,7 @@ public final class PrometheusMetrics: Sendable {
     /// Whether an observed value only grows.
     public enum ObservedKind: Sendable { case counter, gauge }
 
-    /// The instrument of this name and these labels, made if there is none; `nil` if the name is of another kind.
+    /// The instrument with this name and these labels, made if needed; `nil` if the family has another kind.
     private func instrument<I: PrometheusInstrument>(
         _ name: String, _ kind: MetricKind, _ labels: [(String, String)], make: () -> I
     ) -> I? {
@@ -100,4 +108,97 @@ extension PrometheusMetrics: MetricsFactory {
     private func remove(_ handler: AnyObject) {
         registry.withLock { $0.remove(handler) }
     }
+}
+
+/// The `# TYPE` of a family.
+enum MetricKind: String {
+    case counter, gauge, histogram
+}
+
+/// An instrument that writes itself into the exposition.
+protocol PrometheusInstrument: AnyObject, Sendable {
+    /// - Parameter labels: `name="value",...` without braces, or empty.
+    func write(to text: inout PrometheusText, name: String, labels: String)
+}
+
+/// Families by name, series by label text.
+private struct MetricRegistry {
+    struct Family {
+        let kind: MetricKind
+        var instruments: [String: any PrometheusInstrument] = [:]
+    }
+
+    var families: [String: Family] = [:]
+
+    /// The known instrument, or a new one; `nil` if the family has another kind, because Prometheus forbids two.
+    mutating func instrument(
+        name: String, kind: MetricKind, labels: String, make: () -> any PrometheusInstrument
+    ) -> (any PrometheusInstrument)? {
+        var family = families[name] ?? Family(kind: kind)
+        guard family.kind == kind else { return nil }
+        if let known = family.instruments[labels] { return known }
+        let instrument = make()
+        family.instruments[labels] = instrument
+        families[name] = family
+        return instrument
+    }
+
+    mutating func remove(_ handler: AnyObject) {
+        for (name, family) in families {
+            for (labels, instrument) in family.instruments where instrument === handler {
+                families[name]?.instruments[labels] = nil
+                if family.instruments.count == 1 { families[name] = nil }
+                return
+            }
+        }
+    }
+}
+
+/// The `process_...` metrics of Prometheus's client libraries, and `securepush_build_info`. The former exist on Linux
+/// only, where `/proc` has their values.
+enum ProcessMetrics {
+    static func register(in service: ServiceContext) {
+        let metrics = service.metrics
+        metrics.observe(
+            "securepush_build_info",
+            labels: [("version", service.version), ("service", service.name), ("swift", SecurePushVersion.swift)]
+        ) { 1 }
+        #if os(Linux)
+        registerProcess(in: metrics)
+        #endif
+    }
+
+    #if os(Linux)
+    private static func registerProcess(in metrics: PrometheusMetrics) {
+        metrics.observe("process_resident_memory_bytes") { residentBytes() }
+        metrics.observe("process_cpu_seconds_total", kind: .counter) { cpuSeconds() }
+        let start = startTime()
+        metrics.observe("process_start_time_seconds") { start }
+    }
+
+    /// The second field of `/proc/self/statm`, in pages.
+    static func residentBytes() -> Double? {
+        guard let fields = (try? FileContent(path: "/proc/self/statm"))?.text.split(separator: " ") else { return nil }
+        guard fields.count > 1, let pages = Double(fields[1]) else { return nil }
+        return pages * Double(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// User and system time in seconds.
+    static func cpuSeconds() -> Double? {
+        let microseconds = clock()
+        return microseconds < 0 ? nil : Double(microseconds) / 1_000_000
+    }
+
+    /// The `btime` of `/proc/stat`, plus field 22 of `/proc/self/stat`: the start in clock ticks since boot.
+    static func startTime() -> Double? {
+        guard let system = (try? FileContent(path: "/proc/stat"))?.text, let label = system.firstRange(of: "\nbtime "),
+            let boot = Double(system[label.upperBound...].prefix { $0 != "\n" }),
+            let own = (try? FileContent(path: "/proc/self/stat"))?.text, let end = own.lastIndex(of: ")")
+        else { return nil }
+        // The name in brackets may contain spaces. The field after it is the third.
+        let fields = own[own.index(after: end)...].split(separator: " ")
+        guard fields.count > 19, let ticks = Double(fields[19]) else { return nil }
+        return boot + (ticks / Double(sysconf(Int32(_SC_CLK_TCK)))).rounded()
+    }
+    #endif
 }

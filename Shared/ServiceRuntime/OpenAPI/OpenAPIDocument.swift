@@ -1,25 +1,25 @@
 import SecurePushCore
 
-/// The description of a service's API (OpenAPI 3.1), as `GET /openapi.json` answers it.
+/// The description of a service's API (OpenAPI 3.1), which `GET /openapi.json` answers.
 ///
-/// Written by hand, in one JSON file a service; what all services answer alike stands in `common.json` of this module.
-/// Tests compare it with what the services do.
+/// Each service has one JSON file, written by hand. `common.json` of this module has the parts that all services share.
+/// Tests compare the document with the behaviour of the services.
 public struct OpenAPIDocument: Sendable {
-    /// JSON in UTF-8.
+    /// The document as JSON in UTF-8, without blanks.
     public let bytes: [UInt8]
 
-    /// Joins a service's document, what is common, and what only this process knows.
+    /// Merges a service's document, the common parts, and settings of this process.
     ///
     /// - Parameters:
-    ///   - service: the service's own document, JSON.
-    ///   - settings: JSON that overrides parts of it, as the platforms that are served.
-    /// - Throws: `JSONSyntaxError` for what is not JSON.
+    ///   - service: the service's own document as JSON.
+    ///   - settings: JSON that overrides parts of it, for example the platforms.
+    /// - Throws: `JSONSyntaxError` if one of them is not JSON.
     public init(service: [UInt8], settings: String = "{}") throws {
         let version = #"{"info":{"version":\#(JSONText.quoted(SecurePushVersion.current))}}"#
-        var bytes = service
+        var document = try JSONValue(service)
         for overlay in [PackageResources.common_json, Array(version.utf8), Array(settings.utf8)] {
-            bytes = try JSONMerge.merge(bytes, with: overlay)
+            document = document.merging(try JSONValue(overlay))
         }
-        self.bytes = bytes
+        bytes = Array(document.json.utf8)
     }
 }

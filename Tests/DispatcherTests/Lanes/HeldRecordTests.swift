@@ -6,7 +6,7 @@ import Testing
 /// What is stored and published of an attempt that a lane held, in part or as a whole.
 @Suite struct HeldRecordTests {
     let now = Timestamp(milliseconds: 1_000_000)
-    let policy = DispatchPolicy(maximumAttempts: 3)
+    let policy = DispatchPolicy(maxAttempts: 3)
     let hold = LaneHold(reason: "the hub throttles", pause: .seconds(4), crowd: 1)
     static let sent = SendOutcome.sent(hubMessageID: "m")
 

@@ -63,8 +63,8 @@ import Testing
         for _ in 0..<count { ids.append(try await bench.stored { $0.expiresAt = .now + .seconds(7200) }) }
         broker.deliver(ids.map { DispatchMessage(id: $0) })
         let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, ledger: bench.store, gateway: gateway,
-            policy: DispatchPolicy(platforms: Self.platforms, maximumAttempts: 3, retryDelays: delays),
+            consumer: broker, publisher: broker, store: bench.store, gateway: gateway,
+            policy: DispatchPolicy(platforms: Self.platforms, maxAttempts: 3, retryDelays: delays),
             lanes: LaneSettings(
                 platforms: Self.platforms, hub: "hubb", endpoint: "https://ns.example.com", clock: clock.laneClock),
             logger: logger)
@@ -177,8 +177,8 @@ import Testing
         let ids = [try await bench.stored(), try await bench.stored()]
         broker.deliver(ids.map { DispatchMessage(id: $0) })
         try await DispatchPipeline(
-            consumer: broker, publisher: broker, ledger: bench.store, gateway: gateway,
-            policy: DispatchPolicy(platforms: Self.platforms, maximumAttempts: 1),
+            consumer: broker, publisher: broker, store: bench.store, gateway: gateway,
+            policy: DispatchPolicy(platforms: Self.platforms, maxAttempts: 1),
             lanes: LaneSettings(platforms: Self.platforms, clock: clock.laneClock), logger: log.logger
         ).run()
         try await expectSentAtOneAttempt(ids)

@@ -16,15 +16,15 @@ import Testing
             for number in 0..<1100 {
                 bench.broker.deliver(number % 11 == 10 ? DispatchMessage(id: ids[number / 11]) : nil)
             }
-            // All poison is parked while not one good one has its answer, and all good ones are at the hub.
+            // All poison is deadLettered while not one good one has its answer, and all good ones are at the hub.
             let areParked = try await eventually {
-                bench.broker.record.parked.count == 1000 && gateway.sent.count == 300
+                bench.broker.record.deadLettered.count == 1000 && gateway.sent.count == 300
             }
             #expect(areParked)
             #expect(bench.broker.record.acknowledged.count == 1000)
             gateway.letGo()
         }
-        #expect(bench.broker.record.parked.count == 1000)
+        #expect(bench.broker.record.deadLettered.count == 1000)
         #expect(bench.broker.record.acknowledged.count == 1100)
         #expect(bench.broker.record.published.isEmpty)
         for id in ids { #expect(await bench.store.status(of: id) == .dispatched) }

@@ -16,8 +16,8 @@ import Testing
         -> DispatchPipeline
     {
         DispatchPipeline(
-            consumer: broker, publisher: broker, ledger: bench.store, gateway: gateway,
-            policy: DispatchPolicy(platforms: Self.platforms, maximumAttempts: 1, retryDelays: delays),
+            consumer: broker, publisher: broker, store: bench.store, gateway: gateway,
+            policy: DispatchPolicy(platforms: Self.platforms, maxAttempts: 1, retryDelays: delays),
             lanes: LaneSettings(platforms: Self.platforms, concurrency: 30, prefetch: 40, clock: clock),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
@@ -59,7 +59,7 @@ import Testing
         let gateway = FunctionGateway { $0.platform == .windows ? nil : .sent(hubMessageID: nil) }
         for _ in 0..<20 { broker.deliver(DispatchMessage(id: try await bench.stored())) }
         let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, ledger: bench.store, gateway: gateway, policy: bench.policy,
+            consumer: broker, publisher: broker, store: bench.store, gateway: gateway, policy: bench.policy,
             lanes: LaneSettings(platforms: Self.platforms, concurrency: 30, prefetch: 1000),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         try await withThrowingTaskGroup(of: Void.self) { group in

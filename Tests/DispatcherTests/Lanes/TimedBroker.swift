@@ -40,7 +40,7 @@ final class TimedBroker: DispatchConsumer, DispatchPublisher {
         var published = 0
         var dead: [String] = []
         var poison: Set<UInt64> = []
-        var parked = 0
+        var deadLettered = 0
         var isEnding = false
     }
 

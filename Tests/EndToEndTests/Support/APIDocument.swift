@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The commands of docs/api.md, and the answers that it shows.
+/// The commands of docs/reference/http-api.md, and the answers that it shows.
 struct APIDocument {
     /// A block of commands and the answer below it.
     struct Step {
@@ -16,7 +16,7 @@ struct APIDocument {
     private var headings: [(section: String, text: String)] = []
 
     static func read() throws -> APIDocument {
-        let file = TestEnvironment.packageRoot.appending(path: "docs/api.md")
+        let file = TestEnvironment.packageRoot.appending(path: "docs/reference/http-api.md")
         return APIDocument(try String(contentsOf: file, encoding: .utf8))
     }
 

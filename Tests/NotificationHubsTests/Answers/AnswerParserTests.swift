@@ -14,27 +14,27 @@ import Testing
 
     /// Every way to cut a text in two, and byte by byte: the answer is the same.
     @Test(arguments: [
-        (created, HubAnswer(status: 201, messageID: "M-1")), (interim, HubAnswer(status: 201, messageID: "M-1")),
-        (chunked, HubAnswer(status: 400, body: Array("<Detail>no</Detail>".utf8))),
+        (created, HubResponse(status: 201, messageID: "M-1")), (interim, HubResponse(status: 201, messageID: "M-1")),
+        (chunked, HubResponse(status: 400, body: Array("<Detail>no</Detail>".utf8))),
         (
             "HTTP/1.1 503 Busy\r\nRETRY-AFTER:  7 \r\nConnection: Keep-Alive, Close\r\nContent-Length: 3\r\n\r\nabc",
-            HubAnswer(status: 503, retryAfter: "7", body: Array("abc".utf8), keepsAlive: false)
+            HubResponse(status: 503, retryAfter: "7", body: Array("abc".utf8), keepsAlive: false)
         ),
-        ("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", HubAnswer(status: 200, keepsAlive: false)),
-        ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n", HubAnswer(status: 200)),
-        ("HTTP/1.1 204\r\n\r\n", HubAnswer(status: 204)),
-        ("HTTP/1.1 200 OK\nContent-Length: 2\n\nok", HubAnswer(status: 200)),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", HubResponse(status: 200, keepsAlive: false)),
+        ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n", HubResponse(status: 200)),
+        ("HTTP/1.1 204\r\n\r\n", HubResponse(status: 204)),
+        ("HTTP/1.1 200 OK\nContent-Length: 2\n\nok", HubResponse(status: 200)),
     ])
-    func anyCut(_ text: String, _ answer: HubAnswer) throws {
+    func anyCut(_ text: String, _ answer: HubResponse) throws {
         let bytes = Array(text.utf8)
         for cut in 0...bytes.count {
-            var parser = HubAnswerParser()
+            var parser = HubResponseParser()
             let first = try parser.consume(ByteBuffer(bytes: bytes[..<cut]))
             let last = try cut < bytes.count ? parser.consume(ByteBuffer(bytes: bytes[cut...])) : nil
             #expect(first ?? last == answer, "cut at \(cut)")
             #expect(!parser.hasLeftover && !parser.hasBegun)
         }
-        var parser = HubAnswerParser()
+        var parser = HubResponseParser()
         let answers = try bytes.compactMap { try parser.consume(ByteBuffer(bytes: [$0])) }
         #expect(answers == [answer])
     }
@@ -52,12 +52,12 @@ import Testing
         "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 20_000),
     ])
     func unreadable(_ text: String) {
-        var parser = HubAnswerParser()
-        #expect(throws: HubAnswerError.self) { try parser.consume(ByteBuffer(string: text)) }
+        var parser = HubResponseParser()
+        #expect(throws: HubResponseError.self) { try parser.consume(ByteBuffer(string: text)) }
     }
 
     @Test func endsWithTheConnectionWhereNothingElseSaysSo() throws {
-        var parser = HubAnswerParser()
+        var parser = HubResponseParser()
         #expect(try parser.consume(ByteBuffer(string: "HTTP/1.1 500 No\r\n\r\n<Detail>x")) == nil)
         #expect(try parser.consume(ByteBuffer(string: "y</Detail>")) == nil)
         let answer = parser.finish()
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func aCutAnswerDoesNotEndWithTheConnection() throws {
-        var parser = HubAnswerParser()
+        var parser = HubResponseParser()
         #expect(try parser.consume(ByteBuffer(string: "HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nabc")) == nil)
         #expect(parser.finish() == nil)
         #expect(parser.hasBegun)
@@ -74,7 +74,7 @@ import Testing
 
     @Test func keepsTheFirstKilobyteOfAnErrorAndNothingOfASuccess() throws {
         let body = String(repeating: "x", count: 5000)
-        var parser = HubAnswerParser()
+        var parser = HubResponseParser()
         let refused = try parser.consume(ByteBuffer(string: "HTTP/1.1 400 No\r\nContent-Length: 5000\r\n\r\n\(body)"))
         #expect(refused?.body.count == 1024)
         let taken = try parser.consume(ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n\(body)"))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func moreThanWasAskedForIsSeen() throws {
-        var parser = HubAnswerParser()
+        var parser = HubResponseParser()
         let answer = try parser.consume(ByteBuffer(string: Self.created + Self.created))
         #expect(answer?.status == 201)
         #expect(parser.hasLeftover)

@@ -8,13 +8,13 @@ import Testing
 
     @Test(arguments: [200, 201])
     func sent(_ status: Int) {
-        #expect(HubAnswer(status: status, messageID: "m").outcome(now: Self.now) == .sent(hubMessageID: "m"))
-        #expect(HubAnswer(status: status).outcome(now: Self.now) == .sent(hubMessageID: nil))
+        #expect(HubResponse(status: status, messageID: "m").outcome(now: Self.now) == .sent(hubMessageID: "m"))
+        #expect(HubResponse(status: status).outcome(now: Self.now) == .sent(hubMessageID: nil))
     }
 
     @Test(arguments: [(401, "5"), (401, nil), (403, nil)] as [(Int, String?)])
     func unauthorized(_ status: Int, _ retryAfter: String?) {
-        let outcome = HubAnswer(status: status, retryAfter: retryAfter).outcome(now: Self.now)
+        let outcome = HubResponse(status: status, retryAfter: retryAfter).outcome(now: Self.now)
         #expect(outcome == .unauthorized(reason: "HTTP \(status)"))
     }
 
@@ -25,25 +25,26 @@ import Testing
         ] as [(Int, String?, Duration?)])
     func throttled(_ status: Int, _ retryAfter: String?, _ wait: Duration?) {
         let now = Timestamp(milliseconds: 1_780_086_000_000)
-        let outcome = HubAnswer(status: status, retryAfter: retryAfter).outcome(now: now)
+        let outcome = HubResponse(status: status, retryAfter: retryAfter).outcome(now: now)
         #expect(outcome == .throttled(retryAfter: wait))
     }
 
     @Test(arguments: [400, 405, 410, 411, 413, 415, 300, 301, 302, 304, 307, 308])
     func rejected(_ status: Int) {
-        #expect(HubAnswer(status: status).outcome(now: Self.now) == .rejected(reason: "HTTP \(status)", status: status))
+        #expect(
+            HubResponse(status: status).outcome(now: Self.now) == .rejected(reason: "HTTP \(status)", status: status))
     }
 
     /// There is no hub at the address: nothing is wrong with the notification. To anything but a send it is an answer.
     @Test func hubNotFound() {
-        let answer = HubAnswer(status: 404)
+        let answer = HubResponse(status: 404)
         #expect(answer.outcome(now: Self.now) == .hubNotFound(reason: "HTTP 404"))
         #expect(answer.error(now: Self.now)?.code == .rejected)
     }
 
     @Test(arguments: [408, 500, 502, 503, 504, 599, 204, 409, 412, 418, 999])
     func unavailable(_ status: Int) {
-        let outcome = HubAnswer(status: status, retryAfter: "7").outcome(now: Self.now)
+        let outcome = HubResponse(status: status, retryAfter: "7").outcome(now: Self.now)
         #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7)))
     }
 
@@ -58,12 +59,12 @@ import Testing
         ("<Detail>a\u{1}\r\nb</Detail>", "HTTP 400: ab"), ("", "HTTP 400"),
     ])
     func reasons(_ body: String, _ reason: String) {
-        #expect(HubAnswer(status: 400, body: Array(body.utf8)).reason == reason)
+        #expect(HubResponse(status: 400, body: Array(body.utf8)).reason == reason)
     }
 
     @Test func reasonsAreShort() {
         let body = Array("<Detail>\(String(repeating: "x", count: 900))</Detail>".utf8)
-        #expect(HubAnswer(status: 400, body: body).reason.count == 300 + "HTTP 400: ".count)
+        #expect(HubResponse(status: 400, body: body).reason.count == 300 + "HTTP 400: ".count)
     }
 
     @Test(
@@ -75,7 +76,7 @@ import Testing
         ] as [(String, Duration?)])
     func retryAfter(_ text: String, _ wait: Duration?) {
         let now = Timestamp(milliseconds: 1_780_086_800_000)
-        #expect(RetryAfter.duration(text, now: now) == wait)
+        #expect(Duration(retryAfter: text, now: now) == wait)
     }
 
     @Test(

@@ -116,7 +116,7 @@ import Testing
 
     @Test func aHubWhoseClockIsAheadCostsOneRefusal() async throws {
         let date = "Fri, 31 Dec 2038 23:59:59 GMT"
-        let hubTime = try #require(HTTPDate.timestamp(date))
+        let hubTime = try #require(Timestamp(httpDate: date))
         // Refuses what has expired by its own clock, as the hub does.
         let script: FakeHub.Script = { request in
             let token = request.header("Authorization") ?? ""

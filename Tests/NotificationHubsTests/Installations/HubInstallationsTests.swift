@@ -8,10 +8,10 @@ import Testing
 @Suite struct HubInstallationsTests {
     private func withInstallations<Result: Sendable>(
         _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(10),
-        _ body: @escaping @Sendable (HubInstallations, FakeHub) async throws -> Result
+        _ body: @escaping @Sendable (HubDevices, FakeHub) async throws -> Result
     ) async throws -> Result {
         try await withFakeHub(script) { hub in
-            let installations = HubInstallations(
+            let installations = HubDevices(
                 configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: deadline)
             return try await withService(installations) { _ in try await body(installations, hub) }
         }

@@ -9,10 +9,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HubRegistrationsTests {
     private func withRegistrations<Result: Sendable>(
         _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(10),
-        _ body: @escaping @Sendable (HubRegistrations, FakeHub) async throws -> Result
+        _ body: @escaping @Sendable (HubDevices, FakeHub) async throws -> Result
     ) async throws -> Result {
         try await withFakeHub(script) { hub in
-            let registrations = HubRegistrations(
+            let registrations = HubDevices(
                 configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: deadline)
             return try await withService(registrations) { _ in try await body(registrations, hub) }
         }
@@ -26,7 +26,7 @@ import Testing
                     connectionString: "Endpoint=sb://127.0.0.1:\(port);SharedAccessKeyName=n;SharedAccessKey=k",
                     hubName: "hub")
             else { return }
-            let registrations = HubRegistrations(
+            let registrations = HubDevices(
                 configuration: configuration, logger: Logger(label: "test"), deadline: .seconds(5))
             _ = try? await withService(registrations) { _ in try await registrations.createRegistrationID() }
         }
@@ -96,6 +96,16 @@ import Testing
                     "\(start) HTTP/1.1", "\(start)&continuationtoken=MzEobik7Mg%3D%3D HTTP/1.1",
                     "\(start)&continuationtoken=a%2Bb%3D%3D HTTP/1.1",
                 ])
+        }
+    }
+
+    /// A quote and a combining accent are one character of a string, and still a quote to the hub.
+    @Test func noHandleEndsTheFilter() async throws {
+        let script: FakeHub.Script = { _ in [FakeHub.answer("200 OK", body: "<feed></feed>")] }
+        try await withRegistrations(script) { registrations, hub in
+            _ = try await registrations.registrations(handle: "a'\u{301} or")
+            let line = try #require(hub.requests.first?.headLines.first)
+            #expect(line.contains("$filter=ChannelUri%20eq%20%27a%27%27%CC%81%20or%27"))
         }
     }
 

@@ -78,6 +78,6 @@ import Testing
         ("a%2", false), ("a%zz", false),
     ])
     func tokensThatAreEncodedAlready(_ token: String, _ isEncoded: Bool) {
-        #expect(PercentEncoding.isEncoded(token) == isEncoded)
+        #expect(PercentCoding.isEncoded(token) == isEncoded)
     }
 }

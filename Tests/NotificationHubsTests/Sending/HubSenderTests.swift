@@ -52,20 +52,6 @@ import Testing
         }
     }
 
-    @Test func severalEventLoopsShareTheBound() async throws {
-        try await withFakeHub({ _ in [.wait(.milliseconds(2)), FakeHub.created()] }) { hub in
-            var options = HubSenderOptions()
-            options.eventLoops = 2
-            let sent = Atomic<Int>(0)
-            try await withHubSender(hub, concurrency: 3, options: options) { sender, _ in
-                for _ in 0..<100 { sender.send(.sample) { _ in sent.add(1, ordering: .relaxed) } }
-                try await expectEventually { sent.load(ordering: .relaxed) == 100 }
-            }
-            #expect(hub.connections == 3)
-            #expect(hub.maxInFlight <= 3)
-        }
-    }
-
     @Test func aRefusedTokenIsMadeAnewForWhatFollows() async throws {
         let script: FakeHub.Script = { $0.number == 0 ? [FakeHub.answer("401 Unauthorized")] : [FakeHub.created()] }
         try await withFakeHub(script) { hub in

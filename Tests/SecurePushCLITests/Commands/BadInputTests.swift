@@ -27,7 +27,7 @@ import Testing
     static let notifications: [Row] = [
         Row("status", 64, "id"), Row("status nonsense", 64, "nonsense"), Row("status \(id)", 78, "API key"),
         Row("status \(id)", 69, "does not answer", nowhere), Row("status \(id) --loud", 64, "--loud"),
-        Row("status \(id) --ingest-url ftp://x", 64, "no URL", key),
+        Row("status \(id) --ingest-url ftp://x", 64, "not a URL", key),
         Row("status \(id) --api-key-file /nowhere", 78, "/nowhere"),
         Row("revoke", 64, "ids"), Row("revoke \(id) x", 64, "x"), Row("revoke \(id)", 78, "API key"),
         Row("revoke \(id)", 69, "does not answer", nowhere),

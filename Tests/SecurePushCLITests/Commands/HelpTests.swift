@@ -45,8 +45,8 @@ struct CommandPath: Sendable, CustomTestStringConvertible {
         #expect(examples.contains(command.name), "no example of \(command.name)")
     }
 
-    @Test func `docs/cli.md has each command with each of its options, and no others`() throws {
-        let path = TestEnvironment.packageRoot.appending(path: "docs/cli.md")
+    @Test func `docs/reference/cli.md has each command with each of its options, and no others`() throws {
+        let path = TestEnvironment.packageRoot.appending(path: "docs/reference/cli.md")
         let sections = try String(contentsOf: path, encoding: .utf8).components(separatedBy: "\n### `").dropFirst()
         var documented: [String: String] = [:]
         for section in sections { documented[String(section.prefix { $0 != "`" })] = section }
@@ -58,7 +58,7 @@ struct CommandPath: Sendable, CustomTestStringConvertible {
             // --rm is docker's.
             let told = Set(words.filter { $0.hasPrefix("--") && $0.contains { $0.isLetter } })
                 .subtracting(["--help", "--version", "--json", "--no-color", "--rm"])
-            #expect(command.options.subtracting(told).isEmpty, "\(command.name): not in docs/cli.md")
+            #expect(command.options.subtracting(told).isEmpty, "\(command.name): not in docs/reference/cli.md")
             #expect(told.subtracting(command.options).isEmpty, "\(command.name): not in its help")
         }
     }

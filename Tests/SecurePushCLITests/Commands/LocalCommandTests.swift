@@ -76,7 +76,7 @@ import Testing
             let first = try await CommandLineRun(["migrate"], environment, in: folder)
             #expect(first.code == 0 && first.output.contains("applied "), "\(first.errors)")
             let second = try await CommandLineRun(["migrate", "--json"], environment, in: folder)
-            #expect(second.code == 0 && JSONText.member("Applied", of: second.output) == "[]")
+            #expect(second.code == 0 && JSONCoding.member("Applied", of: second.output) == "[]")
             // The URL may come from a file.
             try SecretFile.create("\(folder)/url", "sqlite:\(folder)/other.sqlite")
             let third = try await CommandLineRun(["migrate"], ["DATABASE_URL_FILE": "\(folder)/url"], in: folder)

@@ -15,7 +15,7 @@ import Testing
         ) async throws -> (report: ReplayReport, items: [ReplayItem]) {
             let items = Mutex<[ReplayItem]>([])
             let replay = DeadLetterReplay(
-                queue: queue, ledger: store, publisher: publisher, drops: drops,
+                queue: queue, store: store, publisher: publisher, drops: drops,
                 report: { item in items.withLock { $0.append(item) } })
             let report = try await replay.run(ids: ids, selection)
             await queue.close()
@@ -28,7 +28,7 @@ import Testing
         let id = try await bench.store.addGivenUp()
         let queue = FakeDeadLetterQueue([.sample(1, id)])
         let (report, items) = try await bench.replay(queue)
-        #expect(report == ReplayReport(Replayed: 1))
+        #expect(report == ReplayReport(replayed: 1))
         #expect(items.map(\.text) == ["replayed \(id) to fcmv1"])
         let expected = DispatchMessage(id: id, platforms: [.fcmv1], attempt: nil, traceparent: "00-4bf9-00f0-01")
         #expect(await bench.publisher.published == [expected])
@@ -48,12 +48,12 @@ import Testing
         let queue = FakeDeadLetterQueue(letters)
         let (report, _) = try await bench.replay(queue)
         #expect(report.failure == "refused")
-        #expect(report.Replayed == 1 && report.Left == DeadLetterReplay.batchSize - 1)
+        #expect(report.replayed == 1 && report.left == DeadLetterReplay.batchSize - 1)
         #expect(await queue.letters == Array(letters.dropFirst()))
         // The second time all of them go, those included that were reopened before.
         bench.publisher = FakeDispatchPublisher()
         let (second, _) = try await bench.replay(queue)
-        #expect(second == ReplayReport(Replayed: letters.count - 1))
+        #expect(second == ReplayReport(replayed: letters.count - 1))
         #expect(await queue.letters.isEmpty)
     }
 
@@ -71,8 +71,8 @@ import Testing
         ]
         let queue = FakeDeadLetterQueue(letters)
         let (report, items) = try await bench.replay(queue, drops: drops)
-        #expect(report == (drops ? ReplayReport(Dropped: 4, Left: 1) : ReplayReport(Left: 5)))
-        #expect(Set(items.map(\.Result)) == [.revoked, .unreadable, .expired, .settled, .unknown])
+        #expect(report == (drops ? ReplayReport(dropped: 4, left: 1) : ReplayReport(left: 5)))
+        #expect(Set(items.map(\.result)) == [.revoked, .unreadable, .expired, .settled, .unknown])
         #expect(await queue.letters == (drops ? [letters[1]] : letters))
         #expect(await bench.publisher.published.isEmpty)
     }
@@ -84,8 +84,8 @@ import Testing
         let letters: [DeadLetter] = [.sample(1, ids[0]), .sample(2, nil), .sample(3, ids[1])]
         let queue = FakeDeadLetterQueue(letters)
         let (report, items) = try await bench.replay(queue, ids: [ids[1], missing])
-        #expect(report == ReplayReport(Replayed: 1, NotFound: 1))
-        #expect(items.map(\.Result) == [.replayed, .notFound])
+        #expect(report == ReplayReport(replayed: 1, notFound: 1))
+        #expect(items.map(\.result) == [.replayed, .notFound])
         #expect(await queue.letters == Array(letters.prefix(2)))
     }
 
@@ -94,7 +94,7 @@ import Testing
         let id = try await bench.store.addGivenUp()
         let queue = FakeDeadLetterQueue([.sample(1, id, [.fcmv1]), .sample(2, id, [.windows])])
         let (report, _) = try await bench.replay(queue)
-        #expect(report == ReplayReport(Replayed: 2))
+        #expect(report == ReplayReport(replayed: 2))
         #expect(await bench.publisher.published.map(\.platforms) == [[.fcmv1], [.fcmv1, .windows]])
     }
 
@@ -107,7 +107,7 @@ import Testing
             SealedNotification(notification: new, payload: SealedPayload(keyID: "k", bytes: [1]))
         ])
         let (report, items) = try await bench.replay(FakeDeadLetterQueue([.sample(1, id, nil)]))
-        #expect(report == ReplayReport(Replayed: 1))
+        #expect(report == ReplayReport(replayed: 1))
         #expect(items.map(\.text) == ["replayed \(id) to all platforms"])
         #expect(await bench.publisher.published.map(\.platforms) == [nil])
     }

@@ -31,11 +31,12 @@ import Testing
     @Test func `Purging by a filter leaves the rest in its order`() async throws {
         let letters: [DeadLetter] = [.sample(1, Self.id), .sample(2, nil), .sample(3, Self.id), .sample(4, nil)]
         let queue = FakeDeadLetterQueue(letters)
-        let purged = try await DeadLettersCommand.Purge.purge(queue, try .parse(["--unreadable"]))
+        let scan = DeadLetterScan(queue: queue)
+        let purged = try await DeadLettersCommand.Purge.purge(scan, try .parse(["--unreadable"]))
         #expect(purged == 2)
         await queue.close()
         #expect(await queue.letters == [letters[0], letters[2]])
-        #expect(try await DeadLettersCommand.Purge.purge(queue, try .parse([])) == 2)
+        #expect(try await DeadLettersCommand.Purge.purge(scan, try .parse([])) == 2)
     }
 
     @Test func `A row tells what the store knows, and nothing of an unreadable body`() async throws {
@@ -43,12 +44,12 @@ import Testing
         let id = try await store.addGivenUp()
         let records = try await store.records([id])
         let row = DeadLetterRow(.sample(1, id), records: records, now: .now)
-        #expect(row.Recipient == "alice" && row.Status == "partial" && row.Platforms == ["fcmv1"] && row.Attempt == 9)
-        #expect(row.DeadAt == records[id]?.deliveries[1].updatedAt.description)
+        #expect(row.recipient == "alice" && row.status == "partial" && row.platforms == ["fcmv1"] && row.attempt == 9)
+        #expect(row.deadAt == records[id]?.deliveries[1].updatedAt.description)
         let unknown = DeadLetterRow(.sample(1, NotificationID()), records: records, now: .now)
-        #expect(unknown.Status == "unknown" && unknown.Recipient == nil)
+        #expect(unknown.status == "unknown" && unknown.recipient == nil)
         let poison = DeadLetterRow(.sample(1, nil), records: nil, now: .now)
-        #expect(try JSONText.encode(poison) == #"{"Bytes":7,"Reason":"out of attempts"}"#)
+        #expect(try JSONCoding.encode(poison) == #"{"Bytes":7,"Reason":"out of attempts"}"#)
         let table = DeadLetterRow.table([row, poison])
         #expect(table.count == 3 && table[2].hasPrefix("unreadable, 7 bytes"))
     }

@@ -13,8 +13,8 @@ import Testing
     private static let day = Duration.seconds(86_400)
 
     @Test(arguments: [
-        (-10, 90, Finding.State.ok, "in force until"), (-10, 13, .faulty, "expires at"),
-        (-90, -1, .faulty, "has expired"), (1, 90, .faulty, "in force from"),
+        (-10, 90, Finding.State.ok, "is valid until"), (-10, 13, .faulty, "expires at"),
+        (-90, -1, .faulty, "expired at"), (1, 90, .faulty, "not valid before"),
     ])
     func `Certificates`(begin: Int, end: Int, state: Finding.State, words: String) {
         let finding = Doctor.certificate(
@@ -27,11 +27,6 @@ import Testing
         let finding = Doctor.clock(hub: Self.now + .seconds(seconds), here: Self.now)
         #expect((finding == nil) == (word == nil))
         if let word { #expect(finding?.detail.contains(word) == true && finding?.advice?.contains("NTP") == true) }
-    }
-
-    @Test func `The date of an HTTP answer`() {
-        #expect(Doctor.hubTime("Sun, 06 Nov 1994 08:49:37 GMT") == Timestamp(milliseconds: 784_111_777_000))
-        #expect(Doctor.hubTime("yesterday") == nil)
     }
 
     @Test(arguments: [
@@ -59,7 +54,7 @@ import Testing
         #expect(finding(topology.dispatchQueue, 5, 1).state == .ok)
         #expect(finding(topology.dispatchQueue, 5, 0).advice == "Start a dispatcher.")
         #expect(finding(topology.deadQueue, 0, 0).state == .ok)
-        #expect(finding(topology.deadQueue, 1200, 0).detail == "1,200 dead letters wait")
+        #expect(finding(topology.deadQueue, 1200, 0).detail == "1,200 dead letters")
         #expect(finding("securepush.retry.1", 7, 0).state == .ok)
     }
 
@@ -123,7 +118,7 @@ import Testing
                     "AUTH_JWKS_URL faulty", "INGEST_URL ok", "RETRIEVAL_URL ok", "RETRIEVAL_URL faulty",
                     "HUB_EMULATOR_URL unreachable",
                 ])
-            #expect(findings[3].detail == "ingest answers there, and not retrieval")
+            #expect(findings[3].detail == "ingest answers there instead of retrieval")
             // The broker is down, which is no fault of ingest's.
             #expect(findings[1].detail.contains("down"))
         }

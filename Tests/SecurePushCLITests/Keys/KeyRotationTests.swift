@@ -16,7 +16,7 @@ import Testing
     /// A command on a file of keys, and its text afterwards.
     private func rotate(
         _ arguments: [String], ids: [String], database: String? = nil
-    ) async throws -> (answer: KeysCommand.Rotate.Answer, ids: [String], mode: Int?) {
+    ) async throws -> (answer: KeysCommand.Rotate.Report, ids: [String], mode: Int?) {
         try await withTemporaryFolder { folder in
             let path = folder + "/payload.keys"
             try SecretFile.create(path, String(Self.ring(ids).dropLast()))
@@ -28,8 +28,8 @@ import Testing
 
     @Test func `The new key seals, the old ones stay, and nobody else may read the file`() async throws {
         let result = try await rotate([], ids: ["b", "a"])
-        #expect(result.ids == [result.answer.Sealing, "b", "a"])
-        #expect(result.answer.Added == result.answer.Sealing && result.answer.Removed.isEmpty)
+        #expect(result.ids == [result.answer.sealing, "b", "a"])
+        #expect(result.answer.added == result.answer.sealing && result.answer.removed.isEmpty)
         #expect(result.mode == 0o600)
     }
 
@@ -63,13 +63,13 @@ import Testing
         }
         #expect(failure?.code == .configuration)
         let result = try await rotate(["--keep", "2", "--force"], ids: ["b", "a"])
-        #expect(result.ids == [result.answer.Sealing, "b"] && result.answer.Removed == ["a"])
+        #expect(result.ids == [result.answer.sealing, "b"] && result.answer.removed == ["a"])
     }
 
     @Test func `A key that payloads need stays, by force too`() async throws {
         try await withTemporaryFolder { folder in
             let url = "sqlite:\(folder)/data.sqlite"
-            _ = try await Migrations.run(url)
+            _ = try await StoreSession.migrate(url)
             let expiry = Timestamp.now + .seconds(3600)
             try await StoreSession.with(url) { store in
                 let notification = Notification(
@@ -86,7 +86,7 @@ import Testing
             #expect(failure?.details == ["b: 1 payloads"])
             let result = try await rotate(
                 ["--no-new-key", "--remove", "c"], ids: ["a", "b", "c"], database: url)
-            #expect(result.ids == ["a", "b"] && result.answer.Added == nil)
+            #expect(result.ids == ["a", "b"] && result.answer.added == nil)
         }
     }
 

@@ -16,16 +16,16 @@ import Testing
     func `A line is accepted with an ID, or counted`(text: String, isAccepted: Bool) throws {
         let text = text.split(separator: "ID", omittingEmptySubsequences: false).joined(separator: Self.id)
         let id = try #require(NotificationID(Self.id))
-        #expect((BatchAnswerLine.read(Array(text.utf8)) == .accepted(id)) == isAccepted)
+        #expect((BatchResponseLine.read(Array(text.utf8)) == .accepted(id)) == isAccepted)
     }
 
     @Test func `What is refused for what it is ends the test; what is of the moment is counted`() {
         let refused = #"{"status":422,"title":"Unprocessable Content"}"#
         #expect(
-            BatchAnswerLine.read(Array(refused.utf8)) == .refused(APIAnswer(status: 422, body: refused)))
-        #expect(BatchAnswerLine.read(Array(#"{"status":503}"#.utf8)).result == .failed("503"))
-        #expect(BatchAnswerLine.read(Array(#"{"status":429}"#.utf8)).result == .failed("429"))
-        #expect(BatchAnswerLine.read(Array("x".utf8)).result == .failed("an unreadable answer"))
+            BatchResponseLine.read(Array(refused.utf8)) == .refused(APIResponse(status: 422, body: refused)))
+        #expect(BatchResponseLine.read(Array(#"{"status":503}"#.utf8)).result == .failed("503"))
+        #expect(BatchResponseLine.read(Array(#"{"status":429}"#.utf8)).result == .failed("429"))
+        #expect(BatchResponseLine.read(Array("x".utf8)).result == .failed("an unreadable answer"))
     }
 
     @Test(arguments: [1, 2, 3, 7, 100])

@@ -5,20 +5,24 @@ import Testing
 
 @Suite struct LoadMessageTests {
     private struct Body: Decodable, Equatable {
-        var Recipient: String
-        var Payload: String
-        var Platforms: [String]?
+        var recipient: String
+        var payload: String
+        var platforms: [String]?
+
+        private enum CodingKeys: String, CodingKey {
+            case recipient = "Recipient", payload = "Payload", platforms = "Platforms"
+        }
     }
 
     private func bodies(_ plan: LoadPlan, _ range: Range<Int>) throws -> [Body] {
         try String(decoding: LoadMessage(plan).body(range, inLines: true), as: UTF8.self).split(separator: "\n")
-            .map { try JSONText.decode(Body.self, from: String($0)) }
+            .map { try JSONCoding.decode(Body.self, from: String($0)) }
     }
 
     @Test func `Recipients take turns`() throws {
         let bodies = try bodies(LoadPlan(count: 5, recipients: 2), 0..<5)
         #expect(
-            bodies.map(\.Recipient)
+            bodies.map(\.recipient)
                 == ["load-000001", "load-000002", "load-000001", "load-000002", "load-000001"])
         #expect(LoadPlan(recipients: 1_000_000).name(ofRecipient: 999_999) == "load-1000000")
     }
@@ -26,8 +30,8 @@ import Testing
     @Test func `One recipient, by any name, and some platforms`() throws {
         let name = #"a"\é"#
         let body = try #require(try bodies(LoadPlan(recipient: name, platforms: ["apple", "gcm"]), 7..<8).first)
-        #expect(body.Recipient == name)
-        #expect(body.Platforms == ["apple", "gcm"])
+        #expect(body.recipient == name)
+        #expect(body.platforms == ["apple", "gcm"])
     }
 
     @Test(arguments: [1, 10, 100, 262_144])
@@ -35,7 +39,7 @@ import Testing
         let message = try LoadMessage(LoadPlan(payloadSize: size))
         #expect(message.payload.utf8.count == size)
         let body = String(decoding: message.body(0..<1, inLines: false), as: UTF8.self)
-        #expect(try JSONText.decode(Body.self, from: body).Payload == message.payload)
+        #expect(try JSONCoding.decode(Body.self, from: body).payload == message.payload)
     }
 
     @Test func `Payloads of two tests differ`() throws {

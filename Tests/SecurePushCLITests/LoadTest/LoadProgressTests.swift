@@ -29,7 +29,7 @@ import Testing
         progress.samples = (3, 10)
         #expect(progress.line == "dispatching  30% of the samples")
         progress.pending = 4
-        #expect(progress.line == "counting  4 of 10 not counted yet")
+        #expect(progress.line == "counting  4 of 10 not dispatched yet")
         progress.phase = .reading
         progress.reads = (1, 2)
         #expect(progress.line == "reading  1 of 2  50%")

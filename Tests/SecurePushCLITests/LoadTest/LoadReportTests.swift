@@ -5,23 +5,23 @@ import Testing
 @testable import SecurePushCLI
 
 @Suite struct LoadReportTests {
-    private func state(_ plan: LoadPlan) -> LoadLedger.State {
-        let ledger = LoadLedger(plan)
+    private func state(_ plan: LoadPlan) -> LoadMeasurements.State {
+        let measurements = LoadMeasurements(plan)
         let start = ContinuousClock.now
-        ledger.begin(at: start)
-        while let ticket = ledger.take() {
+        measurements.begin(at: start)
+        while let ticket = measurements.take() {
             for notification in ticket.notifications {
                 let id = NotificationID(high: 1, low: UInt64(notification))
-                ledger.record(notification, notification == 7 ? .failed("503") : .accepted(id), start: start)
+                measurements.record(notification, notification == 7 ? .failed("503") : .accepted(id), start: start)
             }
         }
-        ledger.endSending(at: start + .seconds(2))
-        return ledger.snapshot
+        measurements.endSending(at: start + .seconds(2))
+        return measurements.snapshot
     }
 
     @Test func `The JSON has its units in its names`() throws {
         let plan = LoadPlan(count: 10, rate: 5, batch: 2, usesBatchRoute: true, devices: 3)
-        let text = try JSONText.encode(LoadReport(state(plan), plan: plan, interrupted: false))
+        let text = try JSONCoding.encode(LoadReport(state(plan), plan: plan, interrupted: false))
         let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         #expect(
             object.keys.sorted() == [
@@ -49,7 +49,7 @@ import Testing
         #expect(lines[1] == "accepted    999 in 2.00 s: 500/s")
         #expect(lines[2] == "failed      1 × 503")
         #expect(lines.contains("dispatched  not counted"))
-        #expect(lines.contains("pending     999 were not seen at their end"))
+        #expect(lines.contains("pending     999 were not dispatched in time"))
         #expect(lines.contains { $0.contains("interrupted") })
         #expect(lines.contains { $0.hasPrefix("latency, ms") && $0.hasSuffix("max") })
     }
@@ -74,6 +74,6 @@ import Testing
         (404, "", .failed("404")), (503, "", .failed("503")),
     ])
     func `What a device's answer means`(status: Int, body: String, reading: LoadReading) {
-        #expect(LoadReading(.success(APIAnswer(status: status, body: body)), payload: "p") == reading)
+        #expect(LoadReading(.success(APIResponse(status: status, body: body)), payload: "p") == reading)
     }
 }

@@ -9,9 +9,9 @@ import Testing
         _ plan: LoadPlan, _ behavior: FakeIngest.Behavior = .init(), stop: StopRequest = StopRequest()
     ) async throws -> (report: LoadReport, ingest: FakeIngest) {
         let ingest = FakeIngest(behavior)
-        let ledger = LoadLedger(plan)
-        try await LoadRun(target: ingest, ledger: ledger, stop: stop).run()
-        return (LoadReport(ledger.snapshot, plan: plan, interrupted: stop.isRequested), ingest)
+        let measurements = LoadMeasurements(plan)
+        try await LoadRun(target: ingest, measurements: measurements, stop: stop).run()
+        return (LoadReport(measurements.snapshot, plan: plan, interrupted: stop.isRequested), ingest)
     }
 
     @Test func `Everything is sent once, dispatched and counted`() async throws {
@@ -22,23 +22,23 @@ import Testing
         let (report, ingest) = try await run(plan, behavior)
         #expect(sent.withLock { $0.sorted() } == Array(0..<120))
         #expect(ingest.mostAtOnce <= 7)
-        #expect(report.Sent == 120)
-        #expect(report.Accepted == 120)
-        #expect(report.AcceptLatency.count == 120)
-        #expect(report.Dispatch?.Statuses == ["dispatched": 120])
-        #expect(report.Dispatch?.Pending == 0)
+        #expect(report.sent == 120)
+        #expect(report.accepted == 120)
+        #expect(report.acceptLatency.count == 120)
+        #expect(report.dispatch?.statuses == ["dispatched": 120])
+        #expect(report.dispatch?.pending == 0)
         #expect(report.isSuccess)
     }
 
     @Test func `Dispatch figures come from the records' own times`() async throws {
         let (report, _) = try await run(LoadPlan(count: 101, concurrency: 1))
-        let dispatch = try #require(report.Dispatch)
-        #expect(dispatch.Latency.count == 101)
-        #expect(dispatch.Latency.values == Array(repeating: 40, count: 5))
+        let dispatch = try #require(report.dispatch)
+        #expect(dispatch.latency.count == 101)
+        #expect(dispatch.latency.values == Array(repeating: 40, count: 5))
         // The fake accepts one a millisecond, and the last is taken 40 ms after it was accepted.
-        #expect(dispatch.DurationSeconds == 0.14)
-        #expect(dispatch.DrainSeconds == 0.04)
-        #expect(dispatch.DispatchedPerSecond == 721.4)
+        #expect(dispatch.durationSeconds == 0.14)
+        #expect(dispatch.drainSeconds == 0.04)
+        #expect(dispatch.dispatchedPerSecond == 721.4)
     }
 
     @Test func `Batches`() async throws {
@@ -47,25 +47,25 @@ import Testing
         behavior.observe = { range in sizes.withLock { $0.append(range.count) } }
         let (report, _) = try await run(LoadPlan(count: 25, concurrency: 2, batch: 10, usesBatchRoute: true), behavior)
         #expect(sizes.withLock { $0.sorted() } == [5, 10, 10])
-        #expect(report.Accepted == 25)
-        #expect(report.Batch == 10)
+        #expect(report.accepted == 25)
+        #expect(report.batch == 10)
     }
 
     @Test func `Of many a sample is looked at, the last one among it`() async throws {
         let (report, _) = try await run(LoadPlan(count: 5000, concurrency: 3))
-        let dispatch = try #require(report.Dispatch)
-        #expect([1667, 1668].contains(dispatch.Latency.count))
-        #expect(dispatch.Statuses == ["dispatched": 5000])
-        #expect(dispatch.DurationSeconds == 5.039)
+        let dispatch = try #require(report.dispatch)
+        #expect([1667, 1668].contains(dispatch.latency.count))
+        #expect(dispatch.statuses == ["dispatched": 5000])
+        #expect(dispatch.durationSeconds == 5.039)
     }
 
     @Test func `Failures are counted by reason, and the rest goes on`() async throws {
         var behavior = FakeIngest.Behavior()
         behavior.failure = { $0 == 3 ? "503" : $0 == 4 ? "no answer in time" : nil }
         let (report, _) = try await run(LoadPlan(count: 10, concurrency: 2), behavior)
-        #expect(report.Failures == ["503": 1, "no answer in time": 1])
-        #expect(report.Accepted == 8)
-        #expect(report.Dispatch?.Statuses == ["dispatched": 8])
+        #expect(report.failures == ["503": 1, "no answer in time": 1])
+        #expect(report.accepted == 8)
+        #expect(report.dispatch?.statuses == ["dispatched": 8])
         #expect(!report.isSuccess)
     }
 
@@ -76,8 +76,8 @@ import Testing
         await #expect(throws: refusal) { try await run(LoadPlan(count: 10, concurrency: 2), behavior) }
         behavior.refusal = { $0 == 5 ? refusal : nil }
         let (report, _) = try await run(LoadPlan(count: 100, concurrency: 1), behavior)
-        #expect(report.Accepted == 5)
-        #expect(report.Problems == ["ingest answered 401"])
+        #expect(report.accepted == 5)
+        #expect(report.problems == ["ingest answered 401"])
         #expect(!report.isSuccess)
     }
 
@@ -85,7 +85,7 @@ import Testing
         var behavior = FakeIngest.Behavior()
         behavior.end = { $0.isMultiple(of: 2) ? .failed : .dispatched }
         let (report, _) = try await run(LoadPlan(count: 10, concurrency: 1), behavior)
-        #expect(report.Dispatch?.Statuses == ["dispatched": 5, "failed": 5])
+        #expect(report.dispatch?.statuses == ["dispatched": 5, "failed": 5])
         #expect(!report.isSuccess)
     }
 
@@ -94,8 +94,8 @@ import Testing
         behavior.looksUntilDispatched = .max
         let plan = LoadPlan(count: 3, concurrency: 1, drainTimeout: .milliseconds(20))
         let (report, _) = try await run(plan, behavior)
-        #expect(report.Dispatch?.Pending == 3)
-        #expect(report.Dispatch?.DispatchedPerSecond == nil)
+        #expect(report.dispatch?.pending == 3)
+        #expect(report.dispatch?.dispatchedPerSecond == nil)
         #expect(!report.isSuccess)
     }
 
@@ -104,22 +104,22 @@ import Testing
         behavior.looksUntilDispatched = 2
         let plan = LoadPlan(count: 3, concurrency: 1, drainTimeout: .zero)
         let (report, _) = try await run(plan, behavior)
-        #expect(report.Dispatch?.Latency.count == 3)
+        #expect(report.dispatch?.latency.count == 3)
     }
 
     @Test func `A status that cannot be had is a problem, and the rest is told`() async throws {
         var behavior = FakeIngest.Behavior()
         behavior.stateFailure = CommandFailure(.failed, "ingest answered 404")
         let (report, _) = try await run(LoadPlan(count: 3, concurrency: 1), behavior)
-        #expect(report.Accepted == 3)
-        #expect(report.Problems == ["The dispatch was not measured to its end: ingest answered 404"])
+        #expect(report.accepted == 3)
+        #expect(report.problems == ["The dispatch was not measured completely: ingest answered 404"])
     }
 
     @Test func `Without waiting nothing is said of the dispatch`() async throws {
         var behavior = FakeIngest.Behavior()
         behavior.looksUntilDispatched = .max
         let (report, _) = try await run(LoadPlan(count: 3, concurrency: 1, waits: false), behavior)
-        #expect(report.Dispatch == nil)
+        #expect(report.dispatch == nil)
         #expect(report.isSuccess)
     }
 
@@ -129,9 +129,9 @@ import Testing
         behavior.looksUntilDispatched = .max
         behavior.observe = { if $0.contains(20) { stop.request() } }
         let (report, _) = try await run(LoadPlan(count: 1000, concurrency: 1), behavior, stop: stop)
-        #expect(report.Sent == 21)
-        #expect(report.Accepted == 21)
-        #expect(report.Interrupted)
+        #expect(report.sent == 21)
+        #expect(report.accepted == 21)
+        #expect(report.interrupted)
         #expect(!report.isSuccess)
     }
 
@@ -142,15 +142,15 @@ import Testing
         behavior.observe = { range in times.withLock { $0.append((range.lowerBound, .now - start)) } }
         let (report, _) = try await run(LoadPlan(count: 5, rate: 20, concurrency: 2, waits: false), behavior)
         for (number, time) in times.withLock({ $0 }) { #expect(time >= .milliseconds(50 * number)) }
-        #expect(report.RatePerSecond == 20)
-        #expect(report.Accepted == 5)
+        #expect(report.ratePerSecond == 20)
+        #expect(report.accepted == 5)
     }
 
     @Test func `Waiting for a worker counts into the latency at a rate`() async throws {
         // One worker, 20 ms a request, one every 5 ms asked for: the fifth is due at 20 ms and ends at 100 ms.
-        let ledger = LoadLedger(LoadPlan(count: 5, rate: 200, concurrency: 1, waits: false))
-        try await LoadRun(target: SlowIngest(), ledger: ledger, stop: StopRequest()).run()
-        let histogram = ledger.snapshot.accepted
+        let measurements = LoadMeasurements(LoadPlan(count: 5, rate: 200, concurrency: 1, waits: false))
+        try await LoadRun(target: SlowIngest(), measurements: measurements, stop: StopRequest()).run()
+        let histogram = measurements.snapshot.accepted
         #expect(histogram.maximum >= 80_000)
         #expect(histogram.minimum >= 20_000)
     }

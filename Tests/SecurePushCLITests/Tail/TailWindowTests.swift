@@ -5,12 +5,12 @@ import Testing
 @Suite struct TailWindowTests {
     private func list(_ items: [(Int, String)]) -> [ListedNotification] {
         items.map { number, status in
-            ListedNotification(Id: "id-\(100 + number)", Recipient: "alice", Status: status, CreatedAt: "t")
+            ListedNotification(id: "id-\(100 + number)", recipient: "alice", status: status, createdAt: "t")
         }
     }
 
     private func told(_ notifications: [ListedNotification]) -> [String] {
-        notifications.map { "\($0.Id.suffix(2)) \($0.Status)" }
+        notifications.map { "\($0.id.suffix(2)) \($0.status)" }
     }
 
     @Test func `New ones and changes are told, the oldest first, and nothing twice`() {
@@ -58,11 +58,11 @@ import Testing
 
     @Test func `An outage is told once, and its end`() {
         var outage = TailOutage()
-        let (bearsAtFirst, healsAtFirst) = (outage.bears(), outage.heal())
-        let (bears, begins, beginsAgain) = (outage.bears(), outage.begin(), outage.begin())
+        let (answeredAtFirst, healsAtFirst) = (outage.hasAnswered, outage.heal())
+        let (hasAnswered, begins, beginsAgain) = (outage.hasAnswered, outage.begin(), outage.begin())
         let (heals, healsAgain) = (outage.heal(), outage.heal())
-        #expect(!bearsAtFirst && !healsAtFirst)
-        #expect(bears && begins && !beginsAgain)
+        #expect(!answeredAtFirst && !healsAtFirst)
+        #expect(hasAnswered && begins && !beginsAgain)
         #expect(heals && !healsAgain)
     }
 }

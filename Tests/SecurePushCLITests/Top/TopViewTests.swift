@@ -23,7 +23,7 @@ import Testing
             process_resident_memory_bytes 1048576
             """)
         #expect(
-            reading.Figures == [
+            reading.figures == [
                 "DispatchedPerSecond": 10, "AttemptsPerSecond": 12, "SentPerSecond": 10, "ThrottledPerSecond": 2,
                 "AttemptsApplePerSecond": 10, "AttemptsWindowsPerSecond": 2, "Parked": 3,
             ])
@@ -32,7 +32,7 @@ import Testing
         #expect(lines[1] == "dispatcher  ready      1.0    0.0       -       -      -     1.0")
         #expect(lines.contains("attempts/s        10.0 sent, 2.0 throttled"))
         #expect(lines.contains("by platform       10.0 apple, 2.0 windows"))
-        #expect(lines.contains { $0.hasPrefix("parked") && $0.hasSuffix(" 3") })
+        #expect(lines.contains { $0.hasPrefix("dead-lettered") && $0.hasSuffix(" 3") })
     }
 
     @Test(arguments: ["NaN", "+Inf", "-Inf", "1e300", "-1e300", "9223372036854775808"])
@@ -50,7 +50,7 @@ import Testing
         let reading = reading(
             "ingest", "\(name){route=\"/metrics\"} 1",
             "\(name){route=\"/metrics\"} 9\n\(name){route=\"/api/notifications\"} 6")
-        #expect(reading.RequestsPerSecond == 3)
+        #expect(reading.requestsPerSecond == 3)
     }
 
     @Test(arguments: [
@@ -59,6 +59,6 @@ import Testing
         (200, "", "ready", []), (502, "<html>", "unready", []),
     ])
     func `What readyz tells`(status: Int, body: String, state: String, down: [String]) {
-        #expect(Readiness(APIAnswer(status: status, body: body)) == Readiness(state: state, down: down))
+        #expect(Readiness(APIResponse(status: status, body: body)) == Readiness(state: state, down: down))
     }
 }

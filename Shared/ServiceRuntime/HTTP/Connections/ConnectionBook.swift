@@ -1,24 +1,24 @@
 import SecurePushCore
 
-/// Which connections are open, which of them have no request, and what becomes of a new one when there are too many.
+/// The open connections, which of them are idle, and the decision on a new one when there are too many.
 ///
-/// A connection without a request makes room for a new one, the oldest first: it costs its client a reconnect at most.
-/// Where every connection has a request, a few more are admitted to hear 503 and to ask for `/livez`, and others are
-/// refused. A value that does nothing by itself; ``HTTPConnections`` closes.
+/// A new connection replaces the one that has been idle for longest, whose client has to reconnect at most. If every
+/// connection has a request, a few more are admitted so that they get 503 or an answer at `/livez`; others are refused.
+/// A value without side effects: ``HTTPConnections`` closes the connections.
 struct ConnectionBook {
     typealias ID = UInt64
 
     enum Refusal: String, CaseIterable {
-        /// As many as allowed in all.
+        /// The limit of all connections is reached.
         case limit
-        /// As many as allowed from one address.
+        /// The limit of the client's address is reached.
         case address
     }
 
     enum Admission: Equatable {
         /// - Parameters:
-        ///   - isRestricted: it is beyond the limit, and only the paths of operators are answered.
-        ///   - evicted: a connection without a request that is to be closed for it.
+        ///   - isRestricted: it is above the limit and may only use the paths of operators.
+        ///   - evicted: an idle connection to close in exchange.
         case admitted(ID, isRestricted: Bool, evicted: ID?)
         case refused(Refusal)
     }
@@ -26,28 +26,28 @@ struct ConnectionBook {
     private struct Entry {
         let address: ClientAddress?
         let isRestricted: Bool
-        /// The turn at which it became idle; `nil`: it has a request.
+        /// The turn at which it became idle; `nil` while it has a request.
         var idleSince: UInt64?
     }
 
-    private struct Place {
+    private struct AddressState {
         var count = 0
         var idle = IdleQueue()
     }
 
-    /// Connections beyond the limit that may only ask what operators ask.
+    /// Connections above the limit that may only use the paths of operators.
     static let maxRestricted = 16
     /// Evicted connections that are not closed yet.
     static let maxEvicting = 32
 
     let maxConnections: Int
-    /// 0: no limit for each address.
+    /// 0: no limit per address.
     let maxPerAddress: Int
 
     /// At most ``maxConnections`` and ``maxRestricted`` entries.
     private var entries: [ID: Entry] = [:]
     /// At most as many as entries with an address.
-    private var places: [ClientAddress: Place] = [:]
+    private var addresses: [ClientAddress: AddressState] = [:]
     private var idle = IdleQueue()
     private var evicting: [ID: ClientAddress?] = [:]
     private var restricted = 0
@@ -61,30 +61,30 @@ struct ConnectionBook {
     /// Connections that are open, without those being evicted.
     var count: Int { entries.count }
 
-    /// What is held of the order in which connections became idle; for tests.
-    var queued: Int { idle.count + places.values.reduce(0) { $0 + $1.idle.count } }
+    /// The length of all idle queues; for tests.
+    var queued: Int { idle.count + addresses.values.reduce(0) { $0 + $1.idle.count } }
 
     /// Decides on a new connection. It is idle at first.
     mutating func admit(_ address: ClientAddress?) -> Admission {
-        let isPlaceFull = maxPerAddress > 0 && address.map { (places[$0]?.count ?? 0) >= maxPerAddress } ?? false
-        guard isPlaceFull || entries.count >= maxConnections else {
+        let isAddressFull = maxPerAddress > 0 && address.map { (addresses[$0]?.count ?? 0) >= maxPerAddress } ?? false
+        guard isAddressFull || entries.count >= maxConnections else {
             return .admitted(add(address, isRestricted: false), isRestricted: false, evicted: nil)
         }
-        if evicting.count < Self.maxEvicting, let victim = oldestIdle(of: isPlaceFull ? address : nil) {
+        if evicting.count < Self.maxEvicting, let victim = oldestIdle(of: isAddressFull ? address : nil) {
             let isRestricted = entries[victim]?.isRestricted ?? false
             let owner = remove(victim)
             evicting[victim] = owner
-            // A restricted one leaves no room for another kind.
+            // A connection that replaces a restricted one is restricted too.
             return .admitted(add(address, isRestricted: isRestricted), isRestricted: isRestricted, evicted: victim)
         }
-        guard restricted < Self.maxRestricted else { return .refused(isPlaceFull ? .address : .limit) }
+        guard restricted < Self.maxRestricted else { return .refused(isAddressFull ? .address : .limit) }
         return .admitted(add(address, isRestricted: true), isRestricted: true, evicted: nil)
     }
 
-    /// A request begins on it.
+    /// A request has begun on the connection.
     mutating func becameBusy(_ id: ID) { entries[id]?.idleSince = nil }
 
-    /// It has no request any more.
+    /// The last request of the connection has ended.
     mutating func becameIdle(_ id: ID) {
         guard let entry = entries[id] else { return }
         turn += 1
@@ -92,14 +92,14 @@ struct ConnectionBook {
         push(id, entry.address)
     }
 
-    /// One to be evicted has got a request meanwhile, and goes on.
+    /// A connection that was to be evicted has received a request and stays open.
     mutating func keep(_ id: ID) {
         guard let address = evicting.removeValue(forKey: id) else { return }
         entries[id] = Entry(address: address, isRestricted: false, idleSince: nil)
-        if let address { places[address, default: Place()].count += 1 }
+        if let address { addresses[address, default: AddressState()].count += 1 }
     }
 
-    /// It is closed, for whatever reason.
+    /// The connection is closed.
     mutating func closed(_ id: ID) {
         if evicting.removeValue(forKey: id) == nil { remove(id) }
     }
@@ -108,7 +108,7 @@ struct ConnectionBook {
         turn += 1
         let id = turn
         entries[id] = Entry(address: address, isRestricted: isRestricted, idleSince: turn)
-        if let address { places[address, default: Place()].count += 1 }
+        if let address { addresses[address, default: AddressState()].count += 1 }
         if isRestricted { restricted += 1 }
         push(id, address)
         return id
@@ -117,18 +117,18 @@ struct ConnectionBook {
     @discardableResult private mutating func remove(_ id: ID) -> ClientAddress? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         if entry.isRestricted { restricted -= 1 }
-        guard let address = entry.address, var place = places[address] else { return nil }
-        place.count -= 1
-        places[address] = place.count == 0 ? nil : place
+        guard let address = entry.address, var state = addresses[address] else { return nil }
+        state.count -= 1
+        addresses[address] = state.count == 0 ? nil : state
         return address
     }
 
-    /// Of one address, or of all.
+    /// The connection of one address, or of all, that has been idle for longest.
     private mutating func oldestIdle(of address: ClientAddress?) -> ID? {
         let entries = entries
         let isIdle = { (item: IdleQueue.Item) in entries[item.id]?.idleSince == item.turn }
         guard let address else { return idle.popFirst(where: isIdle)?.id }
-        return places[address]?.idle.popFirst(where: isIdle)?.id
+        return addresses[address]?.idle.popFirst(where: isIdle)?.id
     }
 
     private mutating func push(_ id: ID, _ address: ClientAddress?) {
@@ -136,13 +136,13 @@ struct ConnectionBook {
         let entries = entries
         let isIdle = { (item: IdleQueue.Item) in entries[item.id]?.idleSince == item.turn }
         idle.append(item, max: 4 * entries.count + 64, keeping: isIdle)
-        guard let address, let count = places[address]?.count else { return }
-        places[address]?.idle.append(item, max: 4 * count + 64, keeping: isIdle)
+        guard let address, let count = addresses[address]?.count else { return }
+        addresses[address]?.idle.append(item, max: 4 * count + 64, keeping: isIdle)
     }
 }
 
-/// Connections in the order in which they became idle. Those that have got a request since, or are closed, stay in it
-/// until they are met or it grows too long.
+/// Connections in the order in which they became idle. Connections that are busy again, or closed, stay in the queue
+/// until they are at its head or the queue is too long.
 struct IdleQueue {
     struct Item {
         let id: ConnectionBook.ID
@@ -154,7 +154,7 @@ struct IdleQueue {
 
     var count: Int { items.count }
 
-    /// - Parameter max: beyond it everything is dropped that is not kept.
+    /// - Parameter max: above this length, items that are not kept are dropped.
     mutating func append(_ item: Item, max: Int, keeping isKept: (Item) -> Bool) {
         items.append(item)
         guard items.count > max else { return }
@@ -162,7 +162,7 @@ struct IdleQueue {
         first = 0
     }
 
-    /// Takes out the first for which the condition holds, and drops those before it.
+    /// Removes the first item that satisfies the condition, and drops those before it.
     mutating func popFirst(where condition: (Item) -> Bool) -> Item? {
         while first < items.count {
             let item = items[first]

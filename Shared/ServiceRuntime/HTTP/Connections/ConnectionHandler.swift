@@ -1,20 +1,20 @@
 import NIOCore
 import NIOTLS
 
-/// Holds one connection to its deadlines. It stands where the connection's bytes are plain: first, or behind TLS.
+/// Enforces the deadlines of one connection. Its place is where the bytes are plain: first, or after TLS.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
 
-    /// The connection is beyond the limit: only the paths of operators are answered.
+    /// Whether the connection is above the limit and may only use the paths of operators.
     let isRestricted: Bool
     let connections: HTTPConnections
     private let id: ConnectionBook.ID
     private var clock: ConnectionClock
     private var context: ChannelHandlerContext?
     private var wakeUp: (task: Scheduled<Void>, at: NIODeadline)?
-    /// What the last look saw: writes so far, and bytes that the client has not taken.
-    private var lastLook: (writes: Int, pending: Int) = (0, 0)
+    /// At the last check: the writes so far, and the bytes that the client had not read.
+    private var lastCheck: (writes: Int, pending: Int) = (0, 0)
     private var writes = 0
 
     init(_ connections: HTTPConnections, id: ConnectionBook.ID, isRestricted: Bool, isTLS: Bool) {
@@ -35,11 +35,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.context = nil
     }
 
-    // MARK: What RequestHandler tells
+    // MARK: Calls of RequestHandler
 
     func requestBegan() {
         guard clock.requestBegan(now: .now()) else { return }
-        lastLook = (writes, 0)
+        lastCheck = (writes, 0)
         connections.becameBusy(id)
     }
 
@@ -62,7 +62,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Most heads are whole by now, and the request has begun.
+        // Most heads are complete by now, and their requests have begun.
         schedule()
         context.fireChannelReadComplete()
     }
@@ -84,7 +84,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // There is nothing to finish.
             return context.close(promise: nil)
         case is ChannelShouldQuiesceEvent where clock.isHTTP2 && !clock.isBusy:
-            // It gets GOAWAY; its answer is not waited for as long as the drain lasts.
+            // It gets GOAWAY, and one second to answer.
             let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
             context.eventLoop.scheduleTask(in: .seconds(1)) {
                 let handler = handler.value
@@ -97,7 +97,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Deadlines
 
-    /// Wakes up at the deadline, or before it if that is arranged already.
+    /// Wakes up at the deadline, or earlier if an earlier wake-up is scheduled already.
     private func schedule() {
         guard let context else { return }
         let deadline = clock.deadline
@@ -106,23 +106,127 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             wakeUp.task.cancel()
         }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        wakeUp = (context.eventLoop.scheduleTask(deadline: deadline) { handler.value.look() }, deadline)
+        wakeUp = (context.eventLoop.scheduleTask(deadline: deadline) { handler.value.check() }, deadline)
     }
 
-    private func look() {
+    private func check() {
         wakeUp = nil
         let now = NIODeadline.now()
         guard now >= clock.deadline else { return schedule() }
-        let pending = bytesNotTaken
-        // An answer may be written as a whole, and its client still be taking it.
+        let pending = unreadBytes
+        // The request may have ended while its client is still reading the answer.
         if let reason = clock.reason, reason != .idle || pending == 0 { return close(reason) }
-        if pending > 0, (writes, pending) == lastLook { return close(.write) }
-        lastLook = (writes, pending)
-        clock.lookedAt(now: now)
+        if pending > 0, (writes, pending) == lastCheck { return close(.write) }
+        lastCheck = (writes, pending)
+        clock.madeProgress(now: now)
         schedule()
     }
 
-    private var bytesNotTaken: Int {
+    private var unreadBytes: Int {
         (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+}
+
+/// The phase of a connection and the deadline of that phase. A value without side effects: ``ConnectionHandler``
+/// closes the connection.
+struct ConnectionClock {
+    enum Phase: Equatable {
+        /// The TLS handshake.
+        case handshake
+        /// No request is in flight.
+        case idle
+        /// Some bytes of a request's head have arrived (HTTP/1.1).
+        case head
+        /// This number of requests are being read or answered.
+        case busy(Int)
+    }
+
+    private let handshakeTimeout: TimeAmount
+    private let headerTimeout: TimeAmount
+    private let idleTimeout: TimeAmount
+    private let goAwayGrace: TimeAmount
+
+    private(set) var phase: Phase
+    private(set) var since: NIODeadline
+    private(set) var isHTTP2 = false
+
+    init(limits: HTTPLimits, isTLS: Bool, now: NIODeadline) {
+        handshakeTimeout = TimeAmount(limits.handshakeTimeout)
+        headerTimeout = TimeAmount(limits.headerTimeout)
+        idleTimeout = TimeAmount(limits.idleTimeout)
+        goAwayGrace = TimeAmount(limits.goAwayGrace)
+        phase = isTLS ? .handshake : .idle
+        since = now
+    }
+
+    var isBusy: Bool {
+        if case .busy = phase { return true }
+        return false
+    }
+
+    /// When to check the connection again.
+    var deadline: NIODeadline {
+        switch phase {
+        case .handshake: since + handshakeTimeout
+        case .head: since + headerTimeout
+        case .busy: since + idleTimeout
+        // Hummingbird sends GOAWAY on an idle HTTP/2 connection, and waits for the answer without a limit.
+        case .idle: since + idleTimeout + (isHTTP2 ? goAwayGrace : .zero)
+        }
+    }
+
+    /// The reason for closing the connection at its deadline; `nil` while it has requests.
+    var reason: HTTPConnections.Reason? {
+        switch phase {
+        case .handshake: .handshake
+        case .head: .header
+        case .idle: .idle
+        case .busy: nil
+        }
+    }
+
+    mutating func handshakeCompleted(isHTTP2: Bool, now: NIODeadline) {
+        guard phase == .handshake else { return }
+        self.isHTTP2 = isHTTP2
+        enter(.idle, now)
+    }
+
+    /// Bytes arrived. In HTTP/2 they can be anything, and each stream reports its own request.
+    mutating func bytesRead(now: NIODeadline) {
+        if phase == .idle, !isHTTP2 { enter(.head, now) }
+    }
+
+    /// Something was written. In the phase `head`, another handler has answered the request.
+    mutating func wrote(now: NIODeadline) {
+        if phase == .head { enter(.idle, now) }
+    }
+
+    /// - Returns: whether it is the first.
+    mutating func requestBegan(now: NIODeadline) -> Bool {
+        guard case .busy(let count) = phase else {
+            enter(.busy(1), now)
+            return true
+        }
+        phase = .busy(count + 1)
+        return false
+    }
+
+    /// - Returns: whether it was the last.
+    mutating func requestEnded(now: NIODeadline) -> Bool {
+        guard case .busy(let count) = phase else { return false }
+        if count > 1 {
+            phase = .busy(count - 1)
+            return false
+        }
+        enter(.idle, now)
+        return true
+    }
+
+    /// A check of a busy connection has shown progress.
+    mutating func madeProgress(now: NIODeadline) { since = now }
+
+    private mutating func enter(_ phase: Phase, _ now: NIODeadline) {
+        self.phase = phase
+        since = now
     }
 }

@@ -1,11 +1,14 @@
 import CoreMetrics
+import HummingbirdCore
+import HummingbirdHTTP2
 import Logging
 import NIOCore
+import NIOSSL
 import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 
-/// All connections of a listener: admits them within the limits, and counts those that a limit has ended.
+/// All connections of a listener: admits them within the limits, and counts those that a limit has closed.
 final class HTTPConnections: Sendable {
     /// Why a connection was refused or closed by the service, as the label `reason` of
     /// `securepush_http_connections_closed_total`.
@@ -14,23 +17,23 @@ final class HTTPConnections: Sendable {
         case limit
         /// Refused: all connections of its address are in use.
         case address
-        /// Closed without a request, for a new connection.
+        /// Closed while idle, in exchange for a new connection.
         case evicted
         /// The TLS handshake took too long.
         case handshake
-        /// No request came for long.
+        /// The connection was idle for too long.
         case idle
         /// The head of a request took too long.
         case header
-        /// Nothing of the body came for long.
+        /// The next part of a body took too long.
         case body
-        /// The body of a refused request went on for too long.
+        /// The rest of a refused request's body was too long.
         case drain
-        /// The client takes nothing of its answer.
+        /// The client does not read its answer.
         case write
     }
 
-    /// The event by which a connection hears that it is to make room.
+    /// The event that tells an idle connection to close in exchange for a new one.
     struct Eviction: Sendable {}
 
     private struct State {
@@ -44,7 +47,7 @@ final class HTTPConnections: Sendable {
     private let counters: [Reason: Counter]
     private let logger: Logger
 
-    /// - Parameter limits: with every number chosen, see ``HTTPLimits/resolved(descriptors:)``.
+    /// - Parameter limits: the result of ``HTTPLimits/resolved(descriptors:)``.
     init(limits: HTTPLimits, context: ServiceContext) {
         self.limits = limits
         logger = context.logger
@@ -63,13 +66,13 @@ final class HTTPConnections: Sendable {
         context.metrics.observe("securepush_http_connections") { [weak self] in self.map { Double($0.count) } }
     }
 
-    /// Connections that are open.
+    /// The number of open connections.
     var count: Int { state.withLock { $0.book.count } }
 
-    /// Takes a new connection into account until it is closed. Call it on the channel's event loop.
+    /// Counts a new connection until it is closed. Call it on the channel's event loop.
     ///
     /// - Parameter isTLS: whether its first bytes are a TLS handshake.
-    /// - Returns: the handler to put into its pipeline where its bytes are plain; `nil`: it is refused and closed.
+    /// - Returns: the handler for the place in its pipeline where bytes are plain; `nil` if it was refused and closed.
     func admit(_ channel: any Channel, isTLS: Bool) -> ConnectionHandler? {
         let address = channel.remoteAddress?.ipAddress.flatMap { ClientAddress($0) }
         let (admission, victim, warns) = state.withLock { state in
@@ -96,7 +99,7 @@ final class HTTPConnections: Sendable {
                     refusal == .limit
                     ? ConfigurationKeys.httpMaxConnections : ConfigurationKeys.httpMaxConnectionsPerAddress
                 logger.warning(
-                    "Connections are refused: as many as allowed are in use", metadata: ["limit": "\(key.name)"])
+                    "Connections are refused because the limit is reached", metadata: ["limit": "\(key.name)"])
             }
             channel.close(promise: nil)
             return nil
@@ -112,7 +115,7 @@ final class HTTPConnections: Sendable {
 
     func becameIdle(_ id: ConnectionBook.ID) { state.withLock { $0.book.becameIdle(id) } }
 
-    /// It was to be evicted, but has a request.
+    /// A connection that was to be evicted has received a request.
     func keep(_ id: ConnectionBook.ID) { state.withLock { $0.book.keep(id) } }
 
     private func closed(_ id: ConnectionBook.ID) {
@@ -120,5 +123,85 @@ final class HTTPConnections: Sendable {
             state.book.closed(id)
             state.channels[id] = nil
         }
+    }
+}
+
+/// The connection was refused and is closed.
+struct ConnectionRefused: Error {}
+
+/// Hummingbird's HTTP/1.1 channel within the listener's limits.
+struct GuardedHTTP1Channel: ServerChildChannel {
+    typealias Value = HTTP1Channel.Value
+
+    let http1: HTTP1Channel
+    let connections: HTTPConnections
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        guard let handler = connections.admit(channel, isTLS: false) else {
+            return channel.eventLoop.makeFailedFuture(ConnectionRefused())
+        }
+        do {
+            try channel.pipeline.syncOperations.addHandler(handler)
+        } catch {
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+        return http1.setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: Value, logger: Logger) async { await http1.handle(value: value, logger: logger) }
+}
+
+/// Hummingbird's channel for HTTPS with the listener's limits. Each connection gets the newest certificate.
+final class GuardedTLSChannel: ServerChildChannel {
+    typealias Value = HTTP2UpgradeChannel.Value
+
+    private let certificates: CertificateStore
+    private let connections: HTTPConnections
+    private let make: @Sendable (TLSConfiguration) throws -> HTTP2UpgradeChannel
+    private let newest: Mutex<(channel: HTTP2UpgradeChannel, generation: Int)>
+
+    init(
+        certificates: CertificateStore, connections: HTTPConnections,
+        make: @escaping @Sendable (TLSConfiguration) throws -> HTTP2UpgradeChannel
+    ) throws {
+        self.certificates = certificates
+        self.connections = connections
+        self.make = make
+        let (configuration, generation) = certificates.current
+        newest = Mutex((try make(configuration), generation))
+    }
+
+    private func current() throws -> HTTP2UpgradeChannel {
+        let (configuration, generation) = certificates.current
+        let known = newest.withLock { $0 }
+        if known.generation == generation { return known.channel }
+        let channel = try make(configuration)
+        newest.withLock { $0 = (channel, generation) }
+        return channel
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        guard let handler = connections.admit(channel, isTLS: true) else {
+            return channel.eventLoop.makeFailedFuture(ConnectionRefused())
+        }
+        let upgrade: HTTP2UpgradeChannel
+        do {
+            upgrade = try current()
+        } catch {
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+        let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        return upgrade.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let tls = try pipeline.handler(type: NIOSSLServerHandler.self)
+            try pipeline.addHandler(bound.value, position: .after(tls))
+            return value
+        }
+    }
+
+    /// Handling does not depend on the certificate that the connection began with.
+    func handle(value: Value, logger: Logger) async {
+        await newest.withLock { $0.channel }.handle(value: value, logger: logger)
     }
 }

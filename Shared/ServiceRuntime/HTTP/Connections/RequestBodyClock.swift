@@ -1,21 +1,21 @@
 import NIOCore
 
-/// How much of a request's body has come, and until when the next part must. A value that does nothing by itself.
+/// The progress of a request's body, and the deadline of its next part. A value without side effects.
 struct RequestBodyClock {
     private let bodyTimeout: TimeAmount
     private let drainTimeout: TimeAmount
     private let maxDrainedBytes: Int
 
-    /// The head has come, and the end of the body has not.
+    /// The head has arrived, and the end of the body has not.
     private(set) var isOpen = false
-    /// The request is answered: the rest of its body is read for nothing.
+    /// The request is answered; the rest of its body is discarded.
     private(set) var isDraining = false
-    /// Whether the service waits for more. While it does not, nothing can come.
+    /// Whether the service waits for more. While it does not, nothing can arrive.
     private(set) var isReadWanted = false
     private var pausedSince = NIODeadline.uptimeNanoseconds(0)
     private var progress = NIODeadline.uptimeNanoseconds(0)
     private var drainSince = NIODeadline.uptimeNanoseconds(0)
-    /// Of the declared length, what has not come; `nil` for a chunked body.
+    /// The bytes of the declared length that have not arrived; `nil` for a chunked body.
     private var left: Int?
     private var drained = 0
 
@@ -25,12 +25,12 @@ struct RequestBodyClock {
         maxDrainedBytes = limits.maxDrainedBytes
     }
 
-    /// When the request is to be looked at again.
+    /// When to check the request again.
     var deadline: NIODeadline { isDraining ? drainSince + drainTimeout : progress + bodyTimeout }
 
     var hasDrainedTooMuch: Bool { isDraining && drained > maxDrainedBytes }
 
-    /// Whether more is announced than is drained after an answer.
+    /// Whether the rest of the body is longer than what is read after an answer.
     var isTooLongToDrain: Bool { isOpen && left.map { $0 > maxDrainedBytes } ?? false }
 
     mutating func began(length: Int?, now: NIODeadline) {
@@ -52,21 +52,21 @@ struct RequestBodyClock {
         isDraining = false
     }
 
-    /// The request is answered before its body has ended.
+    /// The request was answered before its body ended.
     mutating func refused(now: NIODeadline) {
         isDraining = true
         drainSince = now
     }
 
-    /// The service asks for more. While it did not, time did not count; bytes that bring nothing of the body (a chunk's
-    /// size, drop by drop) do not renew the deadline.
+    /// The service waits for more. The time while it did not is not counted. Bytes that are not part of the body, such
+    /// as a chunk's size, do not extend the deadline.
     mutating func wantsRead(now: NIODeadline) {
         guard !isReadWanted else { return }
         isReadWanted = true
         progress = min(now, progress + (now - max(pausedSince, progress)))
     }
 
-    /// What has come is handed on.
+    /// The bytes that have arrived were passed on.
     mutating func readCompleted(now: NIODeadline) {
         isReadWanted = false
         pausedSince = now

@@ -2,16 +2,17 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
+import SecurePushCore
 
-/// Holds the requests of a connection of HTTP/1.1, or of one stream of HTTP/2, to their deadlines, and answers those
-/// that never reach the router: what is no HTTP, and what a connection beyond the limit asks for.
+/// Enforces the deadlines of the requests of an HTTP/1.1 connection or of one HTTP/2 stream. Answers requests that
+/// never reach the router: invalid HTTP, and requests on a connection above the limit.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// How long an answer that ends the connection may take to reach its client.
+    /// The time between the last answer of a connection and its end, for the client to read the answer.
     private static let lingering = TimeAmount.seconds(1)
 
     private let limits: HTTPLimits
@@ -22,7 +23,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Requests whose answers are not complete.
     private var unanswered = 0
     private var parserError: HTTPParserError?
-    /// Nothing that still comes is a request.
+    /// Whatever arrives from now on is ignored.
     private var isDone = false
     private var wakeUp: Scheduled<Void>?
 
@@ -40,7 +41,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             try? pipeline.addHandler(hosts, position: .after(decoder))
             self.hosts = hosts
         } else {
-            // A stream's channel lives on its connection's event loop.
+            // A stream's channel is on its connection's event loop.
             connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: ConnectionHandler.self)
         }
     }
@@ -71,7 +72,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head):
             if connection?.isRestricted == true, !isForOperators(head.path ?? "") {
                 isDone = true
-                let problem = Problem.serviceUnavailable("As many connections as allowed are in use.")
+                let problem = Problem.serviceUnavailable("The limit of connections is reached.")
                 return refuse(problem, isHead: head.method == .head, context)
             }
             unanswered += 1
@@ -127,20 +128,20 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Hummingbird answers what is no HTTP with a bare 400. It is a problem like any other.
+    /// Hummingbird answers invalid HTTP with a 400 without a body. The client gets a problem instead.
     private func problem(insteadOf head: HTTPResponse) -> Problem? {
         guard let parserError, head.status == .badRequest, head.headerFields[.contentType] == nil else { return nil }
         switch parserError {
-        case .invalidMethod: return Problem(.notImplemented, "This service knows no such method.")
+        case .invalidMethod: return Problem(.notImplemented, "This service does not implement the method.")
         case .headerOverflow:
-            return Problem(.requestHeaderFieldsTooLarge, "The fields of the head are too large or too many.")
+            return Problem(.requestHeaderFieldsTooLarge, "The header fields are too large or too many.")
         case _ where hosts?.isRefused == true:
-            return .badRequest("A request by HTTP/1.1 has exactly one Host, and it is valid.")
+            return .badRequest("An HTTP/1.1 request must have exactly one valid Host.")
         default: return .badRequest("The request is not valid HTTP.")
         }
     }
 
-    /// Answers in place of the routes, and ends the connection or the stream.
+    /// Answers instead of the routes, and ends the connection or the stream.
     private func refuse(_ problem: Problem, isHead: Bool, _ context: ChannelHandlerContext) {
         write(problem, isHead: isHead, context, nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
@@ -166,7 +167,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if !isHead { context.write(wrapOutboundOut(.body(bytes)), promise: nil) }
     }
 
-    /// Closing at once could make the client lose the answer, where it has sent what was not read.
+    /// Closing at once could make the client lose the answer if it has sent bytes that were not read.
     private func closeSoon(_ context: ChannelHandlerContext) {
         let context = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.value.eventLoop.scheduleTask(in: Self.lingering) { context.value.close(promise: nil) }
@@ -186,17 +187,17 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         wakeUp = context.eventLoop.scheduleTask(deadline: body.deadline) {
             let (handler, context) = bound.value
             handler.wakeUp = nil
-            handler.look(context)
+            handler.check(context)
         }
     }
 
-    private func look(_ context: ChannelHandlerContext) {
+    private func check(_ context: ChannelHandlerContext) {
         guard body.isOpen else { return }
         let now = NIODeadline.now()
         guard now >= body.deadline else { return schedule(context) }
         if body.isDraining { return close(.drain, context) }
         if body.isReadWanted { return close(.body, context) }
-        // The service does not read now: the client is not to blame.
+        // The service is not reading, so the delay is not the client's.
         body.progressed(now: now)
         schedule(context)
     }
@@ -206,5 +207,36 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         wakeUp = nil
         connection?.connections.count(reason)
         context.close(promise: nil)
+    }
+}
+
+/// Refuses an HTTP/1.1 request that does not have exactly one valid `Host` (RFC 9112, 3.2), in the way in which the
+/// parser refuses invalid HTTP. Its place is before the codec, which keeps only one `Host`.
+final class HostHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    /// Whether a request was refused. Nothing after it is read.
+    private(set) var isRefused = false
+
+    /// The characters of `uri-host [ ":" port ]` (RFC 3986, 3.2.2).
+    private static let allowed = ByteSet.unreserved.union(ByteSet("!$&'()*+,;=:[]%"))
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isRefused { return }
+        if case .head(let head) = unwrapInboundIn(data), !Self.isValid(head) {
+            isRefused = true
+            return context.fireErrorCaught(HTTPParserError.unknown)
+        }
+        context.fireChannelRead(data)
+    }
+
+    private static func isValid(_ head: HTTPRequestHead) -> Bool {
+        var count = 0
+        for (name, value) in head.headers where name.utf8.count == 4 && name.lowercased() == "host" {
+            count += 1
+            guard allowed.containsAll(value) else { return false }
+        }
+        return count == 1 || (count == 0 && head.version.minor == 0)
     }
 }

@@ -1,0 +1,93 @@
+public import ArgumentParser
+public import SecurePushCore
+import ServiceConfiguration
+import ServiceRuntime
+
+extension Presentation: ExpressibleByArgument {}
+extension Priority: ExpressibleByArgument {}
+extension NotificationStatus: ExpressibleByArgument {}
+
+/// The ID of a notification.
+struct IDArgument: ExpressibleByArgument, Sendable, Hashable {
+    var id: NotificationID
+
+    init?(argument: String) {
+        guard let id = NotificationID(argument) else { return nil }
+        self.id = id
+    }
+}
+
+/// A time in RFC 3339: `2026-11-21T08:30:00Z`.
+struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
+    var time: Timestamp
+
+    init?(argument: String) {
+        guard let time = Timestamp(rfc3339: argument) else { return nil }
+        self.time = time
+    }
+}
+
+/// A duration in the form of the services' settings: `90s`, `15m`, `2h`, `30d`.
+struct DurationArgument: ExpressibleByArgument, Sendable, Equatable {
+    var duration: Duration
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    init?(argument: String) {
+        // Times further away than a hundred years could overflow.
+        guard let duration = Duration(configurationText: argument), duration <= .seconds(36_500 * 86_400) else {
+            return nil
+        }
+        self.duration = duration
+    }
+
+    var defaultValueDescription: String { duration.configurationText }
+}
+
+/// A time in RFC 3339, or a duration before now.
+struct SinceArgument: ExpressibleByArgument, Sendable, Equatable {
+    private enum Value: Equatable { case time(Timestamp), ago(Duration) }
+
+    private let value: Value
+
+    init?(argument: String) {
+        if let time = TimeArgument(argument: argument) {
+            value = .time(time.time)
+        } else if let ago = DurationArgument(argument: argument) {
+            value = .ago(ago.duration)
+        } else {
+            return nil
+        }
+    }
+
+    func time(_ now: Timestamp) -> Timestamp {
+        switch value {
+        case .time(let time): time
+        case .ago(let duration): now - duration
+        }
+    }
+}
+
+extension UserName {
+    /// - Throws: ``CommandFailure`` with code `usage` if the text is not a user's name.
+    static func parse(_ text: String) throws -> UserName {
+        guard let user = UserName(text) else { throw CommandFailure(.usage, rule("user")) }
+        return user
+    }
+
+    /// - Throws: a usage error if the text is not a user's name.
+    static func validate(_ text: String, as role: String) throws {
+        if UserName(text) == nil { throw ValidationError(rule(role)) }
+    }
+
+    private static func rule(_ role: String) -> String {
+        "The name of a \(role) must have 1 to 1,024 bytes of UTF-8 and no control characters."
+    }
+}
+
+/// - Throws: a usage error that names the flag if the value is outside the range.
+func requireRange(_ flag: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+    guard let value, !range.contains(value) else { return }
+    if range.upperBound == .max { throw ValidationError("\(flag) must be at least \(range.lowerBound).") }
+    throw ValidationError("\(flag) must be between \(range.lowerBound.grouped) and \(range.upperBound.grouped).")
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Foundation
+import SecurePushCore
+
+/// Files that hold secrets. New files get mode 0600, new folders mode 0700.
+///
+/// Secrets come from files, standard input or the environment, never from the value of a flag, which `ps` shows.
+enum SecretFile {
+    /// The text of a file without the line end that editors and `echo` add.
+    ///
+    /// - Throws: ``CommandFailure`` with code `configuration` if the file cannot be read, is not UTF-8, or is empty.
+    static func read(_ path: String) throws -> String {
+        let line: String
+        do {
+            line = try FileContent(path: path).textWithoutLineEnd
+        } catch {
+            throw CommandFailure(.configuration, "\(error)")
+        }
+        guard !line.isEmpty else { throw CommandFailure(.configuration, "\(path) is empty.") }
+        return line
+    }
+
+    /// Creates a file and its folder, unless the file exists.
+    ///
+    /// - Returns: whether the file was created.
+    @discardableResult
+    static func create(_ path: String, _ text: String) throws -> Bool {
+        try makeFolder(URL(filePath: path).deletingLastPathComponent().path)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return false }
+            throw CommandFailure(.configuration, "Cannot create \(path): \(String(cString: strerror(errno))).")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try file.write(contentsOf: Data((text + "\n").utf8))
+        try file.synchronize()
+        try file.close()
+        return true
+    }
+
+    /// Replaces the text of a file atomically, unless the file has that text already.
+    ///
+    /// - Returns: whether the file was written.
+    static func replace(_ path: String, _ text: String, mode: mode_t) throws -> Bool {
+        if (try? FileContent(path: path))?.text == text + "\n" { return false }
+        let new = path + ".new"
+        if exists(new) { try FileManager.default.removeItem(atPath: new) }
+        guard try create(new, text), chmod(new, mode) == 0, rename(new, path) == 0 else {
+            throw CommandFailure(.configuration, "Cannot write \(path): \(String(cString: strerror(errno))).")
+        }
+        return true
+    }
+
+    /// Creates a folder with mode 0700, and its missing parents.
+    static func makeFolder(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure(.configuration, "Cannot create the folder \(path): \(error.localizedDescription)")
+        }
+    }
+
+    static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    /// The permission bits of a file; `nil` if the file does not exist.
+    static func mode(_ path: String) -> Int? {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
+    }
+}
+
+/// Reads payloads and passwords from standard input.
+enum StandardInput {
+    private static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Reads everything up to the end, as UTF-8.
+    static func readAll() throws -> String {
+        let data = try FileHandle.standardInput.readToEnd() ?? Data()
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw CommandFailure(.usage, "Standard input is not UTF-8.")
+        }
+        return text
+    }
+
+    /// Reads a password: the first line of standard input. A terminal shows the prompt and does not echo.
+    static func readPassword(prompt: String) throws -> String {
+        if isTerminal { FileHandle.standardError.write(Data(prompt.utf8)) }
+        let line = withoutEcho { Swift.readLine(strippingNewline: true) }
+        guard let line, !line.isEmpty else { throw CommandFailure(.usage, "Standard input holds no password.") }
+        return line
+    }
+
+    private static func withoutEcho<Value>(_ body: () -> Value) -> Value {
+        var settings = termios()
+        guard isTerminal, tcgetattr(STDIN_FILENO, &settings) == 0 else { return body() }
+        var silent = settings
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+        defer {
+            tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+            FileHandle.standardError.write(Data("\n".utf8))
+        }
+        return body()
+    }
+}
+
+/// Reads a password from a file or from standard input, never from the value of a flag.
+struct PasswordOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("A file with the password (default: standard input).", valueName: "file"))
+    var passwordFile: String?
+
+    func password(of user: String) throws -> String {
+        if let passwordFile { return try SecretFile.read(passwordFile) }
+        return try StandardInput.readPassword(prompt: "Password of \(user.printable): ")
+    }
+}

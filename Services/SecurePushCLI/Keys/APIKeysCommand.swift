@@ -1,0 +1,88 @@
+import ArgumentParser
+import Authentication
+
+struct APIKeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "api-keys",
+        abstract: "Add, list and remove the API keys of senders.",
+        discussion: """
+            EXAMPLES
+              securepush api-keys add billing --api-keys-file api-keys > billing.key
+              securepush api-keys remove billing
+            """,
+        subcommands: [Add.self, List.self, Remove.self])
+
+    struct FileOptions: ParsableArguments {
+        @Option(
+            name: .customLong("api-keys-file"),
+            help: ArgumentHelp("The API keys file (INGEST_API_KEYS_FILE).", valueName: "file"))
+        var apiKeysFile: String?
+
+        func open() throws -> APIKeysFile {
+            APIKeysFile(path: try Settings().path(apiKeysFile, "INGEST_API_KEYS_FILE", flag: "--api-keys-file"))
+        }
+    }
+
+    private struct Row: Encodable {
+        var name: String
+        var key: String?
+        var status: String?
+
+        private enum CodingKeys: String, CodingKey { case name = "Name", key = "Key", status = "Status" }
+    }
+
+    struct Add: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an API key for a sender and print it once. The file keeps only its hash.",
+            discussion: """
+                EXAMPLES
+                  securepush api-keys add billing --api-keys-file api-keys > billing.key
+                """)
+
+        @Argument(help: "The name of the sender.") var name: String
+        @OptionGroup var file: FileOptions
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func run(on console: Console) async throws {
+            let keys = try file.open()
+            let key = try keys.add(name)
+            try console.show(Row(name: name, key: key), key)
+            console.message("This key is shown only once: \(keys.path) keeps only its hash.")
+        }
+    }
+
+    struct List: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the senders, one per line.",
+            discussion: """
+                EXAMPLES
+                  securepush api-keys list --api-keys-file api-keys
+                """)
+
+        @OptionGroup var file: FileOptions
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func run(on console: Console) async throws {
+            for name in try file.open().list() { try console.show(Row(name: name), name) }
+        }
+    }
+
+    struct Remove: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove all API keys of a sender.",
+            discussion: """
+                EXAMPLES
+                  securepush api-keys remove billing --api-keys-file api-keys
+                """)
+
+        @Argument(help: "The name of the sender.") var name: String
+        @OptionGroup var file: FileOptions
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func run(on console: Console) async throws {
+            let keys = try file.open()
+            try keys.remove(name)
+            try console.show(Row(name: name, status: "removed"), "removed \(name.printable) from \(keys.path)")
+        }
+    }
+}

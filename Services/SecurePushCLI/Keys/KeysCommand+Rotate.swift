@@ -1,0 +1,170 @@
+import ArgumentParser
+import Authentication
+import SecurePushCore
+
+extension KeysCommand {
+    struct Rotate: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a new key to a key ring. It seals new payloads; the old keys still open theirs.",
+            discussion: """
+                Replaces the file atomically, with mode 0600. The services reload it by themselves. If retrieval has its
+                own copy, update that copy first and ingest's second.
+
+                --keep and --remove drop old keys that no payload needs any more. The command checks that in the
+                database (DATABASE_URL); without a database it needs --force. Payloads of a dropped key can never be
+                opened again. Exit codes: 0 done, 1 a payload still needs a key, 69 the database does not answer, 78 the
+                file is invalid, or there is no database and no --force.
+
+                EXAMPLES
+                  securepush keys rotate --payload-keys-file payload.keys
+                  DATABASE_URL=postgres://db/securepush securepush keys rotate --keep 3
+                  securepush keys rotate --no-new-key --remove 2026-01-05-9f3c04
+                """)
+
+        @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
+        var payloadKeysFile: String?
+
+        @Option(help: ArgumentHelp("Keep this many keys, including the new one, and drop the oldest.", valueName: "n"))
+        var keep: Int?
+
+        @Option(help: ArgumentHelp("Drop this key. Repeat it for more.", valueName: "keyid"))
+        var remove: [String] = []
+
+        @Flag(name: .customLong("no-new-key"), help: "Only drop keys.")
+        var addsNoKey = false
+
+        @Flag(help: "Drop keys without checking whether payloads need them. Has no effect if a database is given.")
+        var force = false
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        struct Report: Encodable, Equatable {
+            var file: String
+            /// The ID of the key that seals.
+            var sealing: String
+            var added: String?
+            var removed: [String]
+
+            private enum CodingKeys: String, CodingKey {
+                case file = "File", sealing = "Sealing", added = "Added", removed = "Removed"
+            }
+        }
+
+        func validate() throws {
+            try requireRange("--keep", keep, (addsNoKey ? 1 : 2) ... .max)
+            if addsNoKey && keep == nil && remove.isEmpty {
+                throw ValidationError("--no-new-key needs --keep or --remove.")
+            }
+        }
+
+        func run(on console: Console) async throws {
+            let report = try await rotate(database: database.urlIfGiven)
+            var lines = report.added.map { ["added \($0) to \(report.file); it seals from now on"] } ?? []
+            lines += report.removed.map { "dropped \($0)" }
+            try console.show(report, lines.isEmpty ? "nothing to do" : lines.joined(separator: "\n"))
+        }
+
+        /// - Parameter database: the URL; `nil` if none is given.
+        func rotate(database: String?) async throws -> Report {
+            let path = try KeysCommand.path(payloadKeysFile)
+            let asked = try KeyRotation.dropping(
+                from: try KeysCommand.ring(path).keyIDs, keep: keep, remove: remove, addsKey: !addsNoKey)
+            try await Rotate.check(asked, database: database, isForced: force)
+            return try PrivateFile.edit(path) { text in
+                guard let text else { throw CommandFailure(.configuration, "Cannot read \(path).") }
+                let ids = try KeysCommand.parse(text, path).keyIDs
+                let dropped = try KeyRotation.dropping(
+                    from: ids, keep: keep, remove: remove, addsKey: !addsNoKey)
+                guard dropped == asked else {
+                    throw CommandFailure(.failed, "Another program changed \(path). Run the command again.")
+                }
+                let rotation = KeyRotation(
+                    newLine: addsNoKey ? nil : Rotate.newLine(beside: ids), dropped: Set(dropped))
+                let changed = rotation.apply(to: text)
+                let sealing = try KeysCommand.parse(changed, path).keyIDs[0]
+                return (
+                    changed, Report(file: path, sealing: sealing, added: addsNoKey ? nil : sealing, removed: dropped)
+                )
+            }
+        }
+
+        /// A new key whose ID is not in the ring.
+        private static func newLine(beside ids: [String]) -> String {
+            while true {
+                let line = PayloadKeyRing.newLine()
+                if !ids.contains(where: { line.hasPrefix($0 + " ") }) { return line }
+            }
+        }
+
+        private static func check(_ ids: [String], database: String?, isForced: Bool) async throws {
+            if ids.isEmpty { return }
+            guard let database else {
+                if isForced { return }
+                throw CommandFailure(
+                    .configuration, "Cannot check whether payloads need \(ids.joined(separator: ", ")).",
+                    hint: "Set DATABASE_URL as for the services, or add --force if you are certain.")
+            }
+            let needed = try await StoreSession.with(database) { store in
+                var needed: [String] = []
+                for id in ids {
+                    let count = try await store.payloads(sealedWith: id, limit: 10_000, now: .now)
+                    let figure = count == 10_000 ? "10,000 or more" : count.grouped
+                    if count > 0 { needed.append("\(id): \(figure) payloads") }
+                }
+                return needed
+            }
+            guard needed.isEmpty else {
+                throw CommandFailure(
+                    .failed, "Payloads still need keys that would be dropped. Nothing was changed.", details: needed,
+                    hint: "Wait until these payloads have expired.")
+            }
+        }
+    }
+}
+
+/// Edits the text of a key ring file: adds a key at the top and drops keys. Keeps comments and blank lines.
+struct KeyRotation: Sendable, Equatable {
+    /// The line of the new key, which seals from now on; `nil` to add none.
+    var newLine: String?
+    /// The IDs of the keys to drop.
+    var dropped: Set<String> = []
+
+    /// The IDs that `--keep` and `--remove` drop, in the order of the file.
+    ///
+    /// - Parameter keep: the number of keys to keep, including the new one.
+    /// - Throws: ``CommandFailure`` for an unknown ID, and for the key that seals or has sealed until now: services use
+    ///   it until they have reloaded the file.
+    static func dropping(
+        from ids: [String], keep: Int?, remove: [String], addsKey: Bool
+    ) throws -> [String] {
+        for id in remove where !ids.contains(id) {
+            throw CommandFailure(.failed, "The key ring has no key \(id.printable).")
+        }
+        let kept = keep.map { max(1, addsKey ? $0 - 1 : $0) } ?? ids.count
+        let dropped = ids.enumerated().filter { $0.offset >= kept || remove.contains($0.element) }.map(\.element)
+        if let sealing = ids.first, dropped.contains(sealing) {
+            throw CommandFailure(
+                .failed, "The key \(sealing) \(addsKey ? "has sealed until now" : "seals") and cannot be dropped.",
+                hint: "Rotate the keys first. Drop this key when no payload needs it any more.")
+        }
+        return dropped
+    }
+
+    func apply(to text: String) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        lines.removeAll { line in KeyRotation.id(of: line).map(dropped.contains) ?? false }
+        if let newLine {
+            let first = lines.firstIndex { KeyRotation.id(of: $0) != nil } ?? lines.count
+            lines.insert(newLine, at: first)
+        }
+        let changed = lines.joined(separator: "\n")
+        return changed.hasSuffix("\n") ? changed : changed + "\n"
+    }
+
+    /// The ID of a key's line; `nil` for a comment or a blank line.
+    private static func id(of line: String) -> String? {
+        let field = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }.first
+        return field.flatMap { $0.hasPrefix("#") ? nil : String($0) }
+    }
+}

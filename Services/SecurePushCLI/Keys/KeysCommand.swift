@@ -1,0 +1,129 @@
+import ArgumentParser
+import Authentication
+import SecurePushCore
+
+struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Make, list and rotate the keys that seal payloads.",
+        discussion: """
+            EXAMPLES
+              securepush keys generate --payload-keys-file payload.keys
+              securepush keys generate --signing-key signing-key.pem --jwks jwks.json
+              securepush keys list --payload-keys-file payload.keys
+              securepush keys rotate --payload-keys-file payload.keys --keep 3
+            """,
+        subcommands: [Generate.self, List.self, Rotate.self])
+
+    struct Generate: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a payload key ring with one key, or a signing key for tokens. Never overwrites files.",
+            discussion: """
+                EXAMPLES
+                  securepush keys generate --payload-keys-file payload.keys
+                  securepush keys generate --signing-key signing-key.pem --jwks jwks.json
+                """)
+
+        @Option(help: ArgumentHelp("The new key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
+        var payloadKeysFile: String?
+
+        @Option(help: ArgumentHelp("Make a token signing key (PKCS#8 PEM, P-256) instead.", valueName: "file"))
+        var signingKey: String?
+
+        @Option(help: ArgumentHelp("The JWKS document for its public key.", valueName: "file"))
+        var jwks: String?
+
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func validate() throws {
+            if (signingKey == nil) != (jwks == nil) {
+                throw ValidationError("Give --signing-key and --jwks together.")
+            }
+            if signingKey != nil && payloadKeysFile != nil {
+                throw ValidationError(
+                    "Give either --payload-keys-file or --signing-key. Run the command twice for both.")
+            }
+        }
+
+        func run(on console: Console) async throws {
+            struct Report: Encodable {
+                var files: [String]
+                private enum CodingKeys: String, CodingKey { case files = "Files" }
+            }
+            let made: [String]
+            if let signingKey, let jwks {
+                for path in [signingKey, jwks] where SecretFile.exists(path) { throw KeysCommand.exists(path) }
+                try KeysCommand.makeSigningKey(signingKey, jwks: jwks)
+                made = [signingKey, jwks]
+            } else {
+                let path = try KeysCommand.path(payloadKeysFile)
+                guard try SecretFile.create(path, PayloadKeyRing.newLine()) else { throw KeysCommand.exists(path) }
+                made = [path]
+            }
+            try console.show(Report(files: made), made.map { "made \($0)" }.joined(separator: "\n"))
+        }
+    }
+
+    struct List: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the IDs of a key ring's keys, the sealing key first. Never prints keys.",
+            discussion: """
+                EXAMPLES
+                  securepush keys list --payload-keys-file payload.keys
+                  securepush keys list --json
+                """)
+
+        @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
+        var payloadKeysFile: String?
+
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func run(on console: Console) async throws {
+            struct Row: Encodable {
+                var id: String
+                var seals: Bool
+
+                private enum CodingKeys: String, CodingKey { case id = "Id", seals = "Seals" }
+            }
+            for (index, id) in try KeysCommand.ring(KeysCommand.path(payloadKeysFile)).keyIDs.enumerated() {
+                try console.show(Row(id: id, seals: index == 0), index == 0 ? "\(id)  seals" : id)
+            }
+        }
+    }
+
+    static func path(_ file: String?) throws -> String {
+        try Settings().path(file, "PAYLOAD_KEYS_FILE", flag: "--payload-keys-file")
+    }
+
+    static func ring(_ path: String) throws -> PayloadKeyRing { try parse(try SecretFile.read(path), path) }
+
+    static func parse(_ text: String, _ path: String) throws -> PayloadKeyRing {
+        do {
+            return try PayloadKeyRing(text)
+        } catch {
+            throw CommandFailure(.configuration, "\(path): \(error)")
+        }
+    }
+
+    private static func exists(_ path: String) -> CommandFailure {
+        CommandFailure(
+            .failed, "\(path) exists and was not changed.",
+            hint: "Payloads and tokens of a lost key are lost too. To replace the key anyway, move the file away.")
+    }
+
+    /// Makes a token signing key and the JWKS document of its public key. Keeps files that exist.
+    static func makeSigningKey(_ path: String, jwks: String) throws {
+        if !SecretFile.exists(path) { try TokenSigningKey.make(at: path) }
+        if !SecretFile.exists(jwks) { try SecretFile.create(jwks, try TokenSigningKey(path: path).publicJWKS) }
+    }
+}
+
+extension TokenIssuer {
+    /// - Throws: ``CommandFailure`` with code `configuration` if the file has no signing key.
+    static func make(_ configuration: UserAuthenticationConfiguration, _ keyFile: String) throws -> TokenIssuer {
+        guard let issuer = try TokenIssuer(configuration: configuration) else {
+            throw CommandFailure(.configuration, "\(keyFile) has no signing key.")
+        }
+        return issuer
+    }
+}

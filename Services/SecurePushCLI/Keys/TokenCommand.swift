@@ -1,0 +1,88 @@
+import ArgumentParser
+import Authentication
+import Foundation
+import SecurePushCore
+
+struct TokenCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Get a user's token from the retrieval service, or sign one, and print it.",
+        discussion: """
+            With --signing-key-file the command signs the token itself and contacts no service. This is for tests, which
+            can also need an expired token.
+
+            EXAMPLES
+              securepush token --user alice --password-file alice.password > alice.token
+              securepush token --user alice --signing-key-file signing-key.pem --expires-in 5m
+              securepush token --user alice --signing-key-file signing-key.pem --expires-at 2026-01-01T00:00:00Z
+            """)
+
+    @Option(help: ArgumentHelp("The user.", valueName: "name"))
+    var user: String
+
+    @Option(help: ArgumentHelp("Sign with this key (PKCS#8 PEM, P-256).", valueName: "file"))
+    var signingKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp("Expiry time of the signed token (RFC 3339); can be in the past.", valueName: "time"))
+    var expiresAt: TimeArgument?
+
+    @Option(help: ArgumentHelp("Lifetime of the signed token (default: 1h).", valueName: "duration"))
+    var expiresIn: DurationArgument?
+
+    @Option(help: ArgumentHelp("The issuer of the signed token (AUTH_ISSUER).", valueName: "text"))
+    var issuer: String?
+
+    @Option(help: ArgumentHelp("The audience of the signed token (AUTH_AUDIENCE).", valueName: "text"))
+    var audience: String?
+
+    @OptionGroup var password: PasswordOptions
+    @OptionGroup(title: "Service") var retrieval: RetrievalOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws {
+        if signingKeyFile == nil && (expiresAt != nil || expiresIn != nil) {
+            throw ValidationError("--expires-at and --expires-in need --signing-key-file.")
+        }
+        if expiresAt != nil && expiresIn != nil {
+            throw ValidationError("Give either --expires-at or --expires-in, not both.")
+        }
+    }
+
+    func run(on console: Console) async throws {
+        let name = try UserName.parse(user)
+        let token = if let signingKeyFile { try sign(name, signingKeyFile) } else { try await request() }
+        try console.show(token, token.accessToken)
+    }
+
+    /// The response of `POST /api/token` (RFC 6749, 5.1).
+    private struct Token: Codable {
+        var accessToken: String
+        var tokenType: String
+        var expiresIn: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token", tokenType = "token_type", expiresIn = "expires_in"
+        }
+    }
+
+    private func request() async throws -> Token {
+        let client = try retrieval.client()
+        let credentials = Credentials.basic(user: user, password: try password.password(of: user))
+        let response = try await client.request(.post, "/api/token", authorization: credentials.authorization)
+        return try client.decode(Token.self, from: response)
+    }
+
+    private func sign(_ name: UserName, _ keyFile: String) throws -> Token {
+        let environment = ProcessInfo.processInfo.environment
+        // A token of a user of the users file is bound to the user's password. Users of tests can be in no file.
+        let usersFile = try environment["AUTH_USERS_FILE"].flatMap { path in
+            try UsersFile(path: path).list().contains(name) ? path : nil
+        }
+        let configuration = UserAuthenticationConfiguration(
+            issuer: issuer ?? environment["AUTH_ISSUER"], audience: audience ?? environment["AUTH_AUDIENCE"],
+            usersFile: usersFile, signingKeyFile: keyFile, tokenTTL: expiresIn?.duration ?? .seconds(3600))
+        let token = try TokenIssuer.make(configuration, keyFile).issue(to: name, now: .now, expiresAt: expiresAt?.time)
+        return Token(accessToken: token.token, tokenType: "Bearer", expiresIn: token.expiresIn)
+    }
+}

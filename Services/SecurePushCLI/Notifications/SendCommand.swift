@@ -1,0 +1,146 @@
+import ArgumentParser
+import Foundation
+import SecurePushCore
+
+struct SendCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send a secret to users and print the IDs of the notifications.",
+        discussion: """
+            The ingest service seals the payload. Only its ID passes through the broker, the hub and the push networks.
+
+            EXAMPLES
+              securepush send --to alice --payload "Your results are in."
+              securepush send --to alice --to bob --payload - < message.txt
+              securepush send --to alice --payload '{"Amount":12.50}' --json-payload --expires-in 1h
+              securepush send --to alice --payload hello --presentation alert --title "Your bank"
+            """)
+
+    @Option(help: ArgumentHelp("A recipient. Repeat it for more, up to 1,000.", valueName: "name"))
+    var to: [String]
+
+    @Option(
+        help: ArgumentHelp("The secret. - reads standard input without its last line end.", valueName: "text"))
+    var payload: String
+
+    @Flag(help: "The payload is a JSON value, sent exactly as written.")
+    var jsonPayload = false
+
+    @Option(help: "Wake the app in the background (silent), or show a generic alert first (alert).")
+    var presentation: Presentation?
+
+    @Option(help: ArgumentHelp("The title of the alert. Must not be secret.", valueName: "text"))
+    var title: String?
+
+    @Option(help: ArgumentHelp("The text of the alert. Must not be secret.", valueName: "text"))
+    var body: String?
+
+    @Option(
+        help: ArgumentHelp("apple, fcmv1, windows, ... Repeat it for more (default: all).", valueName: "name"))
+    var platform: [String] = []
+
+    @Option(help: ArgumentHelp("Expiry time (RFC 3339). The payload cannot be read afterwards.", valueName: "time"))
+    var expiresAt: TimeArgument?
+
+    @Option(help: ArgumentHelp("Expiry as a duration from now: 90s, 15m, 2h, 7d.", valueName: "duration"))
+    var expiresIn: DurationArgument?
+
+    @Option(help: ArgumentHelp("A later push with the same key replaces this one on the device.", valueName: "key"))
+    var collapseKey: String?
+
+    @Option(help: "Priority on Android devices.")
+    var priority: Priority?
+
+    @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws {
+        if to.isEmpty { throw ValidationError("Give at least one recipient with --to NAME.") }
+        for name in to { try UserName.validate(name, as: "recipient") }
+        if expiresAt != nil && expiresIn != nil {
+            throw ValidationError("Give either --expires-at or --expires-in, not both.")
+        }
+        if (title != nil || body != nil) && presentation != .alert {
+            throw ValidationError("--title and --body need --presentation alert.")
+        }
+    }
+
+    func run(on console: Console) async throws {
+        let text = payload == "-" ? try StandardInput.readAll().droppingLineEnd : payload
+        let body = try notification(payload: text, now: .now).json
+        let client = try ingest.client()
+        let response = try await client.request(
+            .post, "/api/notifications", authorization: try ingest.authorization(), json: body)
+        if console.isJSON { return console.line(response.body.droppingLineEnd) }
+        for id in try SendResponse.ids(response.body) { console.line(id.printable) }
+    }
+
+    /// The request body for the flags.
+    func notification(payload text: String, now: Timestamp) throws -> NotificationBody {
+        if jsonPayload && JSONValue(text: text) == nil {
+            throw CommandFailure(
+                .usage, "The payload is not JSON.", hint: "Without --json-payload it is sent as text.")
+        }
+        return NotificationBody(
+            recipients: to, payloadJSON: jsonPayload ? text : try JSONCoding.encode(text), presentation: presentation,
+            title: title, body: body, platforms: platform,
+            expiresAt: expiresAt?.time ?? expiresIn.map { now + $0.duration },
+            collapseKey: collapseKey, priority: priority)
+    }
+}
+
+/// The response for one recipient, or for several.
+enum SendResponse {
+    private struct One: Decodable {
+        var id: String
+        private enum CodingKeys: String, CodingKey { case id = "Id" }
+    }
+    private struct Many: Decodable {
+        var notifications: [One]
+        private enum CodingKeys: String, CodingKey { case notifications = "Notifications" }
+    }
+
+    static func ids(_ body: String) throws -> [String] {
+        if let many = try? JSONCoding.decode(Many.self, from: body) { return many.notifications.map(\.id) }
+        if let one = try? JSONCoding.decode(One.self, from: body) { return [one.id] }
+        throw CommandFailure(.failed, "ingest accepted the notification, but its response has no ID.")
+    }
+}
+
+/// The body of `POST /api/notifications`, written as text so that a JSON payload is sent unchanged, numbers too.
+struct NotificationBody: Sendable, Equatable {
+    var recipients: [String]
+    /// One JSON value.
+    var payloadJSON: String
+    var presentation: Presentation?
+    var title: String?
+    var body: String?
+    var platforms: [String] = []
+    var expiresAt: Timestamp?
+    var collapseKey: String?
+    var priority: Priority?
+
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            if recipients.count == 1 {
+                writer.member("Recipient", recipients[0])
+            } else {
+                writer.member("Recipients", recipients)
+            }
+            writer.member("Payload", json: payloadJSON.utf8)
+            if let presentation { writer.member("Presentation", presentation.rawValue) }
+            if title != nil || body != nil {
+                writer.object("Alert") { writer in
+                    if let title { writer.member("Title", title) }
+                    if let body { writer.member("Body", body) }
+                }
+            }
+            if !platforms.isEmpty { writer.member("Platforms", platforms) }
+            if let expiresAt { writer.member("ExpiresAt", expiresAt.description) }
+            if let collapseKey { writer.member("CollapseKey", collapseKey) }
+            if let priority { writer.member("Priority", priority.rawValue) }
+        }
+        return writer.text
+    }
+}

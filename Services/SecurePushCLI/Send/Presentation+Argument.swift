@@ -1,5 +1,0 @@
-public import ArgumentParser
-public import SecurePushCore
-
-extension Presentation: ExpressibleByArgument {}
-extension Priority: ExpressibleByArgument {}

@@ -1,0 +1,218 @@
+import AMQP
+import ArgumentParser
+import Authentication
+import Foundation
+import Messaging
+import NotificationHubs
+import ServiceConfiguration
+import ServiceRuntime
+import Storage
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Show the settings in effect, and which are invalid.",
+        discussion: """
+            EXAMPLES
+              securepush config show
+              securepush config show --service dispatcher
+            """,
+        subcommands: [Show.self])
+
+    struct Show: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the value and the origin of each setting. Hides secrets.",
+            discussion: """
+                Reads the environment like the services. With --service it shows only the settings of that service and
+                also reports required settings that are not set. It does not see the flags of a service's command line.
+                Exit codes: 0 all settings are valid, 78 some are invalid.
+
+                EXAMPLES
+                  securepush config show
+                  securepush config show --service ingest --json
+                  docker compose run --rm cli config show --service dispatcher
+                """)
+
+        @Option(help: "Only the settings of this service.")
+        var service: ConfigService?
+
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func run(on console: Console) async throws {
+            let (entries, problems) = Show.settings(of: service, ProcessInfo.processInfo.environment)
+            if console.isJSON {
+                for entry in entries { try console.show(entry, "") }
+            } else {
+                for line in Show.lines(entries) { console.line(line) }
+            }
+            guard problems.isEmpty else {
+                throw CommandFailure(
+                    .configuration, "Some settings are invalid.", details: problems.map(\.printable),
+                    hint: "docs/reference/configuration.md describes the settings.")
+            }
+        }
+
+        /// - Returns: the entries, and one line per problem.
+        static func settings(
+            of service: ConfigService?, _ environment: [String: String]
+        ) -> (entries: [ConfigEntry], problems: [String]) {
+            var reader = ConfigurationReader(environment: environment)
+            if let service { service.check(&reader) } else { ConfigService.allCases.forEach { $0.check(&reader) } }
+            // Without a service, no setting is required. Services that share a setting report the same issue.
+            var seen: Set<ConfigurationIssue> = []
+            let issues = reader.issues.filter { issue in
+                (service != nil || !(environment[issue.key] ?? "").isEmpty) && seen.insert(issue).inserted
+            }
+            let entries = (service?.keys ?? ConfigurationKeys.all).map { key in
+                ConfigEntry(key, environment: environment, issues: issues)
+            }
+            return (entries, entries.flatMap { entry in entry.problems.map { "\(entry.key): \($0)" } })
+        }
+
+        static func lines(_ entries: [ConfigEntry]) -> [String] {
+            var table = TextTable(isOfWords: true)
+            table.add(["KEY", "ORIGIN", "VALUE"])
+            for entry in entries {
+                let value = entry.value?.oneLine ?? "-"
+                let problems = entry.problems.isEmpty ? "" : "  <- " + entry.problems.joined(separator: "; ").oneLine
+                table.add([entry.key, entry.origin.rawValue, value + problems])
+            }
+            return table.lines
+        }
+    }
+}
+
+/// One setting in effect.
+struct ConfigEntry: Encodable, Sendable, Equatable {
+    enum Source: String, Encodable, Sendable {
+        case environment
+        case standard = "default"
+        /// Not set, and without a default.
+        case none
+    }
+
+    var key: String
+    /// `nil` if there is none. Of a secret only the public part, such as the host of a URL.
+    var value: String?
+    var origin: Source
+    /// Whether the value is a secret and therefore hidden.
+    var secret: Bool
+    var problems: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case key = "Key", value = "Value", origin = "Origin", secret = "Secret", problems = "Problems"
+    }
+
+    init(
+        _ description: any ConfigurationKeyDescription, environment: [String: String], issues: [ConfigurationIssue]
+    ) {
+        let given = environment[description.name].flatMap { $0.isEmpty ? nil : $0 }
+        key = description.name
+        origin = given != nil ? .environment : description.defaultText != nil ? .standard : .none
+        secret = description.isSecret
+        let name = description.name
+        let isSecret = description.isSecret
+        value = (given ?? description.defaultValue).map { isSecret ? ConfigEntry.publicPart(of: $0, name) : $0 }
+        if given == nil, description.defaultValue == nil { value = description.defaultText }
+        problems = issues.filter { $0.key == name }.map(\.problem)
+        let problem = given.flatMap { description.problem(with: $0) }
+        if let problem, !problems.contains(where: { $0.contains(problem) }) { problems.append(problem) }
+    }
+
+    private static let hidden = "(hidden)"
+
+    /// The public part of a secret: the address of a database or broker.
+    private static func publicPart(of value: String, _ name: String) -> String {
+        switch name {
+        case ConfigurationKeys.databaseURL.name:
+            (try? StorageConfiguration(url: value))?.description ?? hidden
+        case ConfigurationKeys.amqpURL.name:
+            (try? AMQPConfiguration(url: value, connectionName: "securepush config"))?.endpoints ?? hidden
+        default: hidden
+        }
+    }
+}
+
+/// A service whose settings can be shown. Reads them like the service, so that errors have the same words. A test
+/// compares the keys with the services' `--help`.
+enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
+    case ingest
+    case retrieval
+    case dispatcher
+
+    var keys: [any ConfigurationKeyDescription] {
+        let logging: [any ConfigurationKeyDescription] = [ConfigurationKeys.logLevel, ConfigurationKeys.logFormat]
+        var names = Set<String>()
+        return (HTTPConfiguration.keys(defaultPort: defaultPort) + StorageConfiguration.keys + ownKeys + logging)
+            .filter { names.insert($0.name).inserted }
+    }
+
+    private var defaultPort: Int {
+        switch self {
+        case .ingest: 8080
+        case .retrieval: 8081
+        case .dispatcher: 8082
+        }
+    }
+
+    private var ownKeys: [any ConfigurationKeyDescription] {
+        switch self {
+        case .ingest:
+            return MessagingConfiguration.keys
+                + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
+                + UserAuthenticationConfiguration.verifyingKeys
+                + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention]
+        case .retrieval:
+            return [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys
+                + NotificationHubConfiguration.keys
+        case .dispatcher:
+            return MessagingConfiguration.keys + NotificationHubConfiguration.keys + [
+                ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch,
+                ConfigurationKeys.dispatchConcurrency, ConfigurationKeys.dispatchMaxAttempts,
+                ConfigurationKeys.dispatchRegisteredOnly,
+            ]
+        }
+    }
+
+    /// Reads all settings like the service does when it starts. The reader collects the errors.
+    func check(_ reader: inout ConfigurationReader) {
+        _ = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: self != .dispatcher)
+        _ = StorageConfiguration.read(&reader)
+        _ = reader.read(ConfigurationKeys.logLevel)
+        _ = reader.read(ConfigurationKeys.logFormat)
+        switch self {
+        case .ingest: checkIngest(&reader)
+        case .retrieval: checkRetrieval(&reader)
+        case .dispatcher: checkDispatcher(&reader)
+        }
+    }
+
+    private func checkIngest(_ reader: inout ConfigurationReader) {
+        _ = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "securepush config")
+        _ = reader.require(ConfigurationKeys.payloadKeysFile)
+        _ = reader.require(ConfigurationKeys.ingestAPIKeysFile)
+        _ = UserAuthenticationConfiguration.read(&reader)
+        _ = reader.readPlatforms()
+        _ = reader.read(ConfigurationKeys.retention)
+    }
+
+    private func checkRetrieval(_ reader: inout ConfigurationReader) {
+        _ = reader.require(ConfigurationKeys.payloadKeysFile)
+        if let users = UserAuthenticationConfiguration.read(&reader), !users.isUsable {
+            reader.note(
+                ConfigurationKeys.authJWKSFile.name,
+                "is not set, and neither is another AUTH_ key: no user could be authenticated")
+        }
+        if NotificationHubConfiguration.isConfigured(reader) { _ = NotificationHubConfiguration.read(&reader) }
+    }
+
+    private func checkDispatcher(_ reader: inout ConfigurationReader) {
+        let prefetch = reader.read(ConfigurationKeys.dispatchPrefetch)
+        _ = MessagingConfiguration.read(&reader, prefetch: prefetch ?? 1, connectionName: "securepush config")
+        _ = NotificationHubConfiguration.read(&reader)
+        _ = reader.readPlatforms()
+        _ = reader.read(ConfigurationKeys.dispatchConcurrency)
+        _ = reader.read(ConfigurationKeys.dispatchMaxAttempts)
+        _ = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+import Messaging
+import NotificationHubs
+import SecurePushCore
+import ServiceConfiguration
+
+/// The services' settings in the environment. An empty value counts as not set.
+struct Settings: Sendable {
+    let all: [String: String]
+
+    /// Like the services, reads `DATABASE_URL_FILE` and `AMQP_URL_FILE` if the URLs themselves are not set.
+    init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
+        var all = environment
+        for key in [ConfigurationKeys.databaseURL.name, ConfigurationKeys.amqpURL.name] {
+            guard all[key, default: ""].isEmpty, let path = all[key + "_FILE"], !path.isEmpty else { continue }
+            all[key + "_FILE"] = nil
+            // Not a URL: the command fails instead of using the default.
+            all[key] = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText ?? "unreadable:\(path)"
+        }
+        self.all = all
+    }
+
+    subscript(key: String) -> String? { all[key].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// `DATABASE_URL`, or the default of the services.
+    var databaseURL: String { self["DATABASE_URL"] ?? "sqlite:./.securepush/securepush.sqlite" }
+
+    /// The path of a file: the value of the flag, otherwise the setting.
+    ///
+    /// - Throws: ``CommandFailure`` with code `configuration` if neither is given.
+    func path(_ value: String?, _ key: String, flag: String) throws -> String {
+        if let value, !value.isEmpty { return value }
+        if let path = self[key] { return path }
+        throw CommandFailure(.configuration, "No file is given.", hint: "Give \(flag) FILE, or set \(key).")
+    }
+
+    /// The broker's settings. The URL can hold a password, so it comes from the environment only.
+    func messaging() throws -> MessagingConfiguration {
+        var reader = ConfigurationReader(environment: all)
+        let configuration = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "securepush dead-letters")
+        guard let configuration else {
+            throw CommandFailure(
+                .configuration, "The settings of the broker are invalid.", details: reader.issues.map(\.description))
+        }
+        return configuration
+    }
+
+    /// The hub's settings.
+    func hub() throws -> NotificationHubConfiguration {
+        guard self["HUB_CONNECTION_STRING"] != nil || self["HUB_CONNECTION_STRING_FILE"] != nil else {
+            throw CommandFailure(
+                .configuration, "Neither HUB_CONNECTION_STRING nor HUB_CONNECTION_STRING_FILE is set.",
+                hint: "Copy the connection string from the hub's page in the Azure portal.")
+        }
+        return try NotificationHubConfiguration(
+            connectionString: try self["HUB_CONNECTION_STRING"]
+                ?? SecretFile.read(self["HUB_CONNECTION_STRING_FILE"] ?? ""),
+            hubName: self["HUB_NAME"] ?? "", insecureHost: self["HUB_INSECURE_HOST"])
+    }
+
+    /// `RETRY_DELAYS` as the services read it.
+    func retryDelays() throws -> [Duration] {
+        var reader = ConfigurationReader(environment: all)
+        guard let delays = reader.read(ConfigurationKeys.retryDelays) else {
+            throw CommandFailure(.configuration, reader.issues.map { "\($0)" }.joined(separator: "; "))
+        }
+        return delays
+    }
+}
+
+/// The database that a command works on.
+struct DatabaseOptions: ParsableArguments {
+    @Option(
+        name: .customLong("database-url"),
+        help: ArgumentHelp("sqlite:PATH, or a libpq URI without a password (DATABASE_URL).", valueName: "url"))
+    var databaseURL: String?
+
+    /// The database of the flag or the environment; `nil` if neither is given.
+    var urlIfGiven: String? { databaseURL ?? Settings()["DATABASE_URL"] }
+
+    /// The database of the flag or the environment, otherwise the services' default.
+    var url: String { databaseURL ?? Settings().databaseURL }
+}

@@ -1,0 +1,113 @@
+import SecurePushCore
+
+/// The parts that matter here of the hub's response to any request.
+struct HubResponse: Sendable, Equatable {
+    var status: Int
+    /// See ``HubMessageID``.
+    var messageID: String?
+    /// The text of `Retry-After`.
+    var retryAfter: String?
+    /// The text of `Date`, read from refusals (401) only.
+    var date: String?
+    /// The beginning of an error's body, at most ``HubResponse/maxBody`` bytes.
+    var body: [UInt8] = []
+    /// Whether the connection can take another request.
+    var keepsAlive = true
+
+    static let maxBody = 1024
+}
+
+/// The ID in a `Location` header: the last path segment before `?`.
+///
+/// `https://NS.servicebus.windows.net/HUB/messages/ID?api-version=V` on the Standard tier; other tiers send none.
+enum HubMessageID {
+    static func inLocation(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
+        let path = bytes.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let start = path.lastIndex(of: UInt8(ascii: "/")).map(path.index(after:)) ?? path.startIndex
+        let segment = path[start...]
+        guard !segment.isEmpty, segment.count <= 255, segment.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return String(decoding: segment, as: UTF8.self)
+    }
+}
+
+/// What a response means, whatever the request was.
+enum HubVerdict: Sendable, Hashable {
+    case accepted, throttled, unauthorized, rejected, unavailable
+}
+
+extension HubResponse {
+    /// The table of `hub-rest-api`, section 8. A 403 has three meanings; only with `Retry-After` is it throttling.
+    var verdict: HubVerdict {
+        switch status {
+        case 200, 201: .accepted
+        case 401: .unauthorized
+        case 403: retryAfter == nil ? .unauthorized : .throttled
+        case 429: .throttled
+        case 300...399, 400, 404, 405, 410, 411, 413, 415: .rejected
+        default: .unavailable
+        }
+    }
+
+    /// The outcome of a send. A 404 to a send means that the hub itself does not exist: a tag without a device is not
+    /// an error (`hub-rest-api`, section 8).
+    func outcome(now: Timestamp) -> SendOutcome {
+        switch verdict {
+        case .accepted: .sent(hubMessageID: messageID)
+        case .throttled: .throttled(retryAfter: wait(now: now))
+        case .unauthorized: .unauthorized(reason: reason)
+        case .rejected where status == 404: .hubNotFound(reason: reason)
+        case .rejected: .rejected(reason: reason, status: status)
+        case .unavailable: .unavailable(reason: reason, retryAfter: wait(now: now))
+        }
+    }
+
+    /// The error of a request other than a send; `nil` if the hub accepted it.
+    func error(now: Timestamp) -> PushGatewayError? {
+        switch verdict {
+        case .accepted: nil
+        case .throttled: PushGatewayError(.throttled, reason, retryAfter: wait(now: now))
+        case .unauthorized: PushGatewayError(.unauthorized, reason)
+        case .rejected: PushGatewayError(.rejected, reason)
+        case .unavailable: PushGatewayError(.unavailable, reason, retryAfter: wait(now: now))
+        }
+    }
+
+    /// The hub's clock, if the response tells it.
+    var hubTime: Timestamp? { date.flatMap { Timestamp(httpDate: $0) } }
+
+    private func wait(now: Timestamp) -> Duration? {
+        retryAfter.flatMap { Duration(retryAfter: $0, now: now) }
+    }
+}
+
+extension HubResponse {
+    /// `HTTP 400: DETAIL`, with the text of the error body's `<Detail>` if it has one.
+    ///
+    /// Reasons are stored and logged. So a body that is not the hub's XML (a proxy's page) is left out, and a detail
+    /// ends where the name of a credential begins.
+    var reason: String {
+        guard let detail else { return "HTTP \(status)" }
+        return "HTTP \(status): \(detail)"
+    }
+
+    private static let maxDetail = 300
+    private static let credentials = ["SharedAccessSignature", "SharedAccessKey", "sig=", "Authorization"]
+
+    private var detail: String? {
+        guard !body.isEmpty else { return nil }
+        let text = String(decoding: body, as: UTF8.self)
+        guard let start = text.firstRange(of: "<Detail>") else { return nil }
+        // The body may have been cut within the element.
+        let rest = text[start.upperBound...]
+        var detail = XMLText.decode(String(rest.prefix { $0 != "<" })) ?? ""
+        for credential in Self.credentials {
+            if let found = detail.firstRange(of: credential) {
+                detail.removeSubrange(found.lowerBound...)
+                detail.append("…")
+            }
+        }
+        detail.unicodeScalars.removeAll { $0.value < 0x20 || $0.value == 0x7F }
+        return detail.isEmpty ? nil : String(detail.prefix(Self.maxDetail))
+    }
+}

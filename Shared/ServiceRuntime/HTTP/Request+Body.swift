@@ -1,0 +1,111 @@
+public import HTTPTypes
+public import Hummingbird
+public import NIOCore
+public import SecurePushCore
+
+extension Request {
+    /// The whole body, up to a limit. A request whose `Content-Length` is larger is refused unread.
+    ///
+    /// - Parameters:
+    ///   - limit: in bytes.
+    ///   - detail: the text of the problem for a larger body; the default names the limit.
+    ///   - onChunk: called with the size of each chunk, in bytes, before the chunk is kept. It may throw to refuse it.
+    /// - Throws: ``Problem`` 413, and what `onChunk` throws.
+    public func wholeBody(
+        upTo limit: Int, tooLarge detail: String? = nil, onChunk: (Int) throws -> Void = { _ in }
+    ) async throws -> ByteBuffer {
+        let tooLarge = Problem.contentTooLarge(detail ?? "The body may be at most \(limit) bytes.")
+        if isLonger(than: limit) { throw tooLarge }
+        var whole = ByteBuffer()
+        do {
+            for try await chunk in body {
+                guard chunk.readableBytes <= limit - whole.readableBytes else { throw tooLarge }
+                try onChunk(chunk.readableBytes)
+                // Nearly every body is one chunk, which is not copied.
+                if whole.readableBytes == 0 { whole = chunk } else { whole.writeImmutableBuffer(chunk) }
+            }
+        } catch let error as any HTTPResponseError where error.status == .contentTooLarge && !(error is Problem) {
+            // Hummingbird's limit or NIO's.
+            throw tooLarge
+        }
+        return whole
+    }
+
+    /// The whole body, which must be JSON in UTF-8 according to its `Content-Type`.
+    ///
+    /// - Parameter limit: in bytes; a larger body is refused as by ``wholeBody(upTo:tooLarge:onChunk:)``.
+    /// - Throws: ``Problem`` 413 or 415.
+    public func jsonBody(upTo limit: Int) async throws -> ByteBuffer {
+        guard isLonger(than: limit) || MediaType.isJSON(headers[.contentType]) else {
+            throw Problem.unsupportedMediaType("The body must be application/json in UTF-8.")
+        }
+        return try await wholeBody(upTo: limit)
+    }
+
+    private func isLonger(than limit: Int) -> Bool { headers[.contentLength].flatMap { Int($0) } ?? 0 > limit }
+}
+
+extension ByteBuffer {
+    /// Reads a JSON document with a closure that notes what is wrong with its members.
+    ///
+    /// - Throws: ``Problem`` 400 if the text is not JSON, 422 with every invalid field.
+    public func readJSON<Value>(_ read: (inout JSONObjectReader) -> Value) throws -> Value {
+        try withUnsafeReadableBytes { bytes throws in
+            var reader: JSONObjectReader
+            do {
+                reader = try JSONObjectReader(bytes.assumingMemoryBound(to: UInt8.self))
+            } catch {
+                throw Problem.badRequest("The body is not JSON: \(error).")
+            }
+            let value = read(&reader)
+            guard reader.issues.isEmpty else { throw Problem.invalidFields(reader.memberIssues) }
+            return value
+        }
+    }
+}
+
+extension Response {
+    /// A JSON answer that no cache may store (`Cache-Control: no-store`; RFC 9111, 5.2.2.5).
+    public static func json(_ status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> Response {
+        uncached(status, body, contentType: "application/json")
+    }
+
+    /// A JSON answer that no cache may store (`Cache-Control: no-store`; RFC 9111, 5.2.2.5).
+    public static func json(_ status: HTTPResponse.Status = .ok, _ body: some Collection<UInt8>) -> Response {
+        json(status, ByteBuffer(bytes: body))
+    }
+
+    static func uncached(_ status: HTTPResponse.Status = .ok, _ body: ByteBuffer, contentType: String) -> Response {
+        Response(
+            status: status, headers: [.contentType: contentType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: body))
+    }
+}
+
+/// The meaning of a `Content-Type` header (RFC 9110, section 8.3).
+public enum MediaType {
+    /// Whether it is `application/json`, without a charset or in UTF-8.
+    public static func isJSON(_ header: String?) -> Bool { isText("application/json", header) }
+
+    /// Whether it is `application/x-ndjson`, without a charset or in UTF-8.
+    public static func isNDJSON(_ header: String?) -> Bool { isText("application/x-ndjson", header) }
+
+    private static func isText(_ type: String, _ header: String?) -> Bool {
+        guard let header else { return false }
+        var parts = header.split(separator: ";").map { $0.trimmingBlanks.lowercased() }
+        guard !parts.isEmpty, parts.removeFirst() == type else { return false }
+        return parts.allSatisfy { parameter in
+            !parameter.hasPrefix("charset=") || parameter == "charset=utf-8" || parameter == #"charset="utf-8""#
+        }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingBlanks: Substring {
+        let blanks: Set<Character> = [" ", "\t"]
+        var text = self
+        while let first = text.first, blanks.contains(first) { text.removeFirst() }
+        while let last = text.last, blanks.contains(last) { text.removeLast() }
+        return text
+    }
+}

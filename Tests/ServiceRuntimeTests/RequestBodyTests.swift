@@ -1,0 +1,64 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("Reading a body, and answering without a cache")
+struct RequestBodyTests {
+    private func post(_ body: String, contentType: String = "application/json") async throws -> TestResponse {
+        let context = ServiceContext.test()
+        return try await withApplication(
+            context: context,
+            routes: { router in
+                router.post("/json") { request, _ in Response.json(.created, try await request.jsonBody(upTo: 10)) }
+            }
+        ) { client in
+            try await client.execute(
+                uri: "/json", method: .post, headers: [.contentType: contentType], body: ByteBuffer(string: body))
+        }
+    }
+
+    /// A request whose body comes in chunks, and whose length only its end tells.
+    private func chunked() -> Request {
+        let (stream, chunks) = AsyncStream.makeStream(of: ByteBuffer.self)
+        for text in ["12", "345", "6"] { chunks.yield(ByteBuffer(string: text)) }
+        chunks.finish()
+        return Request(
+            head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/"),
+            body: RequestBody(asyncSequence: stream))
+    }
+
+    @Test func aBodyUpToTheLimitIsRead() async throws {
+        let answer = try await post("[12345678]")
+        #expect(answer.status == .created)
+        #expect(answer.headers[.contentType] == "application/json")
+        #expect(answer.headers[.cacheControl] == "no-store")
+        #expect(String(buffer: answer.body) == "[12345678]")
+    }
+
+    @Test func aLargerBodyIs413() async throws {
+        let answer = try await post("[123456789]")
+        #expect(answer.status == .contentTooLarge)
+        #expect(String(buffer: answer.body).contains("The body may be at most 10 bytes."))
+    }
+
+    @Test func anotherMediaTypeIs415() async throws {
+        #expect(try await post("[]", contentType: "text/plain").status == .unsupportedMediaType)
+    }
+
+    @Test func chunksAreCountedBeforeTheyAreKept() async throws {
+        var sizes: [Int] = []
+        let whole = try await chunked().wholeBody(upTo: 6) { sizes.append($0) }
+        #expect(String(buffer: whole) == "123456")
+        #expect(sizes == [2, 3, 1])
+    }
+
+    @Test func chunksBeyondTheLimitAreRefused() async {
+        await #expect(throws: Problem.contentTooLarge("Too much.")) {
+            try await chunked().wholeBody(upTo: 5, tooLarge: "Too much.")
+        }
+    }
+}
