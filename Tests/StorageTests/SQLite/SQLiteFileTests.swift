@@ -68,7 +68,7 @@ struct SQLiteFileTests {
         let path = FileManager.default.fileExists(atPath: "/sys/kernel") ? "/sys/kernel/x.sqlite" : "/System/x.sqlite"
         let error = await #expect(throws: StorageError.self) { try await open(path) }
         #expect(error?.code == .invalid)
-        #expect(error.map { $0.message.contains(path) && $0.message.contains("right") } ?? false)
+        #expect(error.map { $0.message.contains(path) && $0.message.contains("Name another path") } ?? false)
     }
 
     @Test(
