@@ -42,7 +42,7 @@ let package = Package(
                 module("SecurePushCore"), module("Storage"), module("Messaging"), logging, serviceLifecycle,
             ], path: "Seed", swiftSettings: settings),
 
-        // Breaks a stack by a seeded plan, and judges the history; see docs/explanation/chaos.md.
+        // Breaks a stack by a seeded plan, and judges the history; see docs/explanation/chaos-testing.md.
         .target(name: "ChaosChecker", path: "ChaosChecker", swiftSettings: settings),
         .executableTarget(
             name: "Chaos",

@@ -18,7 +18,7 @@ struct ChaosCommand: AsyncParsableCommand {
         discussion: """
             Starts RabbitMQ, a database, the hub emulator and the services on loopback, sends notifications, kills
             processes by a seeded plan, and checks the history. Exits with 0 if the history meets every criterion,
-            otherwise with 1. docs/explanation/chaos.md explains the table.
+            otherwise with 1. docs/explanation/chaos-testing.md explains the table.
 
             EXAMPLES
               chaos --count 2000 --seed 7
