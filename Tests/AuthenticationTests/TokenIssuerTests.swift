@@ -155,7 +155,7 @@ import Testing
             jwks: jwks(TestKey.es256().jwk()),
             configure: { configuration, _ in (configuration.issuer, configuration.audience) = (issuer, audience) }
         ) { bench in
-            #expect(bench.lines.all.count { $0.contains("Tokens of any issuer or audience are accepted") } == count)
+            #expect(bench.lines.all.count { $0.contains("of any issuer or audience") } == count)
         }
     }
 
