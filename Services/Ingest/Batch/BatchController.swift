@@ -108,7 +108,7 @@ struct BatchLine: Sendable {
     static let overhead = BatchLimit.maxGroupBytes / 256
 }
 
-/// The limits of a batch; see docs/api.md.
+/// The limits of a batch; see docs/reference/http-api.md.
 enum BatchLimit {
     static let maxLines = 10_000
     /// The same as for the body of a single request.
