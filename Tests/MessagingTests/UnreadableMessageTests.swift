@@ -78,7 +78,7 @@ import Testing
             #expect(dead?.message.headers["x"] == nil)
             let reason = dead?.message.headers["reason"]?.string
             #expect(reason?.hasPrefix("unreadable: the headers have 130") == true)
-            #expect(reason?.hasSuffix("at most 8192 are read") == true)
+            #expect(reason?.hasSuffix("the limit is 8192") == true)
         }
     }
 
