@@ -101,7 +101,7 @@ struct IngestExchanges: Sendable {
         try await call(403, .post, Self.sends, Self.least, by: bench.credentials.bearer)
         let payload = String(repeating: "x", count: CreateNotificationRequest.Limit.maxPayloadBytes + 1)
         try await call(413, .post, Self.sends, #"{"Recipient":"alice","Payload":"\#(payload)"}"#)
-        let body = String(repeating: " ", count: CreateNotificationRequest.Limit.bodyBytes + 1)
+        let body = String(repeating: " ", count: CreateNotificationRequest.Limit.maxBodyBytes + 1)
         try await call(413, .post, Self.sends, body)
         try await call(415, .post, Self.sends, Self.least, type: "text/plain")
     }

@@ -94,7 +94,7 @@ struct RedeliveryTests {
         try await store.confirm(ids, until: .now - .seconds(30))
         try await withRelays([relay]) {
             try await expectEventually { !publisher.ids.isEmpty }
-            gauge.set(OutboxRelay.Limit.ready + 1)
+            gauge.set(OutboxRelay.Limit.maxReady + 1)
             let looks = gauge.looks
             try await expectEventually { gauge.looks >= looks + 3 }
             let count = publisher.ids.count
@@ -102,7 +102,7 @@ struct RedeliveryTests {
             try await expectEventually { gauge.looks >= later + 3 }
             #expect(publisher.ids.count == count)
             // Dispatchers work it off, and the rest follows though the queue was never empty again.
-            gauge.set(OutboxRelay.Limit.ready)
+            gauge.set(OutboxRelay.Limit.maxReady)
             try await expectEventually { publisher.ids.count == 5000 }
         }
         #expect(Set(publisher.ids) == Set(ids))

@@ -13,7 +13,7 @@ struct ScheduledBacklogTests {
         let ids = try await store.schedule(5200, notBefore: .now)
         let outbox = CountingOutbox(store)
         try await withSweep(outbox, publisher) {
-            let overlaps = try await eventually { outbox.leases == OutboxRelay.Limit.sweepsInFlight }
+            let overlaps = try await eventually { outbox.leases == OutboxRelay.Limit.maxSweepsInFlight }
             #expect(overlaps)
             #expect(publisher.ids.isEmpty)
             publisher.release()
@@ -31,7 +31,7 @@ struct ScheduledBacklogTests {
         let outbox = CountingOutbox(store)
         let start = ContinuousClock.now
         try await withSweep(outbox, publisher) {
-            let goesOn = try await eventually { outbox.leases >= OutboxRelay.Limit.sweepsInFlight + 3 }
+            let goesOn = try await eventually { outbox.leases >= OutboxRelay.Limit.maxSweepsInFlight + 3 }
             #expect(goesOn)
         }
         // Past the groups in flight, each lease waits for an interval.
