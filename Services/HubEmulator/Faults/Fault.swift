@@ -105,14 +105,14 @@ struct Fault: Equatable, Sendable {
         }
     }
 
-    /// Its response in a few words.
+    /// Its response in a few words, which records show as `Fault`; clients compare them.
     var words: String {
         let response =
             switch answer {
-            case .usual: "usual response"
+            case .usual: "answer as usual"
             case .status(let status): "\(status)" + (retryAfter.map { ", Retry-After \($0)" } ?? "")
             case .reset: "connection cut"
-            case .silence: "no response"
+            case .silence: "no answer"
             }
         return response + (isAccepted ? " after accepting" : "")
     }
