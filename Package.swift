@@ -224,7 +224,9 @@ let package = Package(
             path: "Tests/StorageTests", swiftSettings: settings),
         .testTarget(
             name: "MessagingTests",
-            dependencies: ["SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle],
+            dependencies: [
+                "SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle,
+            ],
             path: "Tests/MessagingTests", swiftSettings: settings),
         .testTarget(
             name: "NotificationHubsTests",
@@ -264,7 +266,8 @@ let package = Package(
             dependencies: [
                 "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs",
-                "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging, serviceLifecycle,
+                "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging,
+                serviceLifecycle,
             ], path: "Tests/RetrievalTests", swiftSettings: settings),
         .testTarget(
             name: "HubEmulatorTests",
