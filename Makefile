@@ -43,7 +43,7 @@ tools: ## compile the tools for chaos and benchmarks (CONFIGURATION=release)
 chaos: tools ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7")
 	@scripts/install-dependencies.sh test
 	@swift build -c $(or $(CONFIGURATION),debug)
-	@CHAOS=.build/tools/$(or $(CONFIGURATION),debug)/chaos SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) \
+	@CHAOS=.build/$(or $(CONFIGURATION),debug)/chaos SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) \
 		scripts/chaos.sh $(ARGS)
 
 format: ## put the sources into the house's form

@@ -285,10 +285,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "SecurePushCore", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird,
-                logging,
-                nioCore,
-                nioHTTP1,
+                "SecurePushCore", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, grdb, httpTypes,
+                hummingbird, logging, nioCore, nioHTTP1,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The chaos test (docs/how-to/run-the-chaos-test.md): scripts/chaos.sh [ARGUMENT...], arguments as of `chaos --help`.
 #
-# Runs CHAOS (.build/tools/debug/chaos), which starts the services of SECUREPUSH_BIN (.build/debug), in a temporary folder.
+# Runs CHAOS (.build/debug/chaos), which starts the services of SECUREPUSH_BIN (.build/debug), in a temporary folder.
 # Ends the processes of that folder afterwards, even if `chaos` itself was killed. The folder is removed if every
 # criterion is met; CHAOS_DIRECTORY names one that is kept.
 set -euo pipefail
@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 
 bin=${SECUREPUSH_BIN:-$here/../.build/debug}
-program=${CHAOS:-$here/../.build/tools/debug/chaos}
+program=${CHAOS:-$here/../.build/debug/chaos}
 [ -x "$program" ] || die "$program is missing; run \`make tools\` first."
 case " $* " in *" --help "* | *" -h "* | *" --check-only "* | *" --plan-only "*) exec "$program" "$@" ;; esac
 # What crosses to the services is on loopback; a proxy would only be in the way.

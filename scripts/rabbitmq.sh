@@ -209,8 +209,8 @@ heal() {
 
 # rabbitmqctl, bounded: its own deadline does not cover a node that cannot be reached.
 ctl() {
-    local runner='bounded 25'
-    private "$(tool rabbitmqctl)" -q -t 20 -n "securepush$port@localhost" "$@"
+    local runner='bounded 60'
+    private "$(tool rabbitmqctl)" -q -t 55 -n "securepush$port@localhost" "$@"
 }
 
 [ $# -ge 2 ] || usage

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import NIOHTTP1
 import SecurePushCore
 import StackKit
@@ -62,7 +63,7 @@ struct ProcessFaultTests {
             try await expectReady(ingest, first)
             let ids = try await post(50, to: ingest, stack)
             #expect(try await eventually { stack.hub.sends.count >= 10 })
-            first.process.pause()
+            try await stack.pauseOutsideTransaction(first.process)
             #expect(!stack.hub.has(ids))
             let second = try await stack.start("dispatcher", settings)
             #expect(try await eventually(within: .seconds(60)) { try await stack.areDispatched(ids, ingest) })
@@ -132,5 +133,22 @@ extension Stack {
 
     fileprivate func areDispatched(_ ids: [NotificationID], _ ingest: RunningService) async throws -> Bool {
         try await records(of: ids, ingest).allSatisfy { $0.contains(#""Status":"dispatched""#) }
+    }
+
+    /// Pauses a process while it does not hold SQLite's writer lock. No other process could write until it goes on, and
+    /// the test would only measure how long the lock is waited for.
+    fileprivate func pauseOutsideTransaction(_ process: ProcessUnderTest) async throws {
+        var configuration = Configuration()
+        configuration.busyMode = .immediateError
+        let path = String(databaseURL.dropFirst("sqlite:".count))
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        func isUnlocked() -> Bool { (try? database.inTransaction(.immediate) { _ in .rollback }) != nil }
+        for _ in 0..<20 {
+            process.pause()
+            if try await eventually(within: .seconds(1), { isUnlocked() }) { return }
+            process.proceed()
+            try #require(try await eventually { isUnlocked() })
+        }
+        Issue.record("\(process.name) held the writer lock each time that it was paused")
     }
 }

@@ -8,7 +8,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 bin=${SECUREPUSH_BIN:-$root/.build/release}
-seed=${BENCHMARK_SEED:-$root/.build/tools/release/benchmark-seed}
+seed=${BENCHMARK_SEED:-$root/.build/release/benchmark-seed}
 
 build() {
   local product
