@@ -43,7 +43,7 @@ final class DispatchAttempt: Sendable {
     }
 }
 
-/// What follows from an attempt: the outcome to store, and the messages to publish before the acknowledgement.
+/// The consequences of an attempt: the outcome to store, and the messages to publish before the acknowledgement.
 struct Settlement: Sendable {
     var delivery: DispatchDelivery
     /// The whole record of deliveries, or `nil` if nothing changed.

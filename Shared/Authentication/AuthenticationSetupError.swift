@@ -25,7 +25,7 @@ public struct AuthenticationSetupError: CodedError {
 
     /// The kind of the error.
     public var code: Code
-    /// What is wrong and where, in one line and without secrets.
+    /// The error and its place, in one line and without secrets.
     public var message: String
     /// The line of the file, from 1, if it is known.
     public var line: Int?

@@ -42,7 +42,7 @@ public struct MessagingConfiguration: Sendable {
 
 /// A setting that cannot be used. Its message never holds a credential.
 public struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// A description of the error.
     public var message: String
     public var description: String { message }
 }

@@ -90,7 +90,7 @@ final class QueueLeaderWatch: Sendable {
 
 /// The remedy for a quorum queue that has no leader.
 public enum LeaderlessQueue {
-    /// What an operator can do, with the command that triggers an election. Restarting the node does not help.
+    /// The remedy, with the command that triggers an election. Restarting the node does not help.
     public static func remedy(_ queue: String, _ configuration: AMQPConfiguration) -> String {
         // The virtual host as written in the endpoint of every node; Raft names begin with it.
         let virtualHost = configuration.endpoints.split(separator: "/").last.map(String.init) ?? "%2F"

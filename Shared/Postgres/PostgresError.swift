@@ -27,7 +27,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     public var code: Code
     /// The server's SQLSTATE (PostgreSQL's manual, appendix A), if the server answered.
     public var sqlState: String?
-    /// What happened, for an operator. Never holds a parameter's value or a password.
+    /// A description of the error for an operator. It never contains a parameter's value or a password.
     public var message: String
 
     /// An error with its kind and a message for an operator.

@@ -10,7 +10,7 @@ public protocol CodedError: Error, CustomStringConvertible, Equatable {
 
     /// The kind of the error.
     var code: Code { get }
-    /// What happened, for the reader of a log or an answer.
+    /// A description of the error for the reader of a log or a response.
     var message: String { get }
 }
 
@@ -43,7 +43,7 @@ public struct StorageError: CodedError {
 
     /// The kind of the error.
     public var code: Code
-    /// What happened, for an operator.
+    /// A description of the error for an operator.
     public var message: String
 
     /// Makes an error; `message` is for an operator.
@@ -83,7 +83,7 @@ public struct MessagingError: CodedError {
 
     /// The kind of the error.
     public var code: Code
-    /// What happened, for an operator.
+    /// A description of the error for an operator.
     public var message: String
 
     /// Makes an error; `message` is for an operator.
@@ -114,7 +114,7 @@ public struct PushGatewayError: CodedError {
 
     /// The kind of the error.
     public var code: Code
-    /// What happened, for an operator.
+    /// A description of the error for an operator.
     public var message: String
     /// How long the hub asks to wait, if it does.
     public var retryAfter: Duration?
@@ -153,7 +153,7 @@ public struct AuthenticationError: CodedError {
 
     /// The kind of the error.
     public var code: Code
-    /// What is wrong, for the caller.
+    /// A description of the error for the caller.
     public var message: String
     /// The values of `WWW-Authenticate` (RFC 9110, section 11.6.1); empty for `unavailable` and `throttled`.
     public var challenges: [String]
@@ -188,7 +188,7 @@ public struct PayloadError: CodedError {
 
     /// The kind of the error.
     public var code: Code
-    /// What happened, for an operator.
+    /// A description of the error for an operator.
     public var message: String
 
     /// Makes an error; `message` is for an operator.
@@ -217,7 +217,7 @@ public struct FileError: CodedError, Hashable {
     public var code: Code
     /// The path as the configuration gives it.
     public var path: String
-    /// What is wrong and what to do about it, for an operator.
+    /// The error and its remedy, for an operator.
     public var message: String
 
     /// Makes an error; `message` is for an operator.

@@ -220,7 +220,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
     case json
 }
 
-/// What a service does with pending migrations when it starts.
+/// The treatment of pending migrations when a service starts.
 public enum DatabaseMigrate: String, CaseIterable, Sendable {
     /// Runs them under a lock.
     case auto
@@ -228,7 +228,7 @@ public enum DatabaseMigrate: String, CaseIterable, Sendable {
     case check
 }
 
-/// What a service does with the exchanges and queues that it uses (`AMQP_DECLARE`).
+/// The treatment of the exchanges and queues that a service uses (`AMQP_DECLARE`).
 public enum AMQPDeclare: String, CaseIterable, Sendable {
     /// Declares them. One that exists with other arguments is an error.
     case auto

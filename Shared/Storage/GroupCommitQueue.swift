@@ -23,10 +23,10 @@ struct GroupCommitQueue<Element, Waiter> {
         static var standard: Capacity { Capacity(maxCount: 65_536, maxBytes: 64 << 20) }
     }
 
-    /// What to do with a new request.
+    /// The decision about a new request.
     enum SubmitAction { case wait, wakeLoop, refuse, overload, cancel }
 
-    /// What the loop does next.
+    /// The next step of the loop.
     enum NextAction {
         case commit([Request])
         case wait

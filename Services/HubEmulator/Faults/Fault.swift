@@ -56,7 +56,7 @@ struct Fault: Equatable, Sendable {
     /// Makes the draws of `rate` repeatable.
     var seed: UInt64?
 
-    // What happens.
+    // The effects.
 
     var latencyMilliseconds = 0
     var answer = Answer.usual

@@ -6,7 +6,7 @@ enum ClientTag {
     static let maxCount = 60
     private static let maxLength = 120
 
-    /// What is wrong with a client's tag, or `nil`. Clients must not set the user's own tag, and tags that begin with
+    /// The error in a client's tag, or `nil`. Clients must not set the user's own tag, and tags that begin with
     /// `$` belong to the hub. The grammar is the hub's (Azure: "Routing and tag expressions").
     static func issue(_ tag: String) -> String? {
         let allowed = tag.utf8.allSatisfy { byte in
@@ -64,7 +64,7 @@ enum DeviceHandle {
 
     static let requirement = "A handle must be 1 to 4,096 bytes without control characters, U+FFFE or U+FFFF."
 
-    /// What is wrong with a handle, or `nil`. The hub stores it in XML, which cannot contain U+FFFE and U+FFFF
+    /// The error in a handle, or `nil`. The hub stores it in XML, which cannot contain U+FFFE and U+FFFF
     /// (XML 1.0, section 2.2).
     static func issue(_ handle: String) -> String? {
         let isPlain = handle.unicodeScalars.allSatisfy {

@@ -60,7 +60,7 @@ extension AMQPConfiguration: CustomStringConvertible {
 
 /// A URL that cannot be used. Its message never holds a credential.
 public struct AMQPConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with the URL.
+    /// The error in the URL.
     public var message: String
     public var description: String { message }
 }

@@ -52,7 +52,7 @@ struct BrokerLink {
         throw AMQPError(.connectionLost, "the broker sent nothing for two heartbeats")
     }
 
-    /// What ends the thread's wait: something to read, a heartbeat, or `deadline`.
+    /// The event that ends the thread's wait: input to read, a heartbeat, or `deadline`.
     ///
     /// - Parameter isReady: whether there is work already, so that the thread must not wait.
     func interest(

@@ -45,7 +45,7 @@ public struct AMQPError: Error, Sendable, Hashable {
 
     /// The kind of failure.
     public var code: Code
-    /// What happened, for an operator.
+    /// A description of the error for an operator.
     public var message: String
     /// The broker's reply code (AMQP 0-9-1, section 1.1), or 0.
     public var replyCode: UInt16

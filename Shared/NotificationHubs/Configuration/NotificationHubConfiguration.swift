@@ -134,7 +134,7 @@ public struct NotificationHubConfigurationError: CodedError {
 
     /// The kind of the error.
     public var code: Code
-    /// What to correct, for an operator.
+    /// The setting to correct, for an operator.
     public var message: String
 
     init(_ code: Code, _ message: String) {

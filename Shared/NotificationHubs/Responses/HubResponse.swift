@@ -31,7 +31,7 @@ enum HubMessageID {
     }
 }
 
-/// What a response means, whatever the request was.
+/// The meaning of a response, for any request.
 enum HubVerdict: Sendable, Hashable {
     case accepted, throttled, unauthorized, rejected, unavailable
 }

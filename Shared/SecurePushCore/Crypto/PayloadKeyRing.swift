@@ -186,7 +186,7 @@ extension PayloadKeyRing {
 public struct PayloadKeyRingError: Error, Sendable, Hashable {
     /// The line, from 1; `nil` for the whole text.
     public var line: Int?
-    /// What is wrong and what to do, for an operator.
+    /// The error and its remedy, for an operator.
     public var message: String
 
     /// Makes an error.

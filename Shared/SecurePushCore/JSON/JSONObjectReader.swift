@@ -207,7 +207,7 @@ public struct MemberIssues: Sendable, Hashable {
     public struct Issue: Sendable, Hashable {
         /// The member (RFC 6901); empty for the whole document.
         public let pointer: String
-        /// What is wrong with it, for the client.
+        /// The error in it, for the client.
         public let detail: String
 
         /// Makes an issue.

@@ -290,7 +290,7 @@ public struct JSONSpan: Sendable, Hashable {
 
 /// Why a text is not JSON.
 public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, without anything of the text.
+    /// The error, without any part of the text.
     public let message: String
     /// The offset of the offending byte.
     public let offset: Int

@@ -152,7 +152,7 @@ public enum JSONText {
                 escape(utf8[index], into: &bytes)
                 start = index + 1
             }
-            // What needs no escape is copied in one piece: 0.1 µs for an ID instead of 0.2 µs byte by byte.
+            // Text without escapes is copied in one piece: 0.1 µs for an ID instead of 0.2 µs byte by byte.
             bytes.append(contentsOf: utf8[start...])
         }
         bytes.append(UInt8(ascii: "\""))

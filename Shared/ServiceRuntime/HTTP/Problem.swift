@@ -17,7 +17,7 @@ public struct Problem: Error, Sendable, Hashable {
     public var type: String
     /// The same text for every problem of a type; by default the status's reason phrase.
     public var title: String
-    /// What happened this time, for a person.
+    /// A description of this occurrence, for a person.
     public var detail: String?
     /// The ID of the request.
     public var instance: String?

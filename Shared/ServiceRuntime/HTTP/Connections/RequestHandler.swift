@@ -23,7 +23,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Requests whose answers are not complete.
     private var unanswered = 0
     private var parserError: HTTPParserError?
-    /// Whatever arrives from now on is ignored.
+    /// All further input is ignored.
     private var isDone = false
     private var wakeUp: Scheduled<Void>?
 
