@@ -13,6 +13,7 @@ public actor MemoryStore {
         var deliveries: [Delivery] = []
         var readAt: Timestamp?
         var revokedAt: Timestamp?
+        var shownAt: Timestamp?
     }
 
     /// An outbox entry and when it becomes due.
@@ -74,8 +75,8 @@ extension MemoryStore: PayloadReader {
             payload: row.payload, traceparent: row.notification.traceparent)
     }
 
-    public func markRead(_ id: NotificationID, at time: Timestamp) async throws {
-        if rows[id]?.readAt == nil { rows[id]?.readAt = time }
+    public func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
+        for id in ids where rows[id]?.readAt == nil { rows[id]?.readAt = time }
     }
 }
 
@@ -178,7 +179,7 @@ extension NotificationRecord {
             id: notification.id, recipient: notification.recipient, createdAt: notification.createdAt,
             expiresAt: notification.expiresAt, notBefore: notification.notBefore,
             platforms: notification.platforms, dispatchStatus: row.status, deliveries: row.deliveries,
-            readAt: row.readAt, revokedAt: row.revokedAt)
+            readAt: row.readAt, revokedAt: row.revokedAt, shownAt: row.shownAt)
     }
 }
 

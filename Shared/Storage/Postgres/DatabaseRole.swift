@@ -42,7 +42,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
             ]
         case .retrieval:
             return [
-                ("notifications", "SELECT, UPDATE (read_at)"), ("payloads", "SELECT"), ("registrations", all),
+                ("notifications", "SELECT, UPDATE (read_at, shown_at)"), ("payloads", "SELECT"), ("registrations", all),
                 ("installations", all), ("device_leases", all), schema,
             ]
         case .operator:

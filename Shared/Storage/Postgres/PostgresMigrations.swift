@@ -4,7 +4,7 @@ struct PostgresMigration: Sendable {
     let name: String
     let statements: [String]
 
-    static let all = [initial, senderSide, redelivery, senderRecipient, devices]
+    static let all = [initial, senderSide, redelivery, senderRecipient, devices, reading]
 
     // No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and all
     // three tables are only written together. Statuses change in the narrow table, as HOT updates (free space on the
@@ -179,4 +179,8 @@ struct PostgresMigration: Sendable {
             "CREATE INDEX device_leases_until ON device_leases (until)",
             "CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL",
         ] + PostgresDeviceFunctions.all)
+
+    // No index contains the new column, so updates stay HOT. Adding it rewrites no row.
+    private static let reading = PostgresMigration(
+        version: 8, name: "0008_reading", statements: ["ALTER TABLE notifications ADD COLUMN shown_at bigint"])
 }

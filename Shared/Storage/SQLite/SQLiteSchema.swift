@@ -23,6 +23,7 @@ enum SQLiteSchema {
         migrator.registerMigration("007-redelivery") { db in try db.execute(sql: redelivery) }
         migrator.registerMigration("008-sender-recipient") { db in try db.execute(sql: senderRecipient) }
         migrator.registerMigration("009-devices") { db in try db.execute(sql: devices) }
+        migrator.registerMigration("012-reading") { db in try db.execute(sql: reading) }
         return migrator
     }
 
@@ -185,6 +186,9 @@ enum SQLiteSchema {
         CREATE INDEX device_leases_until ON device_leases (until);
         CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL;
         """
+
+    /// When a device first showed a notification. No row is rewritten.
+    private static let reading = "ALTER TABLE notifications ADD COLUMN shown_at INTEGER"
 
     /// The attempt that was recorded last.
     ///

@@ -7,6 +7,7 @@ enum SQLiteWrite: Sendable {
     case append(SealedNotification)
     case appendOnce([SealedNotification], IdempotentRequest, now: Timestamp)
     case markRead(NotificationID, Timestamp)
+    case markShown(NotificationID, Timestamp)
     case revoke(NotificationID, sender: String, Timestamp)
     case claim(NotificationID, now: Timestamp)
     case record(DispatchOutcome)
@@ -74,6 +75,9 @@ extension SQLiteWrite {
             try SQLiteWrite.append(sealed, db)
         case .markRead(let id, let time):
             try db.cachedStatement(sql: "UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL")
+                .execute(arguments: [time.milliseconds, id.data])
+        case .markShown(let id, let time):
+            try db.cachedStatement(sql: "UPDATE notifications SET shown_at = ? WHERE id = ? AND shown_at IS NULL")
                 .execute(arguments: [time.milliseconds, id.data])
         case .claim(let id, let now):
             return .claimed(try SQLiteClaim.make(id, now: now, db))
