@@ -25,10 +25,12 @@ struct StatusCommand: ConsoleCommand {
         var status: String
         var createdAt: String
         var readAt: String?
+        var shownAt: String?
         var deliveries: [DeliveryRow]
 
         private enum CodingKeys: String, CodingKey {
-            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", deliveries = "Deliveries"
+            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", shownAt = "ShownAt"
+            case deliveries = "Deliveries"
         }
     }
 
@@ -49,6 +51,7 @@ struct StatusCommand: ConsoleCommand {
         facts.add(["Status", StatusStyle.styled(answer.status.oneLine, answer.status, styled)])
         facts.add(["Created", answer.createdAt.oneLine])
         if let readAt = answer.readAt { facts.add(["Read", readAt.oneLine]) }
+        if let shownAt = answer.shownAt { facts.add(["Shown", shownAt.oneLine]) }
         let deliveries = DeliveryRow.table(answer.deliveries)
         return facts.lines + (deliveries.isEmpty ? [] : [""] + deliveries)
     }

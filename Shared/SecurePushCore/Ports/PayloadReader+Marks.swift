@@ -9,6 +9,7 @@ extension PayloadReader {
     /// Others change nothing, and nothing shows which they were: unknown ones, those of other users, and those that are
     /// expired, revoked or before their `NotBefore`.
     public func markRead(_ ids: [NotificationID], of recipient: UserName, at time: Timestamp) async throws {
+        if ids.isEmpty { return }
         let unread = try await states(ids, recipient: recipient).filter { $0.value.isUnread(at: time) }
         if unread.isEmpty { return }
         try await markRead(Array(unread.keys), at: time)
