@@ -61,8 +61,8 @@ private struct InboxQuery {
 /// A page of the inbox with opened payloads, as JSON that is being written.
 ///
 /// One entry never spoils the others. An entry that was revoked or destroyed since the list was made is left out. An
-/// entry whose payload cannot be opened is listed without `Payload`, stays unread, and is logged as an error: its key is
-/// missing, or the stored bytes were changed.
+/// entry whose payload cannot be opened is listed without `Payload`, stays unread, and is logged as an error: its key
+/// is missing, or the stored bytes were changed.
 private struct OpenedPage {
     /// The number of payloads.
     private(set) var count = 0

@@ -78,6 +78,24 @@ extension MemoryStore: PayloadReader {
     public func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
         for id in ids where rows[id]?.readAt == nil { rows[id]?.readAt = time }
     }
+
+    public func find(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: StoredNotification] {
+        var found: [NotificationID: StoredNotification] = [:]
+        for id in ids { found[id] = try await find(id, recipient: recipient) }
+        return found
+    }
+
+    public func states(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: ReadingState] {
+        try await find(ids, recipient: recipient).mapValues(\.state)
+    }
+
+    public func markShown(_ id: NotificationID, at time: Timestamp) async throws {
+        if rows[id]?.shownAt == nil { rows[id]?.shownAt = time }
+    }
 }
 
 extension MemoryStore: IdempotentWriter {
@@ -152,6 +170,10 @@ extension MemoryStore: Inbox {
         return InboxPage(
             entries: entries, unread: readable.count { $0.readAt == nil },
             next: found.count > entries.count ? entries.last?.id : nil)
+    }
+
+    public func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
+        try await inbox(of: recipient, unreadOnly: true, after: nil, limit: 0, now: now).unread
     }
 }
 
