@@ -22,6 +22,8 @@ public actor MemoryStore {
         var due: Timestamp
         /// Whether the broker has confirmed it.
         var isPublished = false
+        /// Whether it waits for a time although it was published before. A confirm of that publish comes too late.
+        var isPostponed = false
     }
 
     var rows: [NotificationID: Row] = [:]
@@ -32,6 +34,7 @@ public actor MemoryStore {
     var deviceLeases: [DeviceKey: HeldLease] = [:]
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
+    var silentPushes: [SilentPushKey: SilentPushState] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
     /// Notifications whose rows cannot be read; see ``damage(_:)``.
     var damaged: Set<NotificationID> = []
@@ -187,6 +190,7 @@ extension MemoryStore: Retention {
         for row in forgotten {
             rows[row.notification.id] = nil
             outbox[row.notification.id] = nil
+            forgetSilentPushes(of: row.notification.recipient, until: oldest)
         }
         let keys = idempotentRequests.values.filter { $0.expiresAt <= now }.prefix(limit)
         for request in keys { idempotentRequests[request.key] = nil }

@@ -16,6 +16,7 @@ enum SQLiteWrite: Sendable {
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
     case device(SQLiteDeviceChange)
+    case silentPush(SQLiteSilentChange)
     case purge(SQLitePurge)
 
     /// The result of a change.
@@ -37,6 +38,8 @@ enum SQLiteWrite: Sendable {
         /// Whether the lease was still held.
         case deviceLeaseEnded(Bool)
         case newHandle(String?)
+        /// The answer to a wish; `nil` for a release.
+        case silentPush(SilentPushAdmission?)
     }
 
     /// How many changes this counts as when groups are formed.
@@ -93,6 +96,8 @@ extension SQLiteWrite {
             try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
         case .device(let change):
             return try change.execute(db)
+        case .silentPush(let change):
+            return .silentPush(try change.execute(db))
         case .appendOnce(let notifications, let request, let now):
             return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
         case .revoke(let id, let sender, let now):
@@ -112,6 +117,8 @@ extension SQLiteWrite {
         guard db.changesCount > 0 else { return false }
         if let due = outcome.republishAt {
             try enter(outcome.id, due: due, db)
+        } else if let due = outcome.dueAgain {
+            try postpone(outcome.id, until: due, db)
         } else if outcome.isFinal {
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?")
                 .execute(arguments: [outcome.id.data])

@@ -30,7 +30,8 @@ struct PostgresMigrationTests {
             try makeVersionOne(url)
             let report = try await PostgresStore.migrate(uri: url, logger: quiet)
             let applied = [
-                "0002_sender_side", "0003_redelivery", "0004_sender_recipient", "0005_devices", "0008_reading",
+                "0002_sender_side", "0003_redelivery", "0004_sender_recipient", "0005_devices", "0007_silent_pushes",
+                "0008_reading",
             ]
             #expect(report == MigrationReport(applied: applied, version: 8))
             try await withRunningStore(url) { test in
