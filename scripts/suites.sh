@@ -13,9 +13,13 @@ output=$(mktemp "${TMPDIR:-/tmp}/securepush-tests.XXXXXX")
 issues=$(mktemp "${TMPDIR:-/tmp}/securepush-issues.XXXXXX")
 trap 'rm -f "$output" "$issues"' EXIT
 
-for folder in Tests/*Tests Tools/Tests/*Tests; do
+for folder in Tests/*Tests Tools/Tests/*Tests Clients/Swift/Tests/*Tests; do
     target=$(basename "$folder")
-    case $folder in Tools/*) test=("$here/tools.sh" test) ;; *) test=(swift test) ;; esac
+    case $folder in
+        Tools/*) test=("$here/tools.sh" test) ;;
+        Clients/*) test=(swift test --package-path Clients/Swift --scratch-path .build) ;;
+        *) test=(swift test) ;;
+    esac
     # Each of these tests starts processes and servers of its own; several at once starve each other on two cores.
     case $target in EndToEndTests) test+=(--no-parallel) ;; esac
     start=$SECONDS result=0

@@ -26,10 +26,15 @@ struct RetrievalConfiguration: Sendable {
     var users: UserAuthenticationConfiguration
     /// `nil` if devices register with the hub by other means; `/api/register` and `/api/installations` return 503 then.
     var hub: NotificationHubConfiguration?
+    /// The public keys of pushes; `nil` if there are none.
+    var pushVerificationKeysFile: String?
+    /// The web apps that may call the API from a browser; none if it is empty.
+    var webOrigins: [WebOrigin]
 
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys + [ConfigurationKeys.payloadKeysFile]
         + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
+        + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -42,9 +47,13 @@ struct RetrievalConfiguration: Sendable {
                 ConfigurationKeys.authJWKSFile.name,
                 "is not set, and neither is another AUTH_ key: no user could be authenticated")
         }
+        webOrigins = reader.read(ConfigurationKeys.retrievalCORSOrigins) ?? []
         let usesHub = NotificationHubConfiguration.isConfigured(reader)
         let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
-        guard let http, let storage, let payloadKeysFile, let users, users.isUsable, !usesHub || hub != nil
+        let issues = reader.issues.count
+        pushVerificationKeysFile = reader.read(ConfigurationKeys.pushVerificationKeysFile)
+        guard let http, let storage, let payloadKeysFile, let users, users.isUsable, !usesHub || hub != nil,
+            reader.issues.count == issues
         else { return nil }
         (self.http, self.storage, self.payloadKeysFile) = (http, storage, payloadKeysFile)
         (self.users, self.hub) = (users, hub)

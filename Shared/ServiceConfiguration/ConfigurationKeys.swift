@@ -139,6 +139,24 @@ extension ConfigurationKeys {
         "DISPATCH_REGISTERED_ONLY", .boolean, default: "false",
         meaning: "Send only to platforms for which the recipient has a registered device; enable this only if all "
             + "devices register through SecurePush")
+
+    /// The key `SILENT_PUSH_MIN_INTERVAL`.
+    public static let silentPushMinInterval = ConfigurationKey(
+        "SILENT_PUSH_MIN_INTERVAL", .durationOrOff(.seconds(1) ... .seconds(86_400)), default: "off",
+        meaning: "At most one silent push per recipient and platform within this time, by all dispatchers together; "
+            + "notifications that arrive earlier share the next push. Give all dispatchers the same value")
+
+    /// The key `PUSH_SIGNING_KEY_FILE`.
+    public static let pushSigningKeyFile = ConfigurationKey(
+        "PUSH_SIGNING_KEY_FILE", .existingFile,
+        meaning: "Ed25519 key, PKCS#8 PEM: the dispatcher signs every push (securepush keys generate --push)")
+
+    /// The key `PUSH_VERIFICATION_KEYS_FILE`.
+    public static let pushVerificationKeysFile = ConfigurationKey(
+        "PUSH_VERIFICATION_KEYS_FILE", .existingFile,
+        meaning:
+            "JSON Web Key Set of the public keys (Ed25519) with which devices verify pushes: retrieval shows it at "
+            + "GET /api/push-keys")
 }
 
 extension ConfigurationKeys {
@@ -212,6 +230,14 @@ extension ConfigurationKeys {
         meaning: "Lifetime of the tokens that retrieval issues")
 }
 
+extension ConfigurationKeys {
+    /// The key `RETRIEVAL_CORS_ORIGINS`.
+    public static let retrievalCORSOrigins = ConfigurationKey(
+        "RETRIEVAL_CORS_ORIGINS", .list(of: .webOrigin, hint: "ORIGINS"),
+        meaning: "Exact origins of web apps that may call retrieval from a browser, such as https://app.example.org; "
+            + "none if not set")
+}
+
 /// The format of log lines.
 public enum LogFormat: String, CaseIterable, Sendable {
     /// For people: `time level message key=value`.
@@ -245,8 +271,9 @@ extension ConfigurationKeys {
         hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,
         hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
-        dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
-        authUsersFile, authTokenSigningKeyFile, authTokenTTL,
+        dispatchRegisteredOnly, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile, retryDelays,
+        ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL, retrievalCORSOrigins,
     ]
 
     /// The table of `docs/reference/configuration.md`, which a test compares with this: a header and a row per key.

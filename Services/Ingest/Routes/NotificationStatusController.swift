@@ -149,6 +149,7 @@ extension NotificationRecord {
             json.member("Status", status(at: now).rawValue)
             json.member("CreatedAt", createdAt.description)
             if let readAt { json.member("ReadAt", readAt.description) }
+            if let shownAt { json.member("ShownAt", shownAt.description) }
             json.array("Deliveries") { json in
                 for delivery in deliveries(of: platforms, at: now) {
                     json.object { json in
@@ -156,6 +157,7 @@ extension NotificationRecord {
                         json.member("State", delivery.state.rawValue)
                         json.member("Attempts", delivery.attempts)
                         if let id = delivery.hubMessageID { json.member("HubMessageId", id) }
+                        if let id = delivery.coalescedInto { json.member("CoalescedInto", id.description) }
                         if let error = delivery.error { json.member("Error", error) }
                         json.member("UpdatedAt", delivery.updatedAt.description)
                     }

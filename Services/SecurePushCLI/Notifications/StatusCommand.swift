@@ -25,10 +25,12 @@ struct StatusCommand: ConsoleCommand {
         var status: String
         var createdAt: String
         var readAt: String?
+        var shownAt: String?
         var deliveries: [DeliveryRow]
 
         private enum CodingKeys: String, CodingKey {
-            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", deliveries = "Deliveries"
+            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", shownAt = "ShownAt"
+            case deliveries = "Deliveries"
         }
     }
 
@@ -49,6 +51,7 @@ struct StatusCommand: ConsoleCommand {
         facts.add(["Status", StatusStyle.styled(answer.status.oneLine, answer.status, styled)])
         facts.add(["Created", answer.createdAt.oneLine])
         if let readAt = answer.readAt { facts.add(["Read", readAt.oneLine]) }
+        if let shownAt = answer.shownAt { facts.add(["Shown", shownAt.oneLine]) }
         let deliveries = DeliveryRow.table(answer.deliveries)
         return facts.lines + (deliveries.isEmpty ? [] : [""] + deliveries)
     }
@@ -74,11 +77,13 @@ struct DeliveryRow: Codable, Sendable, Equatable {
     var state: String
     var attempts: Int
     var hubMessageId: String?
+    var coalescedInto: String?
     var error: String?
     var updatedAt: String
 
     private enum CodingKeys: String, CodingKey {
         case platform = "Platform", state = "State", attempts = "Attempts", hubMessageId = "HubMessageId"
+        case coalescedInto = "CoalescedInto"
         case error = "Error", updatedAt = "UpdatedAt"
     }
 
@@ -87,6 +92,7 @@ struct DeliveryRow: Codable, Sendable, Equatable {
         state = delivery.state.rawValue
         attempts = delivery.attempts
         hubMessageId = delivery.hubMessageID
+        coalescedInto = delivery.coalescedInto?.description
         error = delivery.error
         updatedAt = delivery.updatedAt.description
     }

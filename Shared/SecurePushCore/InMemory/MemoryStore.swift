@@ -13,6 +13,7 @@ public actor MemoryStore {
         var deliveries: [Delivery] = []
         var readAt: Timestamp?
         var revokedAt: Timestamp?
+        var shownAt: Timestamp?
     }
 
     /// An outbox entry and when it becomes due.
@@ -21,6 +22,8 @@ public actor MemoryStore {
         var due: Timestamp
         /// Whether the broker has confirmed it.
         var isPublished = false
+        /// Whether it waits for a time although it was published before. A confirm of that publish comes too late.
+        var isPostponed = false
     }
 
     var rows: [NotificationID: Row] = [:]
@@ -31,6 +34,7 @@ public actor MemoryStore {
     var deviceLeases: [DeviceKey: HeldLease] = [:]
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
+    var silentPushes: [SilentPushKey: SilentPushState] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
     /// Notifications whose rows cannot be read; see ``damage(_:)``.
     var damaged: Set<NotificationID> = []
@@ -74,8 +78,26 @@ extension MemoryStore: PayloadReader {
             payload: row.payload, traceparent: row.notification.traceparent)
     }
 
-    public func markRead(_ id: NotificationID, at time: Timestamp) async throws {
-        if rows[id]?.readAt == nil { rows[id]?.readAt = time }
+    public func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
+        for id in ids where rows[id]?.readAt == nil { rows[id]?.readAt = time }
+    }
+
+    public func find(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: StoredNotification] {
+        var found: [NotificationID: StoredNotification] = [:]
+        for id in ids { found[id] = try await find(id, recipient: recipient) }
+        return found
+    }
+
+    public func states(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: ReadingState] {
+        try await find(ids, recipient: recipient).mapValues(\.state)
+    }
+
+    public func markShown(_ id: NotificationID, at time: Timestamp) async throws {
+        if rows[id]?.shownAt == nil { rows[id]?.shownAt = time }
     }
 }
 
@@ -152,6 +174,10 @@ extension MemoryStore: Inbox {
             entries: entries, unread: readable.count { $0.readAt == nil },
             next: found.count > entries.count ? entries.last?.id : nil)
     }
+
+    public func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
+        try await inbox(of: recipient, unreadOnly: true, after: nil, limit: 0, now: now).unread
+    }
 }
 
 extension MemoryStore: Retention {
@@ -164,6 +190,7 @@ extension MemoryStore: Retention {
         for row in forgotten {
             rows[row.notification.id] = nil
             outbox[row.notification.id] = nil
+            forgetSilentPushes(of: row.notification.recipient, until: oldest)
         }
         let keys = idempotentRequests.values.filter { $0.expiresAt <= now }.prefix(limit)
         for request in keys { idempotentRequests[request.key] = nil }
@@ -178,7 +205,7 @@ extension NotificationRecord {
             id: notification.id, recipient: notification.recipient, createdAt: notification.createdAt,
             expiresAt: notification.expiresAt, notBefore: notification.notBefore,
             platforms: notification.platforms, dispatchStatus: row.status, deliveries: row.deliveries,
-            readAt: row.readAt, revokedAt: row.revokedAt)
+            readAt: row.readAt, revokedAt: row.revokedAt, shownAt: row.shownAt)
     }
 }
 

@@ -86,13 +86,19 @@ public struct DispatchOutcome: Sendable, Hashable {
     public var deliveries: [Delivery]
     /// When the platforms that are still owed are tried again; `nil` if they are not.
     public var nextTry: Timestamp?
+    /// When the ID is to be published again, because it waits for the recipient's next silent push and no message of it
+    /// is left in the broker; `nil` otherwise, and always if there is a next try.
+    public var dueAgain: Timestamp?
 
     /// Makes an outcome.
-    public init(id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil) {
+    public init(
+        id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil, dueAgain: Timestamp? = nil
+    ) {
         self.id = id
         self.attempt = attempt
         self.deliveries = deliveries
         self.nextTry = nextTry
+        self.dueAgain = dueAgain
     }
 
     /// The status that the deliveries amount to.
@@ -141,11 +147,16 @@ public struct Delivery: Sendable, Hashable {
     public var error: String?
     /// When the record last changed.
     public var updatedAt: Timestamp
+    /// The notification whose silent push this one shared. The state is ``DeliveryState/sent`` then.
+    public var coalescedInto: NotificationID?
+    /// The recipient's number of silent pushes when this notification began to wait for the next one; see
+    /// ``SilentPushWish/turn``.
+    public var silentTurn: Int64?
 
     /// Makes a record.
     public init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
-        error: String? = nil, updatedAt: Timestamp
+        error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentTurn: Int64? = nil
     ) {
         self.platform = platform
         self.state = state
@@ -154,6 +165,8 @@ public struct Delivery: Sendable, Hashable {
         self.hubMessageID = hubMessageID
         self.error = error
         self.updatedAt = updatedAt
+        self.coalescedInto = coalescedInto
+        self.silentTurn = silentTurn
     }
 }
 

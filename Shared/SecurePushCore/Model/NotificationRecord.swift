@@ -20,12 +20,14 @@ public struct NotificationRecord: Sendable, Hashable {
     public var readAt: Timestamp?
     /// When the sender revoked it.
     public var revokedAt: Timestamp?
+    /// When a device first reported that it has shown it.
+    public var shownAt: Timestamp?
 
     /// Makes a record.
     public init(
         id: NotificationID, recipient: UserName, createdAt: Timestamp, expiresAt: Timestamp,
         notBefore: Timestamp? = nil, platforms: [Platform]? = nil, dispatchStatus: DispatchStatus,
-        deliveries: [Delivery] = [], readAt: Timestamp? = nil, revokedAt: Timestamp? = nil
+        deliveries: [Delivery] = [], readAt: Timestamp? = nil, revokedAt: Timestamp? = nil, shownAt: Timestamp? = nil
     ) {
         self.id = id
         self.recipient = recipient
@@ -37,6 +39,7 @@ public struct NotificationRecord: Sendable, Hashable {
         self.deliveries = deliveries
         self.readAt = readAt
         self.revokedAt = revokedAt
+        self.shownAt = shownAt
     }
 
     /// The status at `now`.

@@ -74,6 +74,10 @@ public enum MetricCatalog {
             "securepush_dispatch_unregistered_total", .counter, labels: ["platform"], of: ["dispatcher"],
             "Hub requests saved because the recipient has no device on the platform (DISPATCH_REGISTERED_ONLY)."),
         .init(
+            "securepush_silent_coalesced_total", .counter, of: ["dispatcher"],
+            "Silent pushes saved because another push of the recipient covers the notification "
+                + "(SILENT_PUSH_MIN_INTERVAL)."),
+        .init(
             "securepush_dispatch_unknown_total", .counter, of: ["dispatcher"],
             "Well-formed IDs that the store does not know."),
         .init(
@@ -131,7 +135,7 @@ public enum MetricCatalog {
             "securepush_postgres_connection_losses_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
             "Connections to PostgreSQL that broke."),
         .init(
-            "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "retrieval"],
+            "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "dispatcher", "retrieval"],
             "1 if the file or URL of keys or credentials that the setting names cannot be used, else 0."),
         .init(
             "securepush_password_checks_total", .counter, labels: ["result"], of: ["ingest", "retrieval"],

@@ -17,6 +17,9 @@ final class PostgresStore: Sendable {
     let requestReadings: GroupCommit<IdempotentRequest.Key, IdempotentRequest?>
     let readings: GroupCommit<Reading, StoredNotification?>
     let readMarks: GroupCommit<ReadMark, Void>
+    let stateReadings: GroupCommit<Reading, ReadingState?>
+    let shownMarks: GroupCommit<ReadMark, Void>
+    let unreadCounts: GroupCommit<UnreadQuestion, Int>
     private let configuration: PostgresConfiguration
     private let migrations: MigrationPolicy
     private let logger: Logger
@@ -42,6 +45,9 @@ final class PostgresStore: Sendable {
         requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
         readings = GroupCommit(limit: limit) { try await client.find($0) }
         readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }
+        stateReadings = GroupCommit(limit: limit) { try await client.states($0) }
+        shownMarks = GroupCommit(limit: limit) { try await client.markShown($0) }
+        unreadCounts = GroupCommit(limit: UnreadQuestion.maxGroup) { try await client.countUnread($0) }
     }
 
     /// Every statement touches few rows by key. A plan that was made while the tables were small must not scan or hash
@@ -96,6 +102,9 @@ extension PostgresStore: Service {
             group.addTask { await self.requestReadings.run() }
             group.addTask { await self.readings.run() }
             group.addTask { await self.readMarks.run() }
+            group.addTask { await self.stateReadings.run() }
+            group.addTask { await self.shownMarks.run() }
+            group.addTask { await self.unreadCounts.run() }
         }
     }
 

@@ -23,6 +23,8 @@ enum SQLiteSchema {
         migrator.registerMigration("007-redelivery") { db in try db.execute(sql: redelivery) }
         migrator.registerMigration("008-sender-recipient") { db in try db.execute(sql: senderRecipient) }
         migrator.registerMigration("009-devices") { db in try db.execute(sql: devices) }
+        migrator.registerMigration("011-silent-pushes") { db in try db.execute(sql: silentPushes) }
+        migrator.registerMigration("012-reading") { db in try db.execute(sql: reading) }
         return migrator
     }
 
@@ -185,6 +187,22 @@ enum SQLiteSchema {
         CREATE INDEX device_leases_until ON device_leases (until);
         CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL;
         """
+
+    /// The last silent push of each recipient on each platform (`SILENT_PUSH_MIN_INTERVAL`). Rows are read by their key.
+    private static let silentPushes = """
+        CREATE TABLE silent_pushes (
+            recipient TEXT NOT NULL COLLATE BINARY,
+            platform TEXT NOT NULL COLLATE BINARY,
+            turn INTEGER NOT NULL,
+            pushed_at INTEGER NOT NULL,
+            pushed_id BLOB,
+            waiting_id BLOB,
+            PRIMARY KEY (recipient, platform)
+        ) STRICT, WITHOUT ROWID
+        """
+
+    /// When a device first showed a notification. No row is rewritten.
+    private static let reading = "ALTER TABLE notifications ADD COLUMN shown_at INTEGER"
 
     /// The attempt that was recorded last.
     ///

@@ -7,6 +7,7 @@ enum SQLiteWrite: Sendable {
     case append(SealedNotification)
     case appendOnce([SealedNotification], IdempotentRequest, now: Timestamp)
     case markRead(NotificationID, Timestamp)
+    case markShown(NotificationID, Timestamp)
     case revoke(NotificationID, sender: String, Timestamp)
     case claim(NotificationID, now: Timestamp)
     case record(DispatchOutcome)
@@ -15,6 +16,7 @@ enum SQLiteWrite: Sendable {
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
     case device(SQLiteDeviceChange)
+    case silentPush(SQLiteSilentChange)
     case purge(SQLitePurge)
 
     /// The result of a change.
@@ -36,6 +38,8 @@ enum SQLiteWrite: Sendable {
         /// Whether the lease was still held.
         case deviceLeaseEnded(Bool)
         case newHandle(String?)
+        /// The answer to a wish; `nil` for a release.
+        case silentPush(SilentPushAdmission?)
     }
 
     /// How many changes this counts as when groups are formed.
@@ -75,6 +79,9 @@ extension SQLiteWrite {
         case .markRead(let id, let time):
             try db.cachedStatement(sql: "UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL")
                 .execute(arguments: [time.milliseconds, id.data])
+        case .markShown(let id, let time):
+            try db.cachedStatement(sql: "UPDATE notifications SET shown_at = ? WHERE id = ? AND shown_at IS NULL")
+                .execute(arguments: [time.milliseconds, id.data])
         case .claim(let id, let now):
             return .claimed(try SQLiteClaim.make(id, now: now, db))
         case .record(let outcome):
@@ -89,6 +96,8 @@ extension SQLiteWrite {
             try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
         case .device(let change):
             return try change.execute(db)
+        case .silentPush(let change):
+            return .silentPush(try change.execute(db))
         case .appendOnce(let notifications, let request, let now):
             return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
         case .revoke(let id, let sender, let now):
@@ -108,6 +117,8 @@ extension SQLiteWrite {
         guard db.changesCount > 0 else { return false }
         if let due = outcome.republishAt {
             try enter(outcome.id, due: due, db)
+        } else if let due = outcome.dueAgain {
+            try postpone(outcome.id, until: due, db)
         } else if outcome.isFinal {
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?")
                 .execute(arguments: [outcome.id.data])
