@@ -39,6 +39,8 @@ let rawStructuredFieldValues = Target.Dependency.product(
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
+/// The library of apps, a package of its own (Clients/Swift); `securepush device` and the load test are such apps.
+let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "SecurePushClient")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 /// What our dependencies depend on. Nothing here imports it or links it for that: it is named so that SwiftPM, which
@@ -62,6 +64,7 @@ let package = Package(
         .executable(name: "securepush", targets: ["SecurePushCLI"]),
     ],
     dependencies: [
+        .package(name: "SecurePushClient", path: "Clients/Swift"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
@@ -189,7 +192,7 @@ let package = Package(
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
                 "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, histogram, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
+                nioHTTP1, nioPosix, nioSSL, securePushClient, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
@@ -280,7 +283,7 @@ let package = Package(
             name: "SecurePushCLITests",
             dependencies: [
                 "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
-                "AMQP", "StackKit", "TestSupport", argumentParser, logging,
+                "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging, securePushClient,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",

@@ -47,6 +47,7 @@ import Testing
         ],
         "Configuration": [],
         "RawStructuredFieldValues": ["Services/Ingest"],
+        "SecurePushClient": ["Services/SecurePushCLI"],
         "Testing": ["Tests/TestSupport"],
         "TestSupport": [],
     ]
