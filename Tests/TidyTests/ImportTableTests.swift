@@ -47,7 +47,7 @@ import Testing
         ],
         "Configuration": [],
         "RawStructuredFieldValues": ["Services/Ingest"],
-        "SecurePushClient": ["Services/SecurePushCLI"],
+        "SecurePushClient": ["Services/SecurePushCLI", "Tools/Chaos"],
         "Testing": ["Tests/TestSupport"],
         "TestSupport": [],
     ]

@@ -45,6 +45,20 @@ final class HubWatch: Sendable {
         }
     }
 
+    /// Reads until nothing has crossed the hub for a while, or the time is up.
+    func awaitQuiet(_ quiet: Duration, within limit: Duration) async throws {
+        let deadline = ContinuousClock.now + limit
+        var (last, since) = (-1, ContinuousClock.now)
+        while ContinuousClock.now < deadline {
+            try Task.checkCancellation()
+            while try await readPage() == Self.page {}
+            let sequence = state.withLock { $0.last }
+            if sequence != last { (last, since) = (sequence, .now) }
+            if ContinuousClock.now - since >= quiet { return }
+            await pause(.milliseconds(100))
+        }
+    }
+
     /// Reads what is left, and writes what was found in all of it.
     func finish() async throws {
         while try await readPage() == Self.page {}
@@ -78,22 +92,29 @@ final class HubWatch: Sendable {
         }
         guard ["send", "direct", "batch", "scheduled"].contains(crossing.Kind) else { return }
         let id = Self.id(in: crossing.Body)
+        let withdraws = Self.withdraws(crossing.Body)
         history.write(
             .hub(
                 .init(
                     time: Timestamp(rfc3339: crossing.ReceivedAt)?.milliseconds ?? HistoryWriter.now,
                     sequence: crossing.Sequence, platform: crossing.Platform ?? "", id: id?.description,
                     accepted: crossing.Accepted, status: crossing.Status, fault: crossing.Fault,
-                    devices: crossing.Deliveries.map { fleet.name(of: $0) ?? $0 })))
+                    devices: crossing.Deliveries.map { fleet.name(of: $0) ?? $0 },
+                    withdraws: withdraws ? true : nil)))
         if crossing.Fault == "no answer" { unanswered.add(1, ordering: .relaxed) }
-        guard let id, crossing.Accepted else { return }
-        for handle in crossing.Deliveries { fleet.wake(handle, id) }
+        guard crossing.Accepted else { return }
+        for handle in crossing.Deliveries { fleet.wake(handle, crossing.Body) }
     }
 
-    /// The ID that a native body names: of Apple's and Google's in `secureId`, of Windows' the body itself.
+    /// The ID that a native body names: of Apple's and Google's in `secureId`, of Windows' the body's first word.
     static func id(in body: String) -> NotificationID? {
-        if let id = NotificationID(body) { return id }
+        if let id = NotificationID(body.prefix { $0 != " " }) { return id }
         guard let range = body.range(of: #""secureId":""#) else { return nil }
         return NotificationID(body[range.upperBound...].prefix(36))
+    }
+
+    /// Whether a native body takes a notification back instead of telling of one.
+    static func withdraws(_ body: String) -> Bool {
+        body.contains(#""withdraw":"1""#) || body.dropFirst(36).hasPrefix(" withdraw")
     }
 }
