@@ -42,9 +42,11 @@ public struct StackSecrets: Sendable {
         return #"{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","kid":"1","use":"sig","x":"\#(value)"}]}"#
     }
 
-    /// A user's token, signed with HS256 (RFC 7515), valid for a day.
-    public func token(of user: String) -> String {
-        let claims = #"{"sub":"\#(user)","exp":\#(Timestamp.now.seconds + 86_400)}"#
+    /// A user's token, signed with HS256 (RFC 7515).
+    ///
+    /// - Parameter seconds: how long it is valid; a negative number for one that has expired.
+    public func token(of user: String, validFor seconds: Int64 = 86_400) -> String {
+        let claims = #"{"sub":"\#(user)","exp":\#(Timestamp.now.seconds + seconds)}"#
         let signed = Self.base64URL(Data(#"{"alg":"HS256"}"#.utf8)) + "." + Self.base64URL(Data(claims.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: SymmetricKey(data: tokenSecret))
         return signed + "." + Self.base64URL(Data(code))
