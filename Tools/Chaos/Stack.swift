@@ -68,7 +68,7 @@ struct Stack: Sendable {
         dispatchers = (0..<options.dispatchers).map {
             service("dispatcher", "dispatcher-\($0 + 1)", first + 2 + options.ingests + $0, settings.dispatcher)
         }
-        http = LoopbackHTTP(connections: max(32, options.inFlight))
+        http = LoopbackHTTP(connections: max(64, options.inFlight))
     }
 
     private static func databaseURL(
