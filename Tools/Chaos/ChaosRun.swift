@@ -115,7 +115,12 @@ struct ChaosRun: Sendable {
             Report.line("all is fetched: for \(ChaosOptions.reminderSeconds + 5) s no reminder may come")
             await pause(.seconds(ChaosOptions.reminderSeconds + 5))
         }
-        if options.withdraw != .off { try await hub.awaitQuiet(.seconds(3), within: .seconds(90)) }
+        switch options.withdraw {
+        case .off: break
+        // A refused withdrawal may wait for the last of the retry delays.
+        case .revoked: try await hub.awaitQuiet(.seconds(16), within: .seconds(60))
+        case .read: try await hub.awaitQuiet(.zero, within: .seconds(60), isWithdrawn: true)
+        }
         try await rest(fleet)
         try await hub.finish()
     }

@@ -28,6 +28,13 @@ final class HubWatch: Sendable {
     private let needles: Needles
     private let state = Mutex((last: 0, leaks: 0, bytes: 0))
     private let unanswered = Atomic<Int>(0)
+    /// What the hub took and was not withdrawn yet.
+    private let standing = Mutex<Set<Standing>>([])
+
+    private struct Standing: Hashable {
+        let id: NotificationID
+        let platform: String?
+    }
 
     init(stack: Stack, history: HistoryWriter, fleet: Fleet) {
         (self.stack, self.history, self.fleet) = (stack, history, fleet)
@@ -46,7 +53,9 @@ final class HubWatch: Sendable {
     }
 
     /// Reads until nothing has crossed the hub for a while, or the time is up.
-    func awaitQuiet(_ quiet: Duration, within limit: Duration) async throws {
+    ///
+    /// - Parameter isWithdrawn: whether to wait until everything that the hub took is withdrawn instead.
+    func awaitQuiet(_ quiet: Duration, within limit: Duration, isWithdrawn: Bool = false) async throws {
         let deadline = ContinuousClock.now + limit
         var (last, since) = (-1, ContinuousClock.now)
         while ContinuousClock.now < deadline {
@@ -54,7 +63,7 @@ final class HubWatch: Sendable {
             while try await readPage() == Self.page {}
             let sequence = state.withLock { $0.last }
             if sequence != last { (last, since) = (sequence, .now) }
-            if ContinuousClock.now - since >= quiet { return }
+            if isWithdrawn ? standing.withLock({ $0.isEmpty }) : ContinuousClock.now - since >= quiet { return }
             await pause(.milliseconds(100))
         }
     }
@@ -103,6 +112,10 @@ final class HubWatch: Sendable {
                     withdraws: withdraws ? true : nil)))
         if crossing.Fault == "no answer" { unanswered.add(1, ordering: .relaxed) }
         guard crossing.Accepted else { return }
+        if let id {
+            let entry = Standing(id: id, platform: crossing.Platform)
+            standing.withLock { if withdraws { $0.remove(entry) } else { $0.insert(entry) } }
+        }
         for handle in crossing.Deliveries { fleet.wake(handle, crossing.Body) }
     }
 
