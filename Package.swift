@@ -36,11 +36,10 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let rawStructuredFieldValues = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
+let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "Swift")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
-/// The library of apps, a package of its own (Clients/Swift); `securepush device` and the load test are such apps.
-let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "SecurePushClient")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 /// What our dependencies depend on. Nothing here imports it or links it for that: it is named so that SwiftPM, which
@@ -64,7 +63,8 @@ let package = Package(
         .executable(name: "securepush", targets: ["SecurePushCLI"]),
     ],
     dependencies: [
-        .package(name: "SecurePushClient", path: "Clients/Swift"),
+        // The SDK for devices, a package of its own: the devices of `securepush` and of the chaos test are apps of it.
+        .package(path: "Clients/Swift"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
@@ -305,7 +305,7 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
     }
 }
 
-// The image is built from Package.swift, Shared and Services alone.
+// The image is built from Package.swift, Clients/Swift, Shared and Services alone.
 if !FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests") {
     package.targets.removeAll { $0.type == .test || ["TestSupport", "APITestSupport", "StackKit"].contains($0.name) }
 }
