@@ -4,8 +4,8 @@ import StackKit
 import TestSupport
 import Testing
 
-/// Devices of the client library (`securepush device`) behind the hub emulator: the tutorial's flow.
-@Suite("Devices of the client library", .serialized, .broker, .timeLimit(.minutes(5)))
+/// Devices of the SDK (`securepush device`) behind the hub emulator: the tutorial's flow.
+@Suite("Devices of the SDK", .serialized, .broker, .timeLimit(.minutes(5)))
 struct ClientDeviceTests {
     private static let platforms = ["apple", "fcmv1", "windows"]
     private static let secret = "Your results are in."

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SecurePushCLI
 
-/// The client library's transport of this program, against real and silent servers.
+/// The SDK's transport of this program, against real and silent servers.
 @Suite struct HTTPClientTransportTests {
     private func send(
         _ url: String, timeout: TimeInterval = 10, maxBytes: Int = 100_000

@@ -5,7 +5,7 @@ import SecurePushCore
 import StackKit
 import Synchronization
 
-/// The users' devices: apps of the client library, woken by pushes. At the end they look into their inboxes for what no
+/// The users' devices: apps of the Swift SDK, woken by pushes. At the end they look into their inboxes for what no
 /// push has told them of.
 final class Fleet: Sendable {
     private struct Job: Sendable {

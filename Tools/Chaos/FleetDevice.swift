@@ -3,7 +3,7 @@ import Foundation
 import SecurePushClient
 import StackKit
 
-/// One device of a user: an app of the client library. All that it fetches and shows goes into the history.
+/// One device of a user: an app of the Swift SDK. All that it fetches and shows goes into the history.
 struct FleetDevice: Sendable {
     let name: String
     let user: String

@@ -5,7 +5,7 @@ import SecurePushClient
 import StackKit
 import Synchronization
 
-/// The client library's transport to the run's retrieval. Every notification that a response holds goes into the
+/// The SDK's transport to the run's retrieval. Every notification that a response holds goes into the
 /// history, whatever the library makes of it.
 struct HistoryTransport: Transport {
     let device: String

@@ -24,7 +24,7 @@ def seconds(text):
 
 
 class Devices:
-    """One device per user in one process, apps of the client library; counts the payloads that they show."""
+    """One device per user in one process, apps of the Swift SDK; counts the payloads that they show."""
 
     def __init__(self):
         environment = dict(os.environ, RETRIEVAL_URL=f"http://127.0.0.1:{stack.port('retrieval')}",

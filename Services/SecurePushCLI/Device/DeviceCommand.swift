@@ -9,9 +9,9 @@ struct DeviceCommand: ConsoleCommand {
         commandName: "device",
         abstract: "Simulate users' devices: register, receive pushes, fetch and show the payloads.",
         discussion: """
-            Each device is an app of the client library (Clients/Swift). It registers with the retrieval service,
+            Each device is an app of the Swift SDK (Clients/Swift). It registers with the retrieval service,
             listens to the hub emulator in place of Apple's, Google's or Microsoft's push service, and fetches the
-            payload of each push with the user's credentials. An alert push of Apple goes through the library's service
+            payload of each push with the user's credentials. An alert push of Apple goes through the SDK's service
             extension. If the service refuses the credentials, the device shows the generic prompt. Runs until Ctrl-C,
             or until the devices have shown --count notifications.
 
@@ -99,7 +99,7 @@ enum DevicePlatform: String, CaseIterable, Sendable, ExpressibleByArgument {
     case fcmv1
     case windows
 
-    /// The name in the client library.
+    /// The name in the SDK.
     var clientPlatform: PushDevice.Platform {
         switch self {
         case .apple: .apns

@@ -6,7 +6,7 @@ import NIOSSL
 import SecurePushClient
 import ServiceConfiguration
 
-/// The client library's transport over AsyncHTTPClient: a thousand devices of one process share its connections, where
+/// The SDK's transport over AsyncHTTPClient: a thousand devices of one process share its connections, where
 /// each URLSession would bring connections and a thread of its own.
 struct HTTPClientTransport: Transport {
     let http: HTTPClient
@@ -62,7 +62,7 @@ struct HTTPClientTransport: Transport {
 }
 
 extension CommandFailure {
-    /// A request of the client library that failed.
+    /// A request of the SDK that failed.
     init(_ failure: SecurePushFailure, from client: APIClient) {
         switch failure.code {
         case .unreachable, .timedOut, .untrusted:

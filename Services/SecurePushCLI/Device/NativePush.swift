@@ -3,7 +3,7 @@ import SecurePushCore
 
 /// A push as the device's system hands it to the app.
 struct NativePush: Sendable {
-    /// The client library's form.
+    /// The SDK's form.
     var push: IncomingPush
     /// `silent push`, `alert push`, `data message`, `raw notification` or `withdrawal`.
     var kind: String

@@ -1,7 +1,7 @@
 import SecurePushClient
 import SecurePushCore
 
-/// A user's device: an app of the client library, whose push channel is at the hub emulator.
+/// A user's device: an app of the Swift SDK, whose push channel is at the hub emulator.
 struct SimulatedDevice: Sendable {
     let device: PushDevice
     let client: SecurePushClient

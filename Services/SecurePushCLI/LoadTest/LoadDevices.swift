@@ -4,7 +4,7 @@ import SecurePushClient
 import SecurePushCore
 import Synchronization
 
-/// The simulated devices of a load test: apps of the client library. Each belongs to one recipient, listens to its push
+/// The simulated devices of a load test: apps of the Swift SDK. Each belongs to one recipient, listens to its push
 /// channel at the hub emulator, and handles the pushes one after the other.
 struct LoadDevices: Sendable {
     struct Device: Sendable {

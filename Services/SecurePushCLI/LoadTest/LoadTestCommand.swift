@@ -21,7 +21,7 @@ struct LoadTestCommand: ConsoleCommand {
                       records (CreatedAt and UpdatedAt), of up to 2,000 evenly distributed samples. The final statuses
                       are counted over all notifications.
             read      from acceptance (the time in the ID) to the payload on a simulated device. Needs --devices. The
-                      devices are apps of the client library: each push is a fetch, a look into the inbox and a report.
+                      devices are apps of the Swift SDK: each push is a fetch, a look into the inbox and a report.
 
             Ctrl-C ends the test early and prints the results so far. Exit code 1 if anything was refused, failed or
             incomplete.
