@@ -50,6 +50,20 @@ import Testing
         #expect(await phone.screen.secrets.isEmpty)
     }
 
+    /// Another device has read them, while nobody was logged in to this one.
+    @Test func thePromptGoesWithTheLastNotificationBehindIt() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        for id in ["01", "02"] {
+            phone.server.add(id)
+            _ = await phone.push(id)
+        }
+        _ = await withdraw("01", on: phone)
+        #expect(await phone.screen.prompt != nil)
+        _ = await withdraw("02", on: phone)
+        #expect(await phone.screen.prompt == nil)
+        #expect(await phone.screen.prompts.count == 2)
+    }
+
     @Test func aWithdrawalBeforeItsPushPreventsIt() async throws {
         let phone = try await SimulatedPhone()
         _ = await withdraw("01", on: phone)
