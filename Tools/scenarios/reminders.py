@@ -1,5 +1,5 @@
-"""A share of the pushes is lost on the way to the devices: how many notifications are fetched all the same, and whether a
-reminder follows a fetch: reminders.py COUNT SHARE STEPS (SIGNING_KEY: retrieval's key for tokens, from the stack)."""
+"""A share of the pushes is lost on the way to the devices. How many notifications are fetched all the same, and does a
+reminder follow a fetch? reminders.py COUNT SHARE STEPS"""
 import collections
 import datetime
 import json
