@@ -18,7 +18,10 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
     }
 
     public class var shared: UIApplication { UIApplication() }
-    open var applicationIconBadgeNumber: Int { get { 0 } set {} }
+    open var applicationIconBadgeNumber: Int {
+        get { 0 }
+        set {}
+    }
     open var isProtectedDataAvailable: Bool { false }
     open func registerForRemoteNotifications() {}
     open func unregisterForRemoteNotifications() {}
@@ -56,7 +59,10 @@ extension UIApplicationDelegate {
 
 @MainActor open class UISceneConfiguration: NSObject {
     public convenience init(name: String?, sessionRole: UISceneSession.Role) { self.init() }
-    open var delegateClass: AnyClass? { get { nil } set {} }
+    open var delegateClass: AnyClass? {
+        get { nil }
+        set {}
+    }
 }
 
 @MainActor open class UIScene: UIResponder {

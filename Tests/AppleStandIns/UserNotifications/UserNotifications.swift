@@ -21,14 +21,38 @@ open class UNNotificationContent: NSObject {
 }
 
 open class UNMutableNotificationContent: UNNotificationContent {
-    override open var badge: NSNumber? { get { nil } set {} }
-    override open var body: String { get { "" } set {} }
-    override open var categoryIdentifier: String { get { "" } set {} }
-    override open var sound: UNNotificationSound? { get { nil } set {} }
-    override open var subtitle: String { get { "" } set {} }
-    override open var threadIdentifier: String { get { "" } set {} }
-    override open var title: String { get { "" } set {} }
-    override open var userInfo: [AnyHashable: Any] { get { [:] } set {} }
+    override open var badge: NSNumber? {
+        get { nil }
+        set {}
+    }
+    override open var body: String {
+        get { "" }
+        set {}
+    }
+    override open var categoryIdentifier: String {
+        get { "" }
+        set {}
+    }
+    override open var sound: UNNotificationSound? {
+        get { nil }
+        set {}
+    }
+    override open var subtitle: String {
+        get { "" }
+        set {}
+    }
+    override open var threadIdentifier: String {
+        get { "" }
+        set {}
+    }
+    override open var title: String {
+        get { "" }
+        set {}
+    }
+    override open var userInfo: [AnyHashable: Any] {
+        get { [:] }
+        set {}
+    }
 }
 
 open class UNNotificationTrigger: NSObject {
@@ -119,4 +143,9 @@ open class UNUserNotificationCenter: NSObject {
 
 extension NSString {
     public class func localizedUserNotificationString(forKey key: String, arguments: [Any]?) -> String { key }
+}
+
+// Foundation's own, on Apple's systems.
+extension FileManager {
+    public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? { nil }
 }
