@@ -8,7 +8,7 @@ ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif
 
-SOURCES := Package.swift Clients Examples Services Shared Tests Tools
+SOURCES := Package.swift Clients/Swift/Package.swift Clients/Swift/Sources Clients/Swift/Tests Examples Services Shared Tests Tools
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'

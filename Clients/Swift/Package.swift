@@ -29,5 +29,7 @@ let package = Package(
         .target(name: "SecurePushClient", dependencies: crypto, swiftSettings: settings),
         .testTarget(
             name: "SecurePushClientTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
+        .testTarget(
+            name: "FaultTableTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
     ]
 )
