@@ -6,12 +6,14 @@ import Testing
 /// Many pushes at the same time, in many orders of events.
 @Suite(.timeLimit(.minutes(10))) struct ConcurrentPushTests {
     @Test func fiftyPushesAtOnceShowEachSecretOnce() async throws {
-        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+        ) {
             let (text, complaints) = try await SimulatedExecutor.simulate { try Self.run(pushes: 50, seeds: 0..<40) }
             print(text)
             #expect(complaints == [])
         }
-        print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
+        show(result)
     }
 
     /// In each run half of the pushes are silent and half are alerts, each comes twice, the app and the extension are

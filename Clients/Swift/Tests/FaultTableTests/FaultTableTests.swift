@@ -7,7 +7,9 @@ import Testing
 /// a secret that could not be had; and when everything works again, each secret is shown once.
 @Suite(.timeLimit(.minutes(10))) struct FaultTableTests {
     @Test func everyFaultAtEveryStageEndsOnceAndInTime() async throws {
-        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+        ) {
             let report = try await SimulatedExecutor.simulate {
                 try FaultReport(cells: FaultCell.all(seeds: [0, 1, 2]))
             }
@@ -15,7 +17,7 @@ import Testing
             #expect(report.complaints == [], "\(report.complaints.count) cells")
             #expect(report.cells >= 27 * 10 * 2 * 2)
         }
-        print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
+        show(result)
     }
 }
 

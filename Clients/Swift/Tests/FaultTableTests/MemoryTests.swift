@@ -25,7 +25,9 @@ import Glibc
         let server = try Self.server(payload.json)
         defer { server.stop() }
         let (port, name) = (server.port, payload.rawValue)
-        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+        ) {
             [port = port as UInt16, name = name as String] in
             let first = Memory()
             let client = try Self.client(port: port)
@@ -44,7 +46,7 @@ import Glibc
                 """)
             #expect(delta <= 12 << 10)
         }
-        print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
+        show(result)
     }
 
     static let small = "019aa4a2-1c9b-7000-8000-000000000001"

@@ -6,13 +6,15 @@ import Testing
 /// A process dies before or after any call of its store, transport or presenter. Later the system starts the app again.
 @Suite(.timeLimit(.minutes(10))) struct ProcessDeathTests {
     @Test func deathBetweenAnyTwoStepsLosesNothingAndShowsNothingTwice() async throws {
-        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            let report = try await SimulatedExecutor.simulate { try DeathReport(seeds: [0, 1, 2, 3, 4]) }
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+        ) {
+            let report = try await SimulatedExecutor.simulate { DeathReport(seeds: [0, 1, 2, 3, 4]) }
             print(report.summary)
             #expect(report.complaints == [])
             #expect(report.deaths > 200)
         }
-        print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
+        show(result)
     }
 }
 
@@ -33,6 +35,8 @@ enum DeathScenario: String, CaseIterable, Sendable {
     func prepare(_ device: SimulatedDevice, _ pushed: PushID) async throws {
         switch self {
         case .resume:
+            try await device.logIn()
+            device.server.endSessions()
             _ = await (try device.start()).client.handle(push: IncomingPush(userInfo: try device.push(pushed)))
         case .withdrawal:
             try await device.logIn()
@@ -64,11 +68,11 @@ struct DeathReport: Sendable {
     private(set) var points: [String: Int] = [:]
     private(set) var complaints: [String] = []
 
-    init(seeds: [UInt64]) throws {
+    init(seeds: [UInt64]) {
         for scenario in DeathScenario.allCases {
             for seed in seeds {
                 var point = 1
-                while try die(scenario, at: point, seed: seed) { point += 1 }
+                while die(scenario, at: point, seed: seed) { point += 1 }
                 points[scenario.rawValue, default: 0] += point - 1
             }
         }
@@ -81,9 +85,22 @@ struct DeathReport: Sendable {
     }
 
     /// - Returns: whether the process died there; false if the wake has no such point.
-    private mutating func die(_ scenario: DeathScenario, at point: Int, seed: UInt64) throws -> Bool {
-        let device = SimulatedDevice()
+    private mutating func die(_ scenario: DeathScenario, at point: Int, seed: UInt64) -> Bool {
         let result = Result()
+        do { try Self.live(scenario, dyingAt: point, seed: seed, result) } catch {
+            complaints.append("\(scenario), seed \(seed), point \(point) (\(result.point)): \(error)")
+            return result.hasDied
+        }
+        guard result.hasDied else { return false }
+        deaths += 1
+        if result.shown != [1, 1] {
+            complaints.append("\(scenario), seed \(seed), point \(point) (\(result.point)): shown \(result.shown)")
+        }
+        return true
+    }
+
+    private static func live(_ scenario: DeathScenario, dyingAt point: Int, seed: UInt64, _ result: Result) throws {
+        let device = SimulatedDevice()
         try SimulatedExecutor.run(seed: seed, clock: device.clock) {
             let missed = device.server.send()
             let pushed = device.server.send()
@@ -106,12 +123,6 @@ struct DeathReport: Sendable {
             _ = try await device.start().client.catchUp()
             result.shown = [missed, pushed].map { device.screen.secrets[$0] ?? 0 }
         }
-        guard result.hasDied else { return false }
-        deaths += 1
-        if result.shown != [1, 1] {
-            complaints.append("\(scenario), seed \(seed), point \(point) (\(result.point)): shown \(result.shown)")
-        }
-        return true
     }
 
     /// Unchecked, because only the thread of the simulation touches it.

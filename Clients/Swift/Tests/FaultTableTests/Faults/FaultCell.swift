@@ -83,9 +83,9 @@ struct FaultCell: Sendable, CustomStringConvertible {
 
     /// Before the push: the user has logged in, and the access token is good, expired, refused or gone.
     private func prepare(_ device: SimulatedDevice) async throws {
-        if stage == .resume { return }
         try await device.logIn()
         switch stage {
+        case .resume: device.server.endSessions()
         case .token: device.clock.dateOffset += 2 * 3_600
         case .refresh: device.server.revokeAccessTokens()
         default: break

@@ -68,7 +68,7 @@ final class LoopbackServer: @unchecked Sendable {
             guard let base = bytes.baseAddress else { return }
             var sent = 0
             while sent < bytes.count {
-                let count = Glibc.send(connection, base + sent, bytes.count - sent, Int32(MSG_NOSIGNAL.rawValue))
+                let count = Glibc.send(connection, base + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
                 guard count > 0 else { return }
                 sent += count
             }

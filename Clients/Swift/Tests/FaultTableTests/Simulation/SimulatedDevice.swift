@@ -15,7 +15,8 @@ final class SimulatedDevice: @unchecked Sendable {
     let disk = SimulatedDisk()
     let screen = SimulatedScreen()
     let server = SimulatedServer()
-    private let key = Curve25519.Signing.PrivateKey()
+    /// One for all devices, because making keys takes longer than a wake.
+    private static let key = Curve25519.Signing.PrivateKey()
     /// Called completions of the service extension, by notification.
     private(set) var completions: [String: Int] = [:]
 
@@ -62,7 +63,7 @@ final class SimulatedDevice: @unchecked Sendable {
         let text =
             "securepush-push-v1\n\(id)\n\(SimulatedServer.user)\n\(timestamp)\n" + (withdraw ? "withdraw\n" : "")
         var push: [AnyHashable: Any] = ["aps": ["content-available": 1], "secureId": id.rawValue, "ts": timestamp]
-        push["sig"] = Self.base64URL(try key.signature(for: Data(text.utf8)))
+        push["sig"] = Self.base64URL(try Self.key.signature(for: Data(text.utf8)))
         if withdraw { push["withdraw"] = "1" }
         return push.merging(extra.map { ($0.key as AnyHashable, $0.value) }) { _, new in new }
     }
@@ -80,7 +81,8 @@ final class SimulatedDevice: @unchecked Sendable {
             try await clock.sleep(for: limit)
             app.handler.timeWillExpire()
         }
-        let content = await withCheckedContinuation { (continuation: CheckedContinuation<ServiceContent, Never>) in
+        // Unsafe, because a process that dies never completes.
+        let content = await withUnsafeContinuation { (continuation: UnsafeContinuation<ServiceContent, Never>) in
             app.handler.didReceive(incoming) { content in
                 // A dead process completes nothing.
                 if app.process.isDead { return }
@@ -94,7 +96,7 @@ final class SimulatedDevice: @unchecked Sendable {
     }
 
     private func publicKeys() throws -> PushKeySet {
-        let x = Self.base64URL(key.publicKey.rawRepresentation)
+        let x = Self.base64URL(Self.key.publicKey.rawRepresentation)
         return try PushKeySet(jwkSet: Data("{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"\(x)\"}]}".utf8))
     }
 

@@ -20,7 +20,7 @@ final class SimulatedExecutor: TaskExecutor, @unchecked Sendable {
 
     /// Why a run ended before its body.
     struct Stuck: Error, CustomStringConvertible {
-        let description = "Nothing can run and nobody waits: a continuation was lost."
+        let description = "The run does not end: a continuation was lost, or somebody waits for ever."
     }
 
     /// Why there is no simulation: this runtime cannot be hooked.
@@ -72,11 +72,12 @@ final class SimulatedExecutor: TaskExecutor, @unchecked Sendable {
         // What a former run left behind belongs to processes that are dead.
         shared.jobs = []
         let outcome = Outcome()
+        let end = clock.uptime + 86_400
         Task { outcome.result = await Result(catching: body) }
         while outcome.result == nil {
             if let job = shared.next() {
                 job.runSynchronously(on: shared.asUnownedTaskExecutor())
-            } else if !clock.advance() {
+            } else if !clock.advance() || clock.uptime > end {
                 throw Stuck()
             }
         }
