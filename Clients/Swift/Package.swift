@@ -1,4 +1,5 @@
 // swift-tools-version: 6.0
+import Foundation
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -8,8 +9,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// CryptoKit is part of Apple's systems. This file is compiled for the machine that builds, so a package that is resolved
-// on macOS has no dependency and SwiftPM fetches nothing. `.when(platforms:)` alone would still fetch it.
+// CryptoKit is part of Apple's systems. This file is compiled on the machine that builds, so a package that is resolved
+// on macOS has no dependency, and SwiftPM fetches nothing. With `.when(platforms:)` alone it would fetch swift-crypto.
 #if canImport(Darwin)
 let dependencies: [Package.Dependency] = []
 let crypto: [Target.Dependency] = []
@@ -33,3 +34,8 @@ let package = Package(
             name: "FaultTableTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
     ]
 )
+
+// The image of the services is built without tests.
+if !FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests") {
+    package.targets.removeAll { $0.type == .test }
+}

@@ -70,11 +70,14 @@ public struct ClientLimits: Sendable, Hashable {
     /// The oldest signature of a push, in seconds.
     public var maxPushAge: TimeInterval = 28 * 86_400
     /// How long another process (the app or its extension) may take to show what it has fetched, in seconds. After that
-    /// the client takes it for dead.
-    public var claimSeconds: TimeInterval = 5
+    /// the client takes it for dead. More than ``secondsForInbox``.
+    public var claimSeconds: TimeInterval = 10
     /// When a registration is renewed although nothing has changed, in seconds. The server forgets devices that it has
     /// not seen for long (`DEVICE_STALE_AFTER`, 270 days).
     public var renewsRegistrationAfter: TimeInterval = 7 * 86_400
+
+    /// The most notifications with payloads that are asked for at once. An answer has at most ``maxAnswerBytes``.
+    public var maxSecretsPerPage = 20
 
     /// Makes the default limits.
     public init() {}

@@ -19,6 +19,20 @@ public protocol ClientClock: Sendable {
     /// - Parameter seconds: the time to wait; none for a number that is not positive.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     func sleep(for seconds: TimeInterval) async throws
+
+    /// Waits for a deadline that stops something else. A simulated clock lets time pass in ``sleep(for:)``, where
+    /// somebody has nothing to do, and only waits here.
+    ///
+    /// - Parameter uptime: the ``uptime`` at which to return.
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func waitUntil(uptime: TimeInterval) async throws
+}
+
+extension ClientClock {
+    /// Sleeps for the time that is left.
+    public func waitUntil(uptime: TimeInterval) async throws {
+        try await sleep(for: uptime - self.uptime)
+    }
 }
 
 /// The clock of the system.
