@@ -1,5 +1,6 @@
 import Foundation
 import SecurePushClient
+import UIKit
 
 /// The user's session and the device, for the one screen of the app.
 @MainActor final class Session {
@@ -61,7 +62,7 @@ import SecurePushClient
     func logOut() async {
         await attempt {
             try await self.push.client.unregister()
-            await self.push.credentials.logOut()
+            try await self.push.credentials.logOut()
             self.isLoggedIn = false
             self.status = .loggedOut
         }
@@ -93,5 +94,12 @@ import SecurePushClient
         } catch {
             status = .failed(.credentials)
         }
+    }
+}
+
+extension SecurePush {
+    /// The app's client, for the screen and for silent pushes.
+    static let shared = SecurePush(deployment: Deployment()) { count in
+        await MainActor.run { UIApplication.shared.applicationIconBadgeNumber = count }
     }
 }

@@ -7,11 +7,12 @@ struct SecurePush: Sendable {
     let credentials: TokenCredentialsProvider
     let transport: any Transport
 
-    static let shared = SecurePush(deployment: Deployment())
-
-    init(deployment: Deployment) {
+    /// Makes the client.
+    ///
+    /// - Parameter setBadge: sets the number on the icon, which needs the app before iOS 16.
+    init(deployment: Deployment, setBadge: @escaping @Sendable (Int) async -> Void = { _ in }) {
         let store = KeychainStore(
-            files: FileClientStore(directory: deployment.sharedFolder), accessGroup: deployment.keychainGroup)
+            files: FileClientStore(folder: deployment.sharedFolder), accessGroup: deployment.keychainGroup)
         let transport = URLSessionTransport()
         let credentials = TokenCredentialsProvider(
             retrievalURL: deployment.retrievalURL, store: store, transport: transport)
@@ -20,6 +21,7 @@ struct SecurePush: Sendable {
         client = SecurePushClient(
             configuration: SecurePushConfiguration(
                 retrievalURL: deployment.retrievalURL, pushKeys: deployment.pushKeys),
-            credentials: credentials, store: store, transport: transport, presenter: UserNotificationPresenter())
+            credentials: credentials, store: store, transport: transport,
+            presenter: UserNotificationPresenter(setBadge: setBadge))
     }
 }

@@ -4,14 +4,17 @@ import UserNotifications
 /// Replaces the generic text of an alert with the secret, before the user sees it.
 final class NotificationService: UNNotificationServiceExtension {
     /// One per process: the system may make several instances, and call each more than once.
-    private static let handler = NotificationServiceHandler(client: SecurePush.shared.client)
+    private static let handler = NotificationServiceHandler(client: SecurePush(deployment: Deployment()).client)
 
     override func didReceive(
         _ request: UNNotificationRequest,
         withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
-        let delivery = Delivery(original: request.content, contentHandler: contentHandler)
-        Self.handler.didReceive(IncomingPush(userInfo: request.content.userInfo)) { delivery.deliver($0) }
+        let push = IncomingPush(userInfo: request.content.userInfo)
+        // An alert of another part of the app stays as it is.
+        guard push.isOurs else { return contentHandler(request.content) }
+        let delivery = Delivery(contentHandler: contentHandler)
+        Self.handler.didReceive(push) { delivery.deliver($0) }
     }
 
     override func serviceExtensionTimeWillExpire() {
@@ -19,15 +22,17 @@ final class NotificationService: UNNotificationServiceExtension {
     }
 }
 
-/// What the system handed over for one notification.
+/// The handler that the system handed over for one notification.
 ///
 /// Unchecked, because Apple's headers do not say that the handler may be called on any thread: nothing here changes,
 /// and the client library calls its completion, and so this handler, exactly once.
 private struct Delivery: @unchecked Sendable {
-    let original: UNNotificationContent
     let contentHandler: (UNNotificationContent) -> Void
 
     func deliver(_ content: ServiceContent) {
-        contentHandler(content.notification(for: original))
+        let notification = UNMutableNotificationContent()
+        notification.sound = .default
+        content.apply(to: notification)
+        contentHandler(notification)
     }
 }
