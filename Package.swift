@@ -294,6 +294,9 @@ let package = Package(
                 nioHTTP1,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
+            name: "ExamplesTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/ExamplesTests",
+            swiftSettings: settings),
+        .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]
 )

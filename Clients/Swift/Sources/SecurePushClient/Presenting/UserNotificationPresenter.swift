@@ -123,7 +123,7 @@ extension UNMutableNotificationContent {
 
     /// The text in the user's language, with the code where the translation has `%@`.
     private static func text(_ key: String, _ code: DiagnosticCode) -> String {
-        String.localizedUserNotificationString(forKey: key, arguments: [code.rawValue])
+        NSString.localizedUserNotificationString(forKey: key, arguments: [code.rawValue])
     }
 }
 #endif
