@@ -9,7 +9,7 @@ import Testing
 /// Other suites run beside it in the same process and use memory too, so the measurement runs in a process of its own.
 @Suite(.timeLimit(.minutes(1))) struct MemoryTests {
     @Test func aPayloadOf256KiBTakesAtMost12MiB() async throws {
-        await #expect(processExitsWith: .success) {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdk-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             // Each character is escaped, so that the answer is as long as it can be.
@@ -35,6 +35,7 @@ import Testing
             print("peak: \((peak - before) >> 10) KiB above \(before >> 10) KiB")
             guard report.shown.count == 1, peak - before <= 12 << 20 else { exit(1) }
         }
+        if let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
     }
 }
 
