@@ -6,7 +6,7 @@ import FoundationNetworking
 
 /// Sends requests by `URLSession`: without cookies, cache and stored passwords, without redirects, and with a limit for
 /// the size of a response that holds while it arrives.
-public final class URLSessionTransport: Transport {
+public final class URLSessionTransport: Sendable {
     private let session: URLSession
     private let exchanges = ExchangeTable()
 
@@ -30,7 +30,9 @@ public final class URLSessionTransport: Transport {
     deinit {
         session.finishTasksAndInvalidate()
     }
+}
 
+extension URLSessionTransport: Transport {
     public func send(
         _ request: TransportRequest, timeout: TimeInterval, maxBytes: Int
     ) async throws -> TransportResponse {
@@ -84,8 +86,8 @@ private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked 
 
     /// The server's certificate is checked as the system does. A 401 is the response; the session has no password.
     ///
-    /// Foundation on Linux never ends a task whose 401 gets the default handling without a password. There the challenge
-    /// is cancelled, and the response that came with it counts.
+    /// Foundation on Linux never ends a task whose 401 gets the default handling without a password. There the
+    /// challenge is cancelled, and the response that came with it counts.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
