@@ -9,7 +9,7 @@ import Testing
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
         ) {
-            let (text, complaints) = try await SimulatedExecutor.simulate { try Self.run(pushes: 50, seeds: 0..<40) }
+            let (text, complaints) = try await SimulatedExecutor.simulate { try Self.run(pushes: 50, seeds: 0..<5) }
             print(text)
             #expect(complaints == [])
         }
