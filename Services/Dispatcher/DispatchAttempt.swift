@@ -37,7 +37,7 @@ final class DispatchAttempt: Sendable {
     }
 
     /// The answers, once all are there.
-    private var answers: [(platform: Platform, answer: LaneAnswer)] {
+    var answers: [(platform: Platform, answer: LaneAnswer)] {
         let answers = state.withLock { $0.answers }
         return zip(platforms, answers).compactMap { platform, answer in answer.map { (platform, $0) } }
     }
@@ -52,6 +52,8 @@ struct Settlement: Sendable {
     var retry: (message: DispatchMessage, delay: Int)?
     /// The platforms that were given up.
     var dead: DeadLetterDraft?
+    /// The outcome of a follow-up, in place of ``outcome``.
+    var followUp: SettledFollowUp?
 
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
@@ -67,6 +69,7 @@ struct Settlement: Sendable {
 extension DispatchAttempt {
     /// Decides what follows from the answers.
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
+        if let followUp = message.followUp { return settlement(of: followUp, policy, now: now) }
         var deliveries = plan.noted(policy, besides: platforms, now: now)
         var owed = OwedPlatforms()
         var dead = givenUpBefore
@@ -86,6 +89,7 @@ extension DispatchAttempt {
         var settlement = Settlement(
             delivery: delivery,
             outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
+        if !plan.remind.isEmpty, answers.contains(where: \.answer.isSent) { settlement.outcome?.pushedAt = now }
         if let delay = owed.delay(policy.retryDelays) {
             // A hold is not a retry and keeps the number. A notification's first message has no number yet.
             let attempt = owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
@@ -129,7 +133,7 @@ extension DispatchAttempt {
 
 /// The platforms that an attempt leaves owed, and the delay of their retry. One message names all of them: two messages
 /// of one notification in two dispatchers would fence off each other's outcomes.
-private struct OwedPlatforms {
+struct OwedPlatforms {
     private(set) var platforms: [Platform] = []
     /// The largest number of requests that a failed platform has used up; 0 if none failed.
     private(set) var failures = 0

@@ -29,6 +29,7 @@ struct DispatcherConfiguration: Sendable {
         + [
             ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
+            ConfigurationKeys.dispatchWithdraw,
         ]
 
     /// Reads the settings; `nil` if one of them is missing or not valid, which the reader has noted.
@@ -43,10 +44,12 @@ struct DispatcherConfiguration: Sendable {
         let maxAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
         let concurrency = reader.read(ConfigurationKeys.dispatchConcurrency)
         let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
-        guard let http, let storage, let prefetch, let messaging, let hub, let platforms, let delays,
-            let maxAttempts, let concurrency, let registeredOnly
+        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
+        guard let http, var storage, let prefetch, let messaging, let hub, let platforms, let delays,
+            let maxAttempts, let concurrency, let registeredOnly, let withdrawals
         else { return nil }
         self.http = http
+        storage.withdrawals = withdrawals
         self.storage = storage
         self.messaging = messaging
         self.hub = hub
@@ -54,7 +57,8 @@ struct DispatcherConfiguration: Sendable {
         self.prefetch = prefetch
         self.registeredOnly = registeredOnly
         policy = DispatchPolicy(
-            platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays))
+            platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays),
+            withdrawals: withdrawals)
     }
 }
 
@@ -86,7 +90,8 @@ func buildDispatcher(
         context.onReload("hub connection string") { sender.reload() }
     }
     let pipeline = DispatchPipeline(
-        consumer: consumer, publisher: publisher, store: opened.store, gateway: sender, policy: configuration.policy,
+        consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store, gateway: sender,
+        policy: configuration.policy,
         registered: configuration.registeredOnly ? opened.store : nil, lanes: configuration.lanes,
         logger: context.logger)
     let router = makeRouter(of: BasicRequestContext.self, context: context)

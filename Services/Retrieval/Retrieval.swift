@@ -28,7 +28,8 @@ struct RetrievalConfiguration: Sendable {
     var hub: NotificationHubConfiguration?
 
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys + [ConfigurationKeys.payloadKeysFile]
+        HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys
+        + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.dispatchWithdraw]
         + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
 
     /// - Returns: `nil` if the reader noted an issue.
@@ -44,8 +45,11 @@ struct RetrievalConfiguration: Sendable {
         }
         let usesHub = NotificationHubConfiguration.isConfigured(reader)
         let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
-        guard let http, let storage, let payloadKeysFile, let users, users.isUsable, !usesHub || hub != nil
+        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
+        guard let http, var storage, let payloadKeysFile, let users, users.isUsable, !usesHub || hub != nil,
+            let withdrawals
         else { return nil }
+        storage.withdrawals = withdrawals
         (self.http, self.storage, self.payloadKeysFile) = (http, storage, payloadKeysFile)
         (self.users, self.hub) = (users, hub)
     }

@@ -139,6 +139,12 @@ extension ConfigurationKeys {
         "DISPATCH_REGISTERED_ONLY", .boolean, default: "false",
         meaning: "Send only to platforms for which the recipient has a registered device; enable this only if all "
             + "devices register through SecurePush")
+
+    /// The key `DISPATCH_WITHDRAW`.
+    public static let dispatchWithdraw = ConfigurationKey(
+        "DISPATCH_WITHDRAW", .oneOf(WithdrawalMode.self, hint: "MODE"), default: "revoked",
+        meaning: "When devices remove a notification that was pushed: off, revoked (when its sender revokes it), read "
+            + "(also when one device has read it); the same value for ingest, dispatcher and retrieval")
 }
 
 extension ConfigurationKeys {
@@ -245,7 +251,8 @@ extension ConfigurationKeys {
         hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,
         hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
-        dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
+        dispatchRegisteredOnly, dispatchWithdraw, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer,
+        authAudience,
         authUsersFile, authTokenSigningKeyFile, authTokenTTL,
     ]
 

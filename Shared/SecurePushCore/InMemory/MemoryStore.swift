@@ -32,11 +32,15 @@ public actor MemoryStore {
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
+    var followUps: [FollowUp: WaitingFollowUp] = [:]
+    let withdrawals: WithdrawalMode
     /// Notifications whose rows cannot be read; see ``damage(_:)``.
     var damaged: Set<NotificationID> = []
 
     /// An empty store.
-    public init() {}
+    ///
+    /// - Parameter withdrawals: when pushed notifications are withdrawn.
+    public init(withdrawals: WithdrawalMode = .revoked) { self.withdrawals = withdrawals }
 
     /// The progress of dispatching a notification; `nil` for an unknown ID.
     public func status(of id: NotificationID) -> DispatchStatus? { rows[id]?.status }
@@ -75,7 +79,9 @@ extension MemoryStore: PayloadReader {
     }
 
     public func markRead(_ id: NotificationID, at time: Timestamp) async throws {
-        if rows[id]?.readAt == nil { rows[id]?.readAt = time }
+        guard rows[id]?.readAt == nil else { return }
+        rows[id]?.readAt = time
+        withdraw(id, now: time)
     }
 }
 
@@ -101,7 +107,7 @@ extension MemoryStore: IdempotentWriter {
 extension MemoryStore: SenderNotifications {
     public func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         guard let row = rows[id], row.isOf(sender) else { return nil }
-        return NotificationRecord(row)
+        return recordWithFollowUps(row)
     }
 
     public func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
@@ -119,9 +125,12 @@ extension MemoryStore: SenderNotifications {
 
     public func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool {
         guard let row = rows[id], row.isOf(sender) else { return false }
-        if row.revokedAt == nil { rows[id]?.revokedAt = now }
         rows[id]?.payload = nil
         outbox[id] = nil
+        if row.revokedAt == nil {
+            rows[id]?.revokedAt = now
+            withdraw(id, now: now)
+        }
         return true
     }
 
@@ -164,6 +173,7 @@ extension MemoryStore: Retention {
         for row in forgotten {
             rows[row.notification.id] = nil
             outbox[row.notification.id] = nil
+            for kind in FollowUp.Kind.allCases { followUps[FollowUp(id: row.notification.id, kind: kind)] = nil }
         }
         let keys = idempotentRequests.values.filter { $0.expiresAt <= now }.prefix(limit)
         for request in keys { idempotentRequests[request.key] = nil }

@@ -18,6 +18,9 @@ public protocol DispatchStore: Sendable {
     /// entry of a final outcome (``DispatchOutcome/isFinal``) is removed. The entry of a notification that is to be
     /// tried again counts as published and is due ``OutboxPolicy/redelivery`` after the next try.
     ///
+    /// The same statement makes what follows from a push that was accepted: the first reminder
+    /// (``DispatchOutcome/pushedAt``), and a withdrawal if the notification was revoked, or read, in the meantime.
+    ///
     /// - Returns: the notifications that were claimed again in the meantime. The later claim owns what follows.
     @discardableResult
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID>

@@ -1,7 +1,7 @@
 /// Everything that a store does. Each service depends only on the ports that it needs.
 public protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications, Outbox, DispatchStore,
     PayloadReader, Inbox, RegistrationStore, InstallationStore, DeviceLeases, RegisteredPlatforms, Retention,
-    DeadLetterStore, PayloadKeyUse
+    DeadLetterStore, PayloadKeyUse, FollowUpOutbox, FollowUpStore
 {
     /// Returns if the store can be written to within `timeout`.
     ///
@@ -46,6 +46,9 @@ public protocol PayloadReader: Sendable {
     func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification?
 
     /// Sets the time of the first reading. A later call changes nothing.
+    ///
+    /// If a platform has accepted the push and the store was opened with ``WithdrawalMode/read``, the first call also
+    /// makes a withdrawal. It ends the reminders: no later claim gets one.
     func markRead(_ id: NotificationID, at time: Timestamp) async throws
 }
 
@@ -107,6 +110,9 @@ public protocol SenderNotifications: Sendable {
     func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage
 
     /// Destroys the payload, removes the ID from the outbox and stores the time. A later call changes nothing.
+    ///
+    /// If a platform has accepted the push, the first call also makes a withdrawal, unless the store was opened with
+    /// ``WithdrawalMode/off``.
     ///
     /// - Returns: whether the sender has such a notification.
     func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool

@@ -74,6 +74,12 @@ public enum MetricCatalog {
             "securepush_dispatch_unregistered_total", .counter, labels: ["platform"], of: ["dispatcher"],
             "Hub requests saved because the recipient has no device on the platform (DISPATCH_REGISTERED_ONLY)."),
         .init(
+            "securepush_withdrawn_total", .counter, labels: ["platform"], of: ["dispatcher"],
+            "Withdrawals that the hub accepted (DISPATCH_WITHDRAW)."),
+        .init(
+            "securepush_reminders_total", .counter, of: ["dispatcher"],
+            "Reminders that the hub accepted for at least one platform; each step of Remind counts once."),
+        .init(
             "securepush_dispatch_unknown_total", .counter, of: ["dispatcher"],
             "Well-formed IDs that the store does not know."),
         .init(

@@ -53,6 +53,8 @@ extension PostgresStatement {
             DELETE FROM payloads USING due WHERE payloads.notification_id = due.notification_id
         ), entry AS (
             DELETE FROM outbox USING due WHERE outbox.notification_id = due.notification_id
+        ), follow_up AS (
+            DELETE FROM follow_ups USING due WHERE follow_ups.notification_id = due.notification_id
         )
         DELETE FROM notifications USING due WHERE notifications.id = due.notification_id
         """)
