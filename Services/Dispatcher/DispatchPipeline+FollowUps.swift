@@ -10,7 +10,7 @@ extension DispatchPipeline {
     func dispatchFollowUps(_ deliveries: [DispatchDelivery]) async {
         guard let followUps else { return settler.settle(deliveries.map { Settlement(delivery: $0) }) }
         let asked = deliveries.compactMap { $0.message?.followUp }
-        guard let claims = await claim(asked.count, { try await followUps.claim(asked, now: .now) }) else {
+        guard let claims = await claim(asked.count, { try await followUps.claimFollowUps(asked, now: .now) }) else {
             return consumer.requeue(settler.release(deliveries))
         }
         for (followUp, error) in claims.unreadable {

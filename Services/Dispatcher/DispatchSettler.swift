@@ -216,7 +216,9 @@ final class DispatchSettler: Sendable {
         let fenced = outcomes.isEmpty ? [] : await record(outcomes.count) { try await self.store.record(outcomes) }
         let followed = settlements.compactMap(\.followUp)
         guard let followUps, !followed.isEmpty, fenced != nil else { return fenced }
-        let recorded: Void? = await record(followed.count) { try await followUps.record(followed.map(\.outcome)) }
+        let recorded: Void? = await record(followed.count) {
+            try await followUps.recordFollowUps(followed.map(\.outcome))
+        }
         guard recorded != nil else { return nil }
         metrics.countFollowUps(followed)
         return fenced

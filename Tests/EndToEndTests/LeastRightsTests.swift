@@ -15,7 +15,7 @@ struct LeastRightsTests {
         let nothing = "WHERE false"
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
-            "schema_migrations",
+            "follow_ups", "schema_migrations",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator"] {
@@ -56,6 +56,16 @@ struct LeastRightsTests {
             ("retrieval", "UPDATE notifications SET read_at = 1 \(nothing)", true),
             ("retrieval", "UPDATE notifications SET status = 1 \(nothing)", false),
             ("retrieval", "INSERT INTO outbox (notification_id, due_at) VALUES (gen_random_uuid(), 1)", false),
+            ("retrieval", "INSERT INTO follow_ups (notification_id, kind, due_at) SELECT NULL, 1, 1 \(nothing)", true),
+            (
+                "retrieval",
+                "INSERT INTO follow_ups (notification_id, kind, due_at, step) SELECT NULL, 1, 1, 1 \(nothing)", false
+            ),
+            ("retrieval", "SELECT notification_id FROM follow_ups", false),
+            ("retrieval", "UPDATE follow_ups SET due_at = 1 \(nothing)", false),
+            ("dispatcher", "UPDATE follow_ups SET step = 1 \(nothing)", true),
+            ("dispatcher", "DELETE FROM follow_ups \(nothing)", false),
+            ("operator", "SELECT FROM follow_ups", false),
             ("retrieval", "SELECT FROM outbox", false), ("retrieval", "SELECT FROM idempotency_keys", false),
             ("retrieval", "DELETE FROM installations \(nothing)", true),
             ("operator", "UPDATE notifications SET deliveries = NULL \(nothing)", true),

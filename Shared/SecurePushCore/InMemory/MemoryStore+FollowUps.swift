@@ -80,7 +80,7 @@ extension MemoryStore.Row {
 }
 
 extension MemoryStore: FollowUpStore {
-    public func claim(_ asked: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
+    public func claimFollowUps(_ asked: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
         var claims = FollowUpClaims()
         for followUp in Set(asked) {
             guard let row = rows[followUp.id], var waiting = followUps[followUp], let due = waiting.due else {
@@ -112,7 +112,7 @@ extension MemoryStore: FollowUpStore {
         return claims
     }
 
-    public func record(_ outcomes: [FollowUpOutcome]) async throws {
+    public func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws {
         for outcome in outcomes {
             guard var waiting = followUps[outcome.followUp], waiting.attempt == outcome.attempt else { continue }
             waiting.deliveries = outcome.deliveries

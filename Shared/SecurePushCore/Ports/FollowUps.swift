@@ -23,11 +23,11 @@ public protocol FollowUpStore: Sendable {
     /// notification is neither read nor revoked nor expired. What cannot be claimed is absent from the answer.
     ///
     /// - Throws: ``StorageError``.
-    func claim(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims
+    func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims
 
     /// Stores outcomes in one statement, each only if its attempt is still the newest.
     ///
     /// With a next try the follow-up is due again then. A reminder's next try repeats its step, unless the next step is
     /// due by now. Without one, a withdrawal is done.
-    func record(_ outcomes: [FollowUpOutcome]) async throws
+    func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws
 }

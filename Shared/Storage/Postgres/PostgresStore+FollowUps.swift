@@ -22,7 +22,7 @@ extension PostgresStore: FollowUpOutbox {
 }
 
 extension PostgresStore: FollowUpStore {
-    func claim(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
+    func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
         if followUps.isEmpty { return FollowUpClaims() }
         // In the order of the rows, so that two processes never wait for each other's locks.
         let asked = followUps.sorted { ($0.id, $0.kind.code) < ($1.id, $1.kind.code) }
@@ -48,7 +48,7 @@ extension PostgresStore: FollowUpStore {
         }
     }
 
-    func record(_ outcomes: [FollowUpOutcome]) async throws {
+    func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws {
         if outcomes.isEmpty { return }
         let outcomes = outcomes.sorted {
             ($0.followUp.id, $0.followUp.kind.code) < ($1.followUp.id, $1.followUp.kind.code)

@@ -11,7 +11,7 @@ extension SQLiteStore: FollowUpOutbox {
 }
 
 extension SQLiteStore: FollowUpStore {
-    func claim(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
+    func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
         let followUps = Array(Set(followUps))
         var claims = FollowUpClaims()
         let outputs = try await submit(followUps.map { .followUp(.claim($0, now: now)) })
@@ -25,7 +25,7 @@ extension SQLiteStore: FollowUpStore {
         return claims
     }
 
-    func record(_ outcomes: [FollowUpOutcome]) async throws {
+    func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws {
         _ = try await submit(outcomes.map { .followUp(.record($0)) })
     }
 }

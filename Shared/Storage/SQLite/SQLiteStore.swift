@@ -23,7 +23,7 @@ final class SQLiteStore: Sendable {
         self.withdrawals = withdrawals
         self.logger = logger
         writes = GroupCommit(limit: SQLiteStore.maxGroup, weight: \.weight, bytes: \.heldBytes) { group in
-            try await database.write { db in try group.map { try $0.execute(withdrawals, db) } }
+            try await database.write { db in try group.map { try $0.execute(db, withdrawals: withdrawals) } }
         }
         finds = GroupCommit(limit: SQLiteStore.maxGroup) { group in
             try await database.read { db in try group.map { try $0.execute(db) } }

@@ -76,7 +76,7 @@ extension SQLiteWrite {
     /// Applies the change within a transaction. Statements are prepared once per connection.
     ///
     /// - Parameter withdrawals: when pushed notifications are withdrawn.
-    func execute(_ withdrawals: WithdrawalMode, _ db: Database) throws -> Output {
+    func execute(_ db: Database, withdrawals: WithdrawalMode = .revoked) throws -> Output {
         switch self {
         case .append(let sealed):
             try SQLiteWrite.append(sealed, db)

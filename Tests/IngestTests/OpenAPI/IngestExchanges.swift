@@ -78,11 +78,11 @@ struct IngestExchanges: Sendable {
         let everything = #"""
             {"Recipient":"bob","Payload":[null,1.10],"Presentation":"alert","Alert":{"Title":"New","Body":null},
             "Platforms":["fcmv1"],"ExpiresAt":"2999-01-01T00:00:00Z","NotBefore":"2998-01-01T00:00:00+01:00",
-            "CollapseKey":"results","Priority":"normal"}
+            "CollapseKey":"results","Priority":"normal","Remind":["1m","1.5h"]}
             """#
         let nothing = #"""
             {"Recipient":"bob","Payload":null,"Presentation":null,"Alert":null,"Platforms":null,"ExpiresAt":null,
-            "NotBefore":null,"CollapseKey":null,"Priority":null}
+            "NotBefore":null,"CollapseKey":null,"Priority":null,"Remind":null}
             """#
         let trace = try #require(HTTPField.Name("traceparent"))
         let requestID = try #require(HTTPField.Name("X-Request-Id"))

@@ -8,6 +8,7 @@ enum StoreCall: CaseIterable {
     case records, reopen, payloadsOfKey
     case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case installation, installations, allInstallations, platforms
+    case leaseFollowUps, claimFollowUps, recordFollowUps
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
@@ -43,6 +44,11 @@ enum StoreCall: CaseIterable {
         case .purge: _ = try await store.purge(limit: 10, now: noon)
         case .records: _ = try await store.records([sample.id])
         case .reopen: _ = try await store.reopen([sample.id: [.apple]], now: noon)
+        case .leaseFollowUps: _ = try await store.leaseFollowUps(limit: 3, now: noon)
+        case .claimFollowUps: _ = try await store.claimFollowUps([FollowUp(id: sample.id, kind: .reminder)], now: noon)
+        case .recordFollowUps:
+            let followUp = FollowUp(id: sample.id, kind: .withdrawal)
+            try await store.recordFollowUps([FollowUpOutcome(followUp: followUp, attempt: 1, deliveries: [])])
         case .payloadsOfKey: _ = try await store.payloads(sealedWith: "k1", limit: 9, now: noon)
         default: return false
         }
