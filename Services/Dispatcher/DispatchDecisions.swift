@@ -70,6 +70,15 @@ extension DispatchPolicy {
             delivery.updatedAt = now
             delivery.error = "The lane is paused: \(hold.reason)."
             return delivery
+        case .coalesced(let id):
+            return (previous ?? Delivery(platform: platform, state: .sent, updatedAt: now)).coalesced(
+                into: id, now: now)
+        case .waits(let wait):
+            var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
+            delivery.updatedAt = now
+            delivery.error = SilentWait.reason
+            delivery.silentTurn = wait.turn
+            return delivery
         }
     }
 
@@ -84,6 +93,7 @@ extension DispatchPolicy {
         switch outcome {
         case .sent(let hubMessageID):
             delivery.state = .sent
+            delivery.silentTurn = nil
             delivery.hubMessageID = hubMessageID
         case .throttled:
             // The notification is not at fault, so throttling uses up no attempt.

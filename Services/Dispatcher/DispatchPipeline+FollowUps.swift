@@ -18,12 +18,13 @@ extension DispatchPipeline {
                 "The record of a follow-up cannot be read",
                 metadata: ["notification_id": "\(followUp.id)", "kind": "\(followUp.kind)", "error": "\(error)"])
         }
-        start(deliveries, claims)
+        await start(deliveries, claims)
     }
 
-    private func start(_ deliveries: [DispatchDelivery], _ claims: FollowUpClaims) {
+    private func start(_ deliveries: [DispatchDelivery], _ claims: FollowUpClaims) async {
         let now = Timestamp.now
         var done: [Settlement] = []
+        var attempts: [DispatchAttempt] = []
         for delivery in deliveries {
             guard let message = delivery.message, let followUp = message.followUp, let plan = claims.plans[followUp]
             else {
@@ -37,10 +38,12 @@ extension DispatchPipeline {
                 done.append(attempt.settlement(policy, now: now))
             } else {
                 settler.begin()
-                send(attempt, now: now)
+                attempts.append(attempt)
             }
         }
         settler.settle(done)
+        let roles = await silent?.roles(of: attempts, now: now)
+        for (position, attempt) in attempts.enumerated() { send(attempt, roles?[position], now: now) }
     }
 }
 
@@ -55,10 +58,11 @@ extension DispatchPolicy {
 
 extension DispatchPlan {
     /// The native form of what is to be done.
-    func native(for platform: Platform, now: Timestamp) -> HubNotification? {
+    func native(for platform: Platform, now: Timestamp, signature: PushSignature?) -> HubNotification? {
         switch work {
-        case .push, .reminder: notification(for: platform, now: now)
-        case .withdrawal: HubNotification.withdrawal(of: id, recipient: recipient, for: platform)
+        case .push, .reminder: notification(for: platform, now: now, signature: signature)
+        case .withdrawal:
+            HubNotification.withdrawal(of: id, recipient: recipient, for: platform, signature: signature)
         }
     }
 }
@@ -90,30 +94,42 @@ extension DispatchAttempt {
         var deliveries = plan.deliveries
         var owed = OwedPlatforms()
         var sent: [Platform] = []
+        var settlement = Settlement(delivery: delivery)
+        var waiting = WaitingPlatforms()
         let wasSent = deliveries.contains { $0.state == .sent }
-        for (platform, answer) in answers {
+        for (platform, answer, grant) in answers {
             let position = deliveries.firstIndex { $0.platform == platform }
             var updated = policy.delivery(
                 of: platform, after: answer, previous: position.map { deliveries[$0] }, now: now)
             // The hub may have accepted it. A second withdrawal does no harm; a second reminder would.
             if followUp.kind == .reminder, answer.isUnanswered { updated.state = .dead }
             if let position { deliveries[position] = updated } else { deliveries.append(updated) }
-            if !updated.state.isSettled { owed.add(updated, answer, policy.retryDelays) }
-            if answer.isSent { sent.append(platform) }
+            if case .coalesced = answer { settlement.coalesced += 1 }
+            if let grant, !answer.mayHaveBeenPushed {
+                settlement.releases.append(SilentPushRelease(grant, isOwed: !updated.state.isSettled))
+            }
+            if case .waits(let wait) = answer {
+                waiting.add(platform, until: wait.until)
+            } else if !updated.state.isSettled {
+                owed.add(updated, answer, policy.retryDelays)
+            }
+            if answer.isAccepted { sent.append(platform) }
         }
         let outcome = FollowUpOutcome(
             followUp: followUp, attempt: plan.attempt, deliveries: deliveries,
-            nextTry: owed.delay(policy.retryDelays).map { now + policy.retryDelays.delays[$0] })
-        return Settlement(
-            delivery: delivery,
-            followUp: SettledFollowUp(outcome: outcome, sent: sent, isFirstSent: !wasSent && !sent.isEmpty))
+            nextTry: owed.delay(policy.retryDelays).map { now + policy.retryDelays.delays[$0] } ?? waiting.until)
+        settlement.followUp = SettledFollowUp(outcome: outcome, sent: sent, isFirstSent: !wasSent && !sent.isEmpty)
+        return settlement
     }
 }
 
 extension LaneAnswer {
-    /// Whether the hub has accepted the send.
-    var isSent: Bool {
-        if case .answered(.sent, _) = self { true } else { false }
+    /// Whether the hub has accepted the send, or another silent push that covers it.
+    var isAccepted: Bool {
+        switch self {
+        case .answered(.sent, _), .coalesced: true
+        case .answered, .held, .waits: false
+        }
     }
 
     /// Whether the hub may have accepted the send.

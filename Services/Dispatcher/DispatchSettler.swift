@@ -10,6 +10,7 @@ final class DispatchSettler: Sendable {
     private let store: any DispatchStore
     private let followUps: (any FollowUpStore)?
     private let policy: DispatchPolicy
+    private let silent: SilentBudget?
     private let logger: Logger
     private let metrics: DispatchMetrics
     private let recordProblem = LastingProblemLog(
@@ -36,13 +37,15 @@ final class DispatchSettler: Sendable {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
-        followUps: (any FollowUpStore)? = nil, policy: DispatchPolicy, logger: Logger, metrics: DispatchMetrics
+        followUps: (any FollowUpStore)? = nil, policy: DispatchPolicy, silent: SilentBudget? = nil, logger: Logger,
+        metrics: DispatchMetrics
     ) {
         self.consumer = consumer
         self.publisher = publisher
         self.store = store
         self.followUps = followUps
         self.policy = policy
+        self.silent = silent
         self.logger = logger
         self.metrics = metrics
     }
@@ -121,8 +124,18 @@ final class DispatchSettler: Sendable {
     /// An attempt begins.
     func begin() { inFlight.withLock { $0.attempts += 1 } }
 
+    /// Notes the answer for one platform of an attempt, and for those that share its push.
+    func note(
+        _ answer: LaneAnswer, to attempt: DispatchAttempt, at index: Int, sharedBy followers: [SilentFollower] = []
+    ) {
+        if attempt.complete(index, answer) { finish(attempt) }
+        if followers.isEmpty { return }
+        let shared = answer.shared(with: attempt.plan.id, attempt.grant(at: index), now: .now)
+        for follower in followers { note(shared, to: follower.attempt, at: follower.index) }
+    }
+
     /// All platforms of an attempt have answered.
-    func finish(_ attempt: DispatchAttempt) {
+    private func finish(_ attempt: DispatchAttempt) {
         mailbox.put(CollectionOfOne(attempt.settlement(policy, now: .now)))
         let isLast = inFlight.withLock { state in
             state.attempts -= 1
@@ -150,7 +163,10 @@ final class DispatchSettler: Sendable {
                 consumer.requeue(release(settlements.map(\.delivery)))
                 continue
             }
+            // Before retries are published, which ask for the push again.
+            await silent?.release(settlements.flatMap(\.releases))
             let settlements = fenced.isEmpty ? settlements : settlements.map { $0.droppingFollowUps(ifIn: fenced) }
+            silent?.coalesced.increment(by: settlements.reduce(0) { $0 + $1.coalesced })
             let (publishing, done) = settlements.partitioned(\.publishes)
             // These do not wait for the confirms of the others.
             if !done.isEmpty { consumer.acknowledge(release(done.map(\.delivery))) }

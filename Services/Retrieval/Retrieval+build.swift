@@ -25,13 +25,16 @@ func buildRetrieval(
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
     }
+    let pushKeys = try configuration.pushVerificationKeysFile.map { path in
+        try ConfigurationKeys.pushVerificationKeysFile.making { try PushKeysFile(path: path, logger: context.logger) }
+    }
     let hub = configuration.hub.map { HubDevices(configuration: $0, logger: context.logger) }
 
     let router = makeRouter(of: ServiceRequestContext.self, context: context)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
-            context.watch([sealer.source] + users.sources),
+            context.watch([sealer.source] + users.sources + [pushKeys?.source].compactMap(\.self)),
         ],
         openAPI: try retrievalOpenAPI(), context: context)
     NotificationReadController(
@@ -39,6 +42,7 @@ func buildRetrieval(
     )
     .addRoutes(to: router)
     TokenController(users: users, issuer: issuer).addRoutes(to: router)
+    PushKeysController(keys: pushKeys).addRoutes(to: router)
     let changes = DeviceChanges(hub: hub, store: opened.store)
     addDeviceRoutes(to: router, users: users, changes: changes)
     var services: [any Service] = [opened.service]

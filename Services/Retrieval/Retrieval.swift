@@ -26,11 +26,14 @@ struct RetrievalConfiguration: Sendable {
     var users: UserAuthenticationConfiguration
     /// `nil` if devices register with the hub by other means; `/api/register` and `/api/installations` return 503 then.
     var hub: NotificationHubConfiguration?
+    /// The public keys of pushes; `nil` if there are none.
+    var pushVerificationKeysFile: String?
 
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.dispatchWithdraw]
         + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
+        + [ConfigurationKeys.pushVerificationKeysFile]
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -46,8 +49,10 @@ struct RetrievalConfiguration: Sendable {
         let usesHub = NotificationHubConfiguration.isConfigured(reader)
         let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
         let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
+        let issues = reader.issues.count
+        pushVerificationKeysFile = reader.read(ConfigurationKeys.pushVerificationKeysFile)
         guard let http, var storage, let payloadKeysFile, let users, users.isUsable, !usesHub || hub != nil,
-            let withdrawals
+            let withdrawals, reader.issues.count == issues
         else { return nil }
         storage.withdrawals = withdrawals
         (self.http, self.storage, self.payloadKeysFile) = (http, storage, payloadKeysFile)

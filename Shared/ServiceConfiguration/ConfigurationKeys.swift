@@ -145,6 +145,24 @@ extension ConfigurationKeys {
         "DISPATCH_WITHDRAW", .oneOf(WithdrawalMode.self, hint: "MODE"), default: "revoked",
         meaning: "When devices remove a notification that was pushed: off, revoked (when its sender revokes it), read "
             + "(also when one device has read it); the same value for ingest, dispatcher and retrieval")
+
+    /// The key `SILENT_PUSH_MIN_INTERVAL`.
+    public static let silentPushMinInterval = ConfigurationKey(
+        "SILENT_PUSH_MIN_INTERVAL", .durationOrOff(.seconds(1) ... .seconds(86_400)), default: "off",
+        meaning: "At most one silent push per recipient and platform within this time, by all dispatchers together; "
+            + "notifications that arrive earlier share the next push. Give all dispatchers the same value")
+
+    /// The key `PUSH_SIGNING_KEY_FILE`.
+    public static let pushSigningKeyFile = ConfigurationKey(
+        "PUSH_SIGNING_KEY_FILE", .existingFile,
+        meaning: "Ed25519 key, PKCS#8 PEM: the dispatcher signs every push (securepush keys generate --push)")
+
+    /// The key `PUSH_VERIFICATION_KEYS_FILE`.
+    public static let pushVerificationKeysFile = ConfigurationKey(
+        "PUSH_VERIFICATION_KEYS_FILE", .existingFile,
+        meaning:
+            "JSON Web Key Set of the public keys (Ed25519) with which devices verify pushes: retrieval shows it at "
+            + "GET /api/push-keys")
 }
 
 extension ConfigurationKeys {
@@ -251,8 +269,8 @@ extension ConfigurationKeys {
         hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,
         hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
-        dispatchRegisteredOnly, dispatchWithdraw, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer,
-        authAudience,
+        dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile,
+        retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
         authUsersFile, authTokenSigningKeyFile, authTokenTTL,
     ]
 

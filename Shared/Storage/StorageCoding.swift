@@ -50,7 +50,8 @@ enum StorageCoding {
 
 extension StorageCoding {
     /// `p` platform, `s` state, `n` attempts, `u` attempts without an answer, `m` the hub's message ID, `e` the last
-    /// error, `t` the time of the last change in milliseconds.
+    /// error, `t` the time of the last change in milliseconds, `c` the notification whose push this one shared, `w` the
+    /// number of silent pushes when it began to wait.
     private struct StoredDelivery: Decodable {
         let p: String
         let s: String
@@ -59,6 +60,8 @@ extension StorageCoding {
         let m: String?
         let e: String?
         let t: Int64
+        let c: String?
+        let w: Int64?
     }
 
     /// A notification's deliveries as a JSON array of small objects, such as
@@ -93,11 +96,16 @@ extension StorageCoding {
             guard countRange.contains(object.n), countRange.contains(unanswered) else {
                 throw StorageError(.failed, "A notification's deliveries contain a number of attempts out of range.")
             }
+            let shared = object.c.map { NotificationID($0) }
+            if case .some(nil) = shared {
+                throw StorageError(.failed, "A notification's deliveries contain an ID that cannot be read.")
+            }
             deliveries.append(
                 Delivery(
                     platform: Platform(rawValue: object.p), state: state, attempts: object.n, unanswered: unanswered,
                     hubMessageID: object.m, error: object.e,
-                    updatedAt: try Timestamp(stored: object.t, column: "deliveries")))
+                    updatedAt: try Timestamp(stored: object.t, column: "deliveries"),
+                    coalescedInto: shared.flatMap(\.self), silentTurn: object.w))
         }
         return deliveries
     }
@@ -125,6 +133,11 @@ extension StorageCoding {
         }
         bytes.append(contentsOf: #","t":"#.utf8)
         appendNumber(delivery.updatedAt.milliseconds, to: &bytes)
+        if let shared = delivery.coalescedInto { bytes.append(contentsOf: #","c":"\#(shared)""#.utf8) }
+        if let turn = delivery.silentTurn {
+            bytes.append(contentsOf: #","w":"#.utf8)
+            appendNumber(turn, to: &bytes)
+        }
     }
 
     private static func appendNumber(_ number: some BinaryInteger, to bytes: inout [UInt8]) {

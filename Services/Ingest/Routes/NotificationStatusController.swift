@@ -156,6 +156,7 @@ extension NotificationRecord {
                         json.member("State", delivery.state.rawValue)
                         json.member("Attempts", delivery.attempts)
                         if let id = delivery.hubMessageID { json.member("HubMessageId", id) }
+                        if let id = delivery.coalescedInto { json.member("CoalescedInto", id.description) }
                         if let error = delivery.error { json.member("Error", error) }
                         json.member("UpdatedAt", delivery.updatedAt.description)
                         if let time = delivery.withdrawnAt { json.member("Withdrawn", time.description) }

@@ -87,12 +87,14 @@ struct DeliveryRow: Codable, Sendable, Equatable {
     var state: String
     var attempts: Int
     var hubMessageId: String?
+    var coalescedInto: String?
     var error: String?
     var updatedAt: String
     var withdrawn: String?
 
     private enum CodingKeys: String, CodingKey {
         case platform = "Platform", state = "State", attempts = "Attempts", hubMessageId = "HubMessageId"
+        case coalescedInto = "CoalescedInto"
         case error = "Error", updatedAt = "UpdatedAt", withdrawn = "Withdrawn"
     }
 
@@ -101,6 +103,7 @@ struct DeliveryRow: Codable, Sendable, Equatable {
         state = delivery.state.rawValue
         attempts = delivery.attempts
         hubMessageId = delivery.hubMessageID
+        coalescedInto = delivery.coalescedInto?.description
         error = delivery.error
         updatedAt = delivery.updatedAt.description
         withdrawn = delivery.withdrawnAt?.description

@@ -34,6 +34,7 @@ extension MemoryStore: DispatchStore {
             if outcome.isFinal { outbox[outcome.id] = nil }
             follow(outcome)
             if let due = outcome.republishAt, let row = rows[outcome.id] { enter(row.notification, until: due) }
+            if let due = outcome.dueAgain { postpone(outcome.id, until: due) }
         }
         return fenced
     }
@@ -81,6 +82,7 @@ extension MemoryStore: Outbox {
                 outbox[id] = Waiting(entry: waiting.entry, due: end, isPublished: true)
             } else {
                 outbox[id]?.due = until
+                outbox[id]?.isPostponed = false
                 lease.entries.append(waiting.entry)
             }
         }
@@ -88,7 +90,7 @@ extension MemoryStore: Outbox {
     }
 
     public func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
-        for id in ids where outbox[id]?.isPublished == false {
+        for id in ids where outbox[id]?.isPublished == false && outbox[id]?.isPostponed == false {
             outbox[id]?.isPublished = true
             outbox[id]?.due = until
         }
@@ -104,6 +106,14 @@ extension MemoryStore: Outbox {
     func enter(_ notification: Notification, until: Timestamp) {
         let entry = OutboxEntry(id: notification.id, traceparent: notification.traceparent)
         outbox[notification.id] = Waiting(entry: entry, due: until, isPublished: true)
+    }
+
+    /// Lets the sweep publish a notification again at a time. Its claim has ended.
+    private func postpone(_ id: NotificationID, until due: Timestamp) {
+        guard let notification = rows[id]?.notification else { return }
+        rows[id]?.claimedAt = nil
+        let entry = OutboxEntry(id: id, traceparent: notification.traceparent)
+        outbox[id] = Waiting(entry: entry, due: due, isPostponed: true)
     }
 }
 

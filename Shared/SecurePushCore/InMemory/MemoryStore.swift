@@ -21,6 +21,8 @@ public actor MemoryStore {
         var due: Timestamp
         /// Whether the broker has confirmed it.
         var isPublished = false
+        /// Whether it waits for a time although it was published before. A confirm of that publish comes too late.
+        var isPostponed = false
     }
 
     var rows: [NotificationID: Row] = [:]
@@ -31,6 +33,7 @@ public actor MemoryStore {
     var deviceLeases: [DeviceKey: HeldLease] = [:]
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
+    var silentPushes: [SilentPushKey: SilentPushState] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
     var followUps: [FollowUp: WaitingFollowUp] = [:]
     let withdrawals: WithdrawalMode
@@ -174,6 +177,7 @@ extension MemoryStore: Retention {
             rows[row.notification.id] = nil
             outbox[row.notification.id] = nil
             for kind in FollowUp.Kind.allCases { followUps[FollowUp(id: row.notification.id, kind: kind)] = nil }
+            forgetSilentPushes(of: row.notification.recipient, until: oldest)
         }
         let keys = idempotentRequests.values.filter { $0.expiresAt <= now }.prefix(limit)
         for request in keys { idempotentRequests[request.key] = nil }

@@ -100,16 +100,21 @@ public struct DispatchOutcome: Sendable, Hashable {
     /// When this attempt's push was accepted, for a notification with reminders: they count from here. `nil` if no
     /// platform accepted it in this attempt, or there are no reminders.
     public var pushedAt: Timestamp?
+    /// When the ID is to be published again, because it waits for the recipient's next silent push and no message of it
+    /// is left in the broker; `nil` otherwise, and always if there is a next try.
+    public var dueAgain: Timestamp?
 
     /// Makes an outcome.
     public init(
-        id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil, pushedAt: Timestamp? = nil
+        id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil, dueAgain: Timestamp? = nil,
+        pushedAt: Timestamp? = nil
     ) {
         self.id = id
         self.attempt = attempt
         self.deliveries = deliveries
         self.nextTry = nextTry
         self.pushedAt = pushedAt
+        self.dueAgain = dueAgain
     }
 
     /// The status that the deliveries amount to.
@@ -158,6 +163,11 @@ public struct Delivery: Sendable, Hashable {
     public var error: String?
     /// When the record last changed.
     public var updatedAt: Timestamp
+    /// The notification whose silent push this one shared. The state is ``DeliveryState/sent`` then.
+    public var coalescedInto: NotificationID?
+    /// The recipient's number of silent pushes when this notification began to wait for the next one; see
+    /// ``SilentPushWish/turn``.
+    public var silentTurn: Int64?
     /// When the hub accepted the withdrawal. It is part of a sender's record only: the store keeps it with the
     /// withdrawal.
     public var withdrawnAt: Timestamp?
@@ -165,7 +175,8 @@ public struct Delivery: Sendable, Hashable {
     /// Makes a record.
     public init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
-        error: String? = nil, updatedAt: Timestamp, withdrawnAt: Timestamp? = nil
+        error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentTurn: Int64? = nil,
+        withdrawnAt: Timestamp? = nil
     ) {
         self.platform = platform
         self.state = state
@@ -174,6 +185,8 @@ public struct Delivery: Sendable, Hashable {
         self.hubMessageID = hubMessageID
         self.error = error
         self.updatedAt = updatedAt
+        self.coalescedInto = coalescedInto
+        self.silentTurn = silentTurn
         self.withdrawnAt = withdrawnAt
     }
 }

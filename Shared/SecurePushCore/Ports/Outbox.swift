@@ -19,7 +19,8 @@ public protocol Outbox: Sendable {
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry]
 
     /// Stores that the broker has confirmed these IDs: their entries become published and due again at `until`. IDs
-    /// without an entry and entries that are published already stay unchanged.
+    /// without an entry stay unchanged, and so do entries that are published already or that wait for their time
+    /// (``DispatchOutcome/dueAgain``): the dispatcher was faster than the confirm.
     func confirm(_ ids: [NotificationID], until: Timestamp) async throws
 
     /// Leases up to `limit` published entries that were due by `due`, the oldest first, and makes them due again at

@@ -80,6 +80,10 @@ public enum MetricCatalog {
             "securepush_reminders_total", .counter, of: ["dispatcher"],
             "Reminders that the hub accepted for at least one platform; each step of Remind counts once."),
         .init(
+            "securepush_silent_coalesced_total", .counter, of: ["dispatcher"],
+            "Silent pushes saved because another push of the recipient covers the notification "
+                + "(SILENT_PUSH_MIN_INTERVAL)."),
+        .init(
             "securepush_dispatch_unknown_total", .counter, of: ["dispatcher"],
             "Well-formed IDs that the store does not know."),
         .init(
@@ -137,7 +141,7 @@ public enum MetricCatalog {
             "securepush_postgres_connection_losses_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
             "Connections to PostgreSQL that broke."),
         .init(
-            "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "retrieval"],
+            "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "dispatcher", "retrieval"],
             "1 if the file or URL of keys or credentials that the setting names cannot be used, else 0."),
         .init(
             "securepush_password_checks_total", .counter, labels: ["result"], of: ["ingest", "retrieval"],

@@ -28,7 +28,9 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                     "SELECT, INSERT, DELETE, UPDATE (revoked_at, status, attempt, deliveries, recorded_attempt)"
                 ),
                 ("payloads", "SELECT, INSERT, DELETE, UPDATE (sealed, purge_at)"),
-                ("outbox", all), ("follow_ups", all), ("idempotency_keys", all), schema,
+                ("outbox", all), ("follow_ups", all), ("idempotency_keys", all),
+                // The purge removes rows of recipients without notifications.
+                ("silent_pushes", "SELECT, DELETE"), schema,
             ]
         case .dispatcher:
             // No access to payloads, although they are sealed.
@@ -39,7 +41,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                 ),
                 ("outbox", all), ("follow_ups", "SELECT, INSERT, UPDATE"),
                 ("registrations", "SELECT (owner, platform)"),
-                ("installations", "SELECT (owner, platform)"), schema,
+                ("installations", "SELECT (owner, platform)"), ("silent_pushes", "SELECT, INSERT, UPDATE"), schema,
             ]
         case .retrieval:
             return [
@@ -62,7 +64,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
 public enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
-        "device_leases", "follow_ups", "schema_migrations",
+        "device_leases", "follow_ups", "silent_pushes", "schema_migrations",
     ]
 
     /// Creates the roles, and makes ``DatabaseRole/owner`` the owner of existing tables. A superuser runs these.

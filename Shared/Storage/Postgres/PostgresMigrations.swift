@@ -4,7 +4,7 @@ struct PostgresMigration: Sendable {
     let name: String
     let statements: [String]
 
-    static let all = [initial, senderSide, redelivery, senderRecipient, devices, followUps]
+    static let all = [initial, senderSide, redelivery, senderRecipient, devices, followUps, silentPushes]
 
     // No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and all
     // three tables are only written together. Statuses change in the narrow table, as HOT updates (free space on the
@@ -202,4 +202,22 @@ struct PostgresMigration: Sendable {
             "CREATE INDEX device_leases_until ON device_leases (until)",
             "CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL",
         ] + PostgresDeviceFunctions.all)
+
+    // The last silent push of each recipient on each platform (SILENT_PUSH_MIN_INTERVAL). Rows are read by their key
+    // only, so updates stay HOT.
+    private static let silentPushes = PostgresMigration(
+        version: 7, name: "0007_silent_pushes",
+        statements: [
+            """
+            CREATE TABLE silent_pushes (
+                recipient text COLLATE "C" NOT NULL,
+                platform text COLLATE "C" NOT NULL,
+                turn bigint NOT NULL,
+                pushed_at bigint NOT NULL,
+                pushed_id uuid,
+                waiting_id uuid,
+                PRIMARY KEY (recipient, platform)
+            ) WITH (fillfactor = 70)
+            """
+        ])
 }

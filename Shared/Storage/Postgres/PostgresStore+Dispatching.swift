@@ -32,6 +32,16 @@ extension PostgresStore: DispatchStore {
     }
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
+        let (postponed, others) = outcomes.partitionedByDueAgain
+        var fenced = try await record(others, isPostponed: false) { $0.republishAt }
+        if !postponed.isEmpty { fenced.formUnion(try await record(postponed, isPostponed: true) { $0.dueAgain }) }
+        return fenced
+    }
+
+    /// - Parameter time: the time in the notification's outbox entry; `nil` to keep the entry or remove it.
+    private func record(
+        _ outcomes: [DispatchOutcome], isPostponed: Bool, time: (DispatchOutcome) -> Timestamp?
+    ) async throws -> Set<NotificationID> {
         if outcomes.isEmpty { return [] }
         let outcomes = outcomes.sorted { $0.id < $1.id }
         var parameters = PostgresParameters(capacity: outcomes.count * 256 + 128)
@@ -39,8 +49,11 @@ extension PostgresStore: DispatchStore {
         parameters.append(outcomes) { Int32(clamping: $0.attempt) }
         parameters.append(outcomes) { Int16($0.status.rawValue) }
         parameters.append(outcomes) { StorageCoding.encode($0.deliveries) }
-        parameters.append(outcomes) { $0.republishAt?.milliseconds }
-        let statement = followUpStatement(of: outcomes, &parameters) ?? .record
+        parameters.append(outcomes) { time($0)?.milliseconds }
+        let follows = appendFollowUps(of: outcomes, &parameters)
+        let statement: PostgresStatement =
+            isPostponed
+            ? follows ? .recordPostponedAndFollow : .recordPostponed : follows ? .recordAndFollow : .record
         let result = try await query(statement, parameters)
         return try decoding {
             Set(try result.map { NotificationID(try $0.decode(0, as: PostgresUUID.self)) })
@@ -106,6 +119,15 @@ extension PostgresStatement {
         )\(work)
         SELECT id FROM unnest($1::uuid[]) AS outcome (id) EXCEPT SELECT id FROM recorded
         """
+    }
+}
+
+extension [DispatchOutcome] {
+    /// Those that wait for a time (``DispatchOutcome/dueAgain``), which are none without `SILENT_PUSH_MIN_INTERVAL`, and
+    /// the others.
+    fileprivate var partitionedByDueAgain: (postponed: [DispatchOutcome], others: [DispatchOutcome]) {
+        guard contains(where: { $0.dueAgain != nil }) else { return ([], self) }
+        return (filter { $0.dueAgain != nil }, filter { $0.dueAgain == nil })
     }
 }
 

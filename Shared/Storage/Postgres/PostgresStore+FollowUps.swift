@@ -62,16 +62,15 @@ extension PostgresStore: FollowUpStore {
         _ = try await query(.recordFollowUps, parameters)
     }
 
-    /// The statement that records outcomes and makes what follows from them, with its further parameters; `nil` if
-    /// nothing can follow.
-    func followUpStatement(
-        of outcomes: [DispatchOutcome], _ parameters: inout PostgresParameters
-    ) -> PostgresStatement? {
-        guard withdrawals != .off || outcomes.contains(where: { $0.pushedAt != nil }) else { return nil }
+    /// Appends the further parameters of a statement that records outcomes and makes what follows from them.
+    ///
+    /// - Returns: `false` if nothing can follow; then it appends nothing.
+    func appendFollowUps(of outcomes: [DispatchOutcome], _ parameters: inout PostgresParameters) -> Bool {
+        guard withdrawals != .off || outcomes.contains(where: { $0.pushedAt != nil }) else { return false }
         parameters.append(outcomes) { $0.acceptedAt?.milliseconds }
         parameters.append(outcomes) { $0.pushedAt?.milliseconds }
         parameters.append(withdrawals.code)
-        return .recordAndFollow
+        return true
     }
 }
 
@@ -94,25 +93,32 @@ extension PostgresStatement {
     /// Also makes withdrawals of notifications that were revoked or read while they were being pushed: their rows were
     /// locked in turn, so one of the two statements sees the other's change. And makes the first reminders, or moves
     /// the next ones after a later push.
-    fileprivate static let recordAndFollow = PostgresStatement(
-        recording(
-            and: """
-                , pushed AS (
-                    SELECT id, accepted_at AS since FROM recorded
-                    WHERE accepted_at IS NOT NULL AND ($8 >= \(WithdrawalMode.revoked.code) AND revoked_at IS NOT NULL
-                        OR $8 >= \(WithdrawalMode.read.code) AND read_at IS NOT NULL)
-                ), withdrawn AS (
-                    \(withdrawalsOfPushed)
-                ), reminded AS (
-                    INSERT INTO follow_ups AS present (notification_id, kind, due_at, remind)
-                    SELECT id, \(reminder), pushed_at + remind[1], remind FROM recorded
-                    WHERE pushed_at IS NOT NULL AND remind[1] IS NOT NULL AND revoked_at IS NULL AND read_at IS NULL
-                    ON CONFLICT (notification_id, kind) DO UPDATE SET due_at = coalesce(
-                        excluded.due_at - present.remind[1] + present.remind[present.step + 1], \(never))
-                    WHERE present.state = 0 AND present.due_at < \(never)
-                )
-                """, input: ", $6::bigint[], $7::bigint[]", names: ", accepted_at, pushed_at",
-            columns: ", outcome.accepted_at, outcome.pushed_at, n.revoked_at, n.read_at, n.remind"))
+    static let recordAndFollow = PostgresStatement(
+        recording(and: follow, input: followInput, names: followNames, columns: followColumns))
+
+    /// The same for outcomes that wait for the recipient's next silent push.
+    static let recordPostponedAndFollow = PostgresStatement(
+        postponing(and: follow, input: followInput, names: followNames, columns: followColumns))
+
+    private static let followInput = ", $6::bigint[], $7::bigint[]"
+    private static let followNames = ", accepted_at, pushed_at"
+    private static let followColumns = ", outcome.accepted_at, outcome.pushed_at, n.revoked_at, n.read_at, n.remind"
+    private static let follow = """
+        , pushed AS (
+            SELECT id, accepted_at AS since FROM recorded
+            WHERE accepted_at IS NOT NULL AND ($8 >= \(WithdrawalMode.revoked.code) AND revoked_at IS NOT NULL
+                OR $8 >= \(WithdrawalMode.read.code) AND read_at IS NOT NULL)
+        ), withdrawn AS (
+            \(withdrawalsOfPushed)
+        ), reminded AS (
+            INSERT INTO follow_ups AS present (notification_id, kind, due_at, remind)
+            SELECT id, \(reminder), pushed_at + remind[1], remind FROM recorded
+            WHERE pushed_at IS NOT NULL AND remind[1] IS NOT NULL AND revoked_at IS NULL AND read_at IS NULL
+            ON CONFLICT (notification_id, kind) DO UPDATE SET due_at = coalesce(
+                excluded.due_at - present.remind[1] + present.remind[present.step + 1], \(never))
+            WHERE present.state = 0 AND present.due_at < \(never)
+        )
+        """
 
     /// Notifications are looked up without a lock: a claim checks them again.
     fileprivate static let leaseFollowUps = PostgresStatement(

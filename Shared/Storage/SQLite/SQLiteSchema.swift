@@ -24,6 +24,7 @@ enum SQLiteSchema {
         migrator.registerMigration("008-sender-recipient") { db in try db.execute(sql: senderRecipient) }
         migrator.registerMigration("009-devices") { db in try db.execute(sql: devices) }
         migrator.registerMigration("010-follow-ups") { db in try db.execute(sql: followUps) }
+        migrator.registerMigration("011-silent-pushes") { db in try db.execute(sql: silentPushes) }
         return migrator
     }
 
@@ -203,6 +204,19 @@ enum SQLiteSchema {
             PRIMARY KEY (notification_id, kind)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX follow_ups_due ON follow_ups (due_at) WHERE due_at < 9223372036854775807;
+        """
+
+    /// The last silent push of each recipient on each platform (`SILENT_PUSH_MIN_INTERVAL`). Rows are read by their key.
+    private static let silentPushes = """
+        CREATE TABLE silent_pushes (
+            recipient TEXT NOT NULL COLLATE BINARY,
+            platform TEXT NOT NULL COLLATE BINARY,
+            turn INTEGER NOT NULL,
+            pushed_at INTEGER NOT NULL,
+            pushed_id BLOB,
+            waiting_id BLOB,
+            PRIMARY KEY (recipient, platform)
+        ) STRICT, WITHOUT ROWID
         """
 
     /// The attempt that was recorded last.

@@ -15,6 +15,7 @@ enum SQLiteWrite: Sendable {
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
     case device(SQLiteDeviceChange)
+    case silentPush(SQLiteSilentChange)
     case purge(SQLitePurge)
     case followUp(SQLiteFollowUpChange)
 
@@ -37,6 +38,8 @@ enum SQLiteWrite: Sendable {
         /// Whether the lease was still held.
         case deviceLeaseEnded(Bool)
         case newHandle(String?)
+        /// The answer to a wish; `nil` for a release.
+        case silentPush(SilentPushAdmission?)
         case leasedFollowUps([OutboxEntry])
         /// `nil` if it is not due any more; a failure for a row that cannot be read.
         case claimedFollowUp(Result<DispatchPlan, StorageError>?)
@@ -100,6 +103,8 @@ extension SQLiteWrite {
             try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
         case .device(let change):
             return try change.execute(db)
+        case .silentPush(let change):
+            return .silentPush(try change.execute(db))
         case .appendOnce(let notifications, let request, let now):
             return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
         case .revoke(let id, let sender, let now):
@@ -121,6 +126,8 @@ extension SQLiteWrite {
         guard db.changesCount > 0 else { return false }
         if let due = outcome.republishAt {
             try enter(outcome.id, due: due, db)
+        } else if let due = outcome.dueAgain {
+            try postpone(outcome.id, until: due, db)
         } else if outcome.isFinal {
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?")
                 .execute(arguments: [outcome.id.data])
