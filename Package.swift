@@ -36,6 +36,7 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let rawStructuredFieldValues = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
+let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "Swift")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
@@ -62,6 +63,8 @@ let package = Package(
         .executable(name: "securepush", targets: ["SecurePushCLI"]),
     ],
     dependencies: [
+        // The SDK for devices, a package of its own: the command line is a device too.
+        .package(path: "Clients/Swift"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
@@ -189,7 +192,7 @@ let package = Package(
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
                 "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, histogram, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
+                nioHTTP1, nioPosix, nioSSL, securePushClient, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
@@ -302,7 +305,7 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
     }
 }
 
-// The image is built from Package.swift, Shared and Services alone.
+// The image is built from Package.swift, Clients/Swift, Shared and Services alone.
 if !FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests") {
     package.targets.removeAll { $0.type == .test || ["TestSupport", "APITestSupport", "StackKit"].contains($0.name) }
 }

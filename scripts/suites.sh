@@ -12,9 +12,13 @@ passed=0 failed=0 broken=()
 output=$(mktemp "${TMPDIR:-/tmp}/securepush-tests.XXXXXX")
 trap 'rm -f "$output"' EXIT
 
-for folder in Tests/*Tests Tools/Tests/*Tests; do
+for folder in Tests/*Tests Tools/Tests/*Tests Clients/Swift/Tests/*Tests; do
     target=$(basename "$folder")
-    case $folder in Tools/*) test=("$here/tools.sh" test) ;; *) test=(swift test) ;; esac
+    case $folder in
+        Tools/*) test=("$here/tools.sh" test) ;;
+        Clients/*) test=(swift test --package-path Clients/Swift) ;;
+        *) test=(swift test) ;;
+    esac
     start=$SECONDS result=0
     if command -v timeout >/dev/null; then bounded=(timeout --foreground "$limit"); else bounded=(); fi
     "${bounded[@]}" "${test[@]}" --skip-build --disable-xctest --filter "^$target\\." >"$output" 2>&1 || result=$?

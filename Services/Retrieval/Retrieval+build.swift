@@ -30,7 +30,9 @@ func buildRetrieval(
     }
     let hub = configuration.hub.map { HubDevices(configuration: $0, logger: context.logger) }
 
-    let router = makeRouter(of: ServiceRequestContext.self, context: context)
+    let origins = configuration.webOrigins
+    let router = makeRouter(
+        of: ServiceRequestContext.self, context: context, cors: origins.isEmpty ? nil : CORSPolicy(origins: origins))
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },

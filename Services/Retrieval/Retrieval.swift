@@ -28,12 +28,14 @@ struct RetrievalConfiguration: Sendable {
     var hub: NotificationHubConfiguration?
     /// The public keys of pushes; `nil` if there are none.
     var pushVerificationKeysFile: String?
+    /// The web apps that may call the API from a browser; none if it is empty.
+    var webOrigins: [WebOrigin]
 
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.dispatchWithdraw]
         + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
-        + [ConfigurationKeys.pushVerificationKeysFile]
+        + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -46,6 +48,7 @@ struct RetrievalConfiguration: Sendable {
                 ConfigurationKeys.authJWKSFile.name,
                 "is not set, and neither is another AUTH_ key: no user could be authenticated")
         }
+        webOrigins = reader.read(ConfigurationKeys.retrievalCORSOrigins) ?? []
         let usesHub = NotificationHubConfiguration.isConfigured(reader)
         let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
         let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)

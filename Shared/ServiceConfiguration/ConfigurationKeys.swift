@@ -236,6 +236,14 @@ extension ConfigurationKeys {
         meaning: "Lifetime of the tokens that retrieval issues")
 }
 
+extension ConfigurationKeys {
+    /// The key `RETRIEVAL_CORS_ORIGINS`.
+    public static let retrievalCORSOrigins = ConfigurationKey(
+        "RETRIEVAL_CORS_ORIGINS", .list(of: .webOrigin, hint: "ORIGINS"),
+        meaning: "Exact origins of web apps that may call retrieval from a browser, such as https://app.example.org; "
+            + "none if not set")
+}
+
 /// The format of log lines.
 public enum LogFormat: String, CaseIterable, Sendable {
     /// For people: `time level message key=value`.
@@ -271,7 +279,7 @@ extension ConfigurationKeys {
         hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
         dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile,
         retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
-        authUsersFile, authTokenSigningKeyFile, authTokenTTL,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL, retrievalCORSOrigins,
     ]
 
     /// The table of `docs/reference/configuration.md`, which a test compares with this: a header and a row per key.

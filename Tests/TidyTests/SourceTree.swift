@@ -9,7 +9,7 @@ struct SourceFile: Sendable, CustomStringConvertible {
 
     var description: String { path }
 
-    /// The folder that makes a module: `Shared/AMQP`, `Services/Ingest`, `Tests/TidyTests`.
+    /// The folder that makes a module: `Shared/AMQP`, `Services/Ingest`, `Tests/TidyTests`, `Clients/Swift`.
     var module: String { path.split(separator: "/").prefix(2).joined(separator: "/") }
 
     /// The modules that the file imports.
@@ -26,15 +26,19 @@ struct SourceFile: Sendable, CustomStringConvertible {
 
     private static let accessLevels: Set<String> = ["public", "package", "internal", "fileprivate", "private"]
 
-    static let all: [SourceFile] = ["Shared", "Services", "Tests", "Tools"].flatMap(files(under:))
+    static let all: [SourceFile] = ["Clients", "Shared", "Services", "Tests", "Tools"].flatMap(files(under:))
 
-    static let production = all.filter { $0.path.hasPrefix("Shared/") || $0.path.hasPrefix("Services/") }
+    static let production = all.filter { file in
+        ["Shared/", "Services/", "Clients/Swift/Sources/"].contains(where: file.path.hasPrefix)
+    }
+
+    /// The folder of a package of ours may have a `.build` of its own.
 
     private static func files(under folder: String) -> [SourceFile] {
         let root = TestEnvironment.packageRoot
         guard
             let walker = FileManager.default.enumerator(
-                at: root.appending(path: folder), includingPropertiesForKeys: nil)
+                at: root.appending(path: folder), includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
         else { return [] }
         return walker.compactMap { element in
             guard let url = element as? URL, url.pathExtension == "swift",

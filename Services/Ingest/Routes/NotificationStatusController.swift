@@ -149,6 +149,7 @@ extension NotificationRecord {
             json.member("Status", status(at: now).rawValue)
             json.member("CreatedAt", createdAt.description)
             if let readAt { json.member("ReadAt", readAt.description) }
+            if let shownAt { json.member("ShownAt", shownAt.description) }
             json.array("Deliveries") { json in
                 for delivery in deliveries(of: platforms, at: now) {
                     json.object { json in

@@ -25,6 +25,7 @@ struct StatusCommand: ConsoleCommand {
         var status: String
         var createdAt: String
         var readAt: String?
+        var shownAt: String?
         var deliveries: [DeliveryRow]
         var reminders: Reminders?
 
@@ -36,8 +37,8 @@ struct StatusCommand: ConsoleCommand {
         }
 
         private enum CodingKeys: String, CodingKey {
-            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", deliveries = "Deliveries"
-            case reminders = "Reminders"
+            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", shownAt = "ShownAt"
+            case deliveries = "Deliveries", reminders = "Reminders"
         }
     }
 
@@ -58,6 +59,7 @@ struct StatusCommand: ConsoleCommand {
         facts.add(["Status", StatusStyle.styled(answer.status.oneLine, answer.status, styled)])
         facts.add(["Created", answer.createdAt.oneLine])
         if let readAt = answer.readAt { facts.add(["Read", readAt.oneLine]) }
+        if let shownAt = answer.shownAt { facts.add(["Shown", shownAt.oneLine]) }
         if let reminders = answer.reminders {
             let next = reminders.next.map { ", next \($0.oneLine)" } ?? ""
             facts.add(["Reminders", "\(reminders.sent) sent\(next)"])

@@ -13,6 +13,7 @@ public actor MemoryStore {
         var deliveries: [Delivery] = []
         var readAt: Timestamp?
         var revokedAt: Timestamp?
+        var shownAt: Timestamp?
     }
 
     /// An outbox entry and when it becomes due.
@@ -81,10 +82,29 @@ extension MemoryStore: PayloadReader {
             payload: row.payload, traceparent: row.notification.traceparent)
     }
 
-    public func markRead(_ id: NotificationID, at time: Timestamp) async throws {
-        guard rows[id]?.readAt == nil else { return }
-        rows[id]?.readAt = time
-        withdraw(id, now: time)
+    public func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
+        for id in ids where rows[id]?.readAt == nil {
+            rows[id]?.readAt = time
+            withdraw(id, now: time)
+        }
+    }
+
+    public func find(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: StoredNotification] {
+        var found: [NotificationID: StoredNotification] = [:]
+        for id in ids { found[id] = try await find(id, recipient: recipient) }
+        return found
+    }
+
+    public func states(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: ReadingState] {
+        try await find(ids, recipient: recipient).mapValues(\.state)
+    }
+
+    public func markShown(_ id: NotificationID, at time: Timestamp) async throws {
+        if rows[id]?.shownAt == nil { rows[id]?.shownAt = time }
     }
 }
 
@@ -164,6 +184,10 @@ extension MemoryStore: Inbox {
             entries: entries, unread: readable.count { $0.readAt == nil },
             next: found.count > entries.count ? entries.last?.id : nil)
     }
+
+    public func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
+        try await inbox(of: recipient, unreadOnly: true, after: nil, limit: 0, now: now).unread
+    }
 }
 
 extension MemoryStore: Retention {
@@ -192,7 +216,7 @@ extension NotificationRecord {
             id: notification.id, recipient: notification.recipient, createdAt: notification.createdAt,
             expiresAt: notification.expiresAt, notBefore: notification.notBefore,
             platforms: notification.platforms, dispatchStatus: row.status, deliveries: row.deliveries,
-            readAt: row.readAt, revokedAt: row.revokedAt)
+            readAt: row.readAt, revokedAt: row.revokedAt, shownAt: row.shownAt)
     }
 }
 

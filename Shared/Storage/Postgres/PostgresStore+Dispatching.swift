@@ -204,7 +204,8 @@ extension PostgresStore: DeadLetterStore {
                 do {
                     rows[id] = .success(
                         NotificationReplay.Row(
-                            record: try NotificationRecord(row), attempt: Int(try row.decode(10, as: Int32.self)),
+                            record: try NotificationRecord(row),
+                            attempt: Int(try row.decode(PostgresStatement.recordColumnCount, as: Int32.self)),
                             deliveries: try row.decodeIfPresent(6, as: String.self)))
                 } catch {
                     rows[id] = .failure(StorageError.unreadableRow(error))

@@ -45,11 +45,15 @@ extension PostgresStore {
 
 extension PostgresStatement {
     /// The columns of ``NotificationRecord``.
-    static let recordColumns =
-        "id, recipient, created_at, expires_at, not_before, status, deliveries, read_at, revoked_at, platforms"
+    static let recordColumns = recordColumnList.joined(separator: ", ")
 
-    /// The number of ``recordColumns``.
-    static let recordColumnCount = 10
+    /// What a statement selects after those columns begins at this number.
+    static let recordColumnCount = recordColumnList.count
+
+    private static let recordColumnList = [
+        "id", "recipient", "created_at", "expires_at", "not_before", "status", "deliveries", "read_at", "revoked_at",
+        "platforms", "shown_at",
+    ]
 
     fileprivate static let record = PostgresStatement(
         """
@@ -119,15 +123,16 @@ extension NotificationPage {
     fileprivate init(_ result: PostgresResult, limit: Int) throws {
         var records: [NotificationRecord] = []
         var end: NotificationID?
+        let columns = PostgresStatement.recordColumnCount
         for row in result {
-            let isMatch = try row.decode(10, as: Bool.self)
+            let isMatch = try row.decode(columns, as: Bool.self)
             if isMatch, records.count == limit {
                 self.init(records: records, next: records.last?.id)
                 return
             }
             let record = try NotificationRecord(row)
             if isMatch { records.append(record) }
-            if try row.decode(11, as: Bool.self) { end = record.id }
+            if try row.decode(columns + 1, as: Bool.self) { end = record.id }
         }
         self.init(records: records, next: end)
     }
@@ -158,6 +163,7 @@ extension NotificationRecord {
             platforms: try row.decodeIfPresent(9, as: String.self).map(StorageCoding.decodePlatforms),
             dispatchStatus: status,
             deliveries: try row.decodeIfPresent(6, as: String.self).map(StorageCoding.decodeDeliveries) ?? [],
-            readAt: try row.timestampIfPresent(7), revokedAt: try row.timestampIfPresent(8))
+            readAt: try row.timestampIfPresent(7), revokedAt: try row.timestampIfPresent(8),
+            shownAt: try row.timestampIfPresent(10))
     }
 }

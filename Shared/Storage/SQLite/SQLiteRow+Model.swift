@@ -85,8 +85,10 @@ extension Installation {
 }
 
 extension NotificationRecord {
-    static let columns =
-        "id, recipient, created_at, expires_at, not_before, status, read_at, revoked_at, deliveries, sender, platforms"
+    static let columns = """
+        id, recipient, created_at, expires_at, not_before, status, read_at, revoked_at, deliveries, sender, platforms,
+        shown_at
+        """
 
     /// Reads ``columns`` except sender and deliveries, which are decoded only if needed.
     init(_ row: Row) throws {
@@ -101,7 +103,8 @@ extension NotificationRecord {
             expiresAt: expiresAt, notBefore: try row.storedTimeIfPresent(4, column: "not_before"),
             platforms: platforms.map(StorageCoding.decodePlatforms), dispatchStatus: status,
             readAt: try row.storedTimeIfPresent(6, column: "read_at"),
-            revokedAt: try row.storedTimeIfPresent(7, column: "revoked_at"))
+            revokedAt: try row.storedTimeIfPresent(7, column: "revoked_at"),
+            shownAt: try row.storedTimeIfPresent(11, column: "shown_at"))
     }
 
     /// The record with its deliveries, from the same row.

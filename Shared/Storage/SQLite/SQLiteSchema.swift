@@ -25,6 +25,7 @@ enum SQLiteSchema {
         migrator.registerMigration("009-devices") { db in try db.execute(sql: devices) }
         migrator.registerMigration("010-follow-ups") { db in try db.execute(sql: followUps) }
         migrator.registerMigration("011-silent-pushes") { db in try db.execute(sql: silentPushes) }
+        migrator.registerMigration("012-reading") { db in try db.execute(sql: reading) }
         return migrator
     }
 
@@ -218,6 +219,9 @@ enum SQLiteSchema {
             PRIMARY KEY (recipient, platform)
         ) STRICT, WITHOUT ROWID
         """
+
+    /// When a device first showed a notification. No row is rewritten.
+    private static let reading = "ALTER TABLE notifications ADD COLUMN shown_at INTEGER"
 
     /// The attempt that was recorded last.
     ///

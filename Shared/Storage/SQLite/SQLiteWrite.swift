@@ -7,6 +7,7 @@ enum SQLiteWrite: Sendable {
     case append(SealedNotification)
     case appendOnce([SealedNotification], IdempotentRequest, now: Timestamp)
     case markRead(NotificationID, Timestamp)
+    case markShown(NotificationID, Timestamp)
     case revoke(NotificationID, sender: String, Timestamp)
     case claim(NotificationID, now: Timestamp)
     case record(DispatchOutcome)
@@ -87,6 +88,9 @@ extension SQLiteWrite {
             try db.cachedStatement(sql: "UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL")
                 .execute(arguments: [time.milliseconds, id.data])
             if withdrawals == .read, db.changesCount > 0 { try SQLiteFollowUpChange.withdraw(id, now: time, db) }
+        case .markShown(let id, let time):
+            try db.cachedStatement(sql: "UPDATE notifications SET shown_at = ? WHERE id = ? AND shown_at IS NULL")
+                .execute(arguments: [time.milliseconds, id.data])
         case .claim(let id, let now):
             return .claimed(try SQLiteClaim.make(id, now: now, db))
         case .record(let outcome):

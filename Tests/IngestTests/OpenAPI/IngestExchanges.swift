@@ -128,6 +128,7 @@ struct IngestExchanges: Sendable {
         ]
         try await bench.store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
         try await bench.store.markRead(id, at: .now)
+        try await bench.store.markShown(id, at: .now)
         let path = "\(Self.sends)/\(id)"
         let pages = ["", "?Limit=1", "?Recipient=alice&Status=read&Limit=200", "?Before=\(id)"]
         let absent = NotificationID()

@@ -26,6 +26,7 @@ struct RetrievalExchanges: Sendable {
             let exchanges = RetrievalExchanges(bench: bench, ledger: ledger)
             try await exchanges.operations()
             try await exchanges.reading()
+            try await exchanges.marking()
             try await exchanges.tokens()
             try await exchanges.registrations()
             try await exchanges.installations()
@@ -76,9 +77,11 @@ struct RetrievalExchanges: Sendable {
         let ids = [try await bench.accept(#"{"n":1.10}"#), try await bench.accept("null")]
         let path = "\(Self.inbox)/\(ids[0])"
         for method in [HTTPRequest.Method.head, .get, .get] { try await call(200, method, path) }
-        for page in ["", "?Limit=1", "?Unread=true", "?Unread=false&After=\(ids[0])&Limit=200"] {
+        for page in ["", "?Limit=1", "?Unread=true", "?Unread=false&After=\(ids[0])&Limit=200", "?include=payload"] {
             try await call(200, .get, Self.inbox + page)
         }
+        try await call(200, .get, "\(path)?include=unread")
+        try await call(422, .get, "\(path)?include=payload")
         try await call(422, .get, "\(Self.inbox)?Unread=perhaps&After=x&Limit=201&Before=x")
         try await call(404, .get, "\(Self.inbox)/\(NotificationID())")
         try await call(404, .get, path, by: try bench.token("bob"))
@@ -89,6 +92,28 @@ struct RetrievalExchanges: Sendable {
             try await call(401, .get, uri, by: try bench.token(at: .now - .seconds(3600)))
             try await call(401, .get, uri, by: bench.basic("alice", "wrong"))
         }
+    }
+
+    private func marking() async throws {
+        let id = try await bench.accept("1")
+        let (read, shown) = ("\(Self.inbox)/read", "\(Self.inbox)/\(id)/shown")
+        for body in try await examples("post", read) { try await call(204, .post, read, body) }
+        for body in [#"{"Ids":["\#(id)"],"Through":null}"#, #"{"Ids":null,"Through":"\#(id)"}"#, #"{"Ids":[]}"#] {
+            try await call(204, .post, read, body)
+        }
+        try await call(400, .post, read, "{")
+        try await call(413, .post, read, Self.tooLong)
+        try await call(415, .post, read, #"{"Ids":[]}"#, type: "text/plain")
+        try await call(422, .post, read, #"{"Ids":["\#(id)"],"Through":"\#(id)"}"#)
+        for _ in 0..<2 { try await call(204, .post, shown) }
+        try await call(404, .post, shown, by: try bench.token("bob"))
+        let expired = try await bench.accept("1", expiresAt: .now - .seconds(1))
+        try await call(410, .post, "\(Self.inbox)/\(expired)/shown")
+        for uri in [read, shown] {
+            try await call(401, .post, uri, by: "")
+            for method in [HTTPRequest.Method.put, .options] { try await call(405, method, uri, by: "") }
+        }
+        for method in [HTTPRequest.Method.get, .head] { try await call(405, method, shown, by: "") }
     }
 
     private func tokens() async throws {
@@ -172,7 +197,9 @@ struct RetrievalExchanges: Sendable {
         for uri in [Self.inbox, "\(Self.inbox)/\(NotificationID())", Self.installation] {
             try await call(429, .get, uri, by: mallory)
         }
-        for uri in ["/api/token", Self.register] { try await call(429, .post, uri, by: mallory) }
+        for uri in ["/api/token", Self.register, "\(Self.inbox)/read", "\(Self.inbox)/1/shown"] {
+            try await call(429, .post, uri, by: mallory)
+        }
         for uri in ["\(Self.register)/1", Self.installation] {
             try await call(429, .put, uri, Self.device, by: mallory)
             try await call(429, .delete, uri, by: mallory)
@@ -183,6 +210,8 @@ struct RetrievalExchanges: Sendable {
         for uri in [Self.inbox, "\(Self.inbox)/\(NotificationID())", Self.installation] {
             try await call(status, .get, uri)
         }
+        try await call(status, .post, "\(Self.inbox)/read", #"{"Ids":["\#(NotificationID())"]}"#)
+        try await call(status, .post, "\(Self.inbox)/\(NotificationID())/shown")
         try await call(status, .post, Self.register)
         for path in ["\(Self.register)/1"] { try await call(status, .put, path, Self.device) }
         try await call(status, .put, Self.installation, #"{"platform":"apns","pushChannel":"00ff"}"#)

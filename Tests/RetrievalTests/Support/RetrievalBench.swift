@@ -93,10 +93,13 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 ///   - away: whether the store of registrations and installations is away.
 ///   - deviceError: what that store fails with otherwise.
 ///   - reader: answers in the place of the store in memory.
+///   - budget: for the pages with payloads.
+///   - cors: the web apps that may call.
 func withRetrieval(
     issuesTokens: Bool = true, storeIsAway away: Bool = false, deviceError: StorageError? = nil,
     reader: (any PayloadReader & Inbox)? = nil,
     readiness: [ReadinessCheck] = [], logger: Logger = .silent,
+    budget: RequestBudget = RequestBudget(), cors: CORSPolicy? = nil,
     _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
 ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-retrieval-\(UUID().uuidString)")
@@ -118,9 +121,9 @@ func withRetrieval(
     let users = try UserAuthenticator(configuration: configuration, logger: .silent)
     let context = ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
     let metrics = RetrievalMetrics(context.metrics)
-    let router = makeRouter(of: BasicRequestContext.self, context: context)
+    let router = makeRouter(of: BasicRequestContext.self, context: context, cors: cors)
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
-    NotificationReadController(users: users, store: reader ?? store, sealer: sealer, metrics: metrics)
+    NotificationReadController(users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget)
         .addRoutes(to: router)
     TokenController(users: users, issuer: issuer).addRoutes(to: router)
     let failing = deviceError.map { AwayDevices(error: $0) } ?? (away ? AwayDevices() : nil)

@@ -10,7 +10,8 @@ struct SQLiteQueryPlanTests {
         [
             IdempotentRequest.find, SQLiteWrite.saveKey, SQLiteWrite.noteRevocation, SQLiteWrite.destroyPayload,
             SQLitePage.record, SQLitePage.ofSender, SQLitePage.toRecipient, InboxPage.allEntries,
-            InboxPage.unreadEntries, InboxPage.unreadCount, SQLitePurge.expiring, SQLitePurge.destroy,
+            InboxPage.unreadEntries, InboxPage.unreadCount, ReadingState.find, SQLitePurge.expiring,
+            SQLitePurge.destroy,
             SQLitePurge.removable, SQLitePurge.removeKeys, Installation.byID, Installation.byHandle,
             Installation.afterID, Installation.platformsOfOwner, Registration.byID, Registration.byHandle,
             Registration.byIDAndOwner,

@@ -3,7 +3,8 @@ import TestSupport
 
 /// One call of each method of the ports.
 enum StoreCall: CaseIterable {
-    case append, find, markRead, lease, confirm, leasePublished, backlog, claim, record, abandon
+    case append, find, findMany, states, markRead, markShown, unreadCount, lease, confirm, leasePublished, backlog,
+        claim, record, abandon
     case registration, anyonesRegistration, registrations, allRegistrations, ping
     case records, reopen, payloadsOfKey
     case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
@@ -14,11 +15,10 @@ enum StoreCall: CaseIterable {
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
         if try await makeForSenders(store, sample) { return }
         if try await makeForDevices(store, sample.id) { return }
+        if try await makeForReading(store, sample.id) { return }
         let id = sample.id
         switch self {
         case .append: try await store.append([sample])
-        case .find: _ = try await store.find(id, recipient: .alice)
-        case .markRead: try await store.markRead(id, at: noon)
         case .lease: _ = try await store.lease(limit: 3, now: due, until: due)
         case .confirm: try await store.confirm([id], until: due)
         case .leasePublished: _ = try await store.leasePublished(limit: 3, due: due, now: due, until: due)
@@ -27,7 +27,7 @@ enum StoreCall: CaseIterable {
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])
         case .abandon: try await store.abandon([id])
         case .ping: try await store.ping(timeout: .seconds(5))
-        default: preconditionFailure("Every call is made by one of the three.")
+        default: preconditionFailure("Every call is made by one of the four.")
         }
     }
 
@@ -50,6 +50,20 @@ enum StoreCall: CaseIterable {
             let followUp = FollowUp(id: sample.id, kind: .withdrawal)
             try await store.recordFollowUps([FollowUpOutcome(followUp: followUp, attempt: 1, deliveries: [])])
         case .payloadsOfKey: _ = try await store.payloads(sealedWith: "k1", limit: 9, now: noon)
+        default: return false
+        }
+        return true
+    }
+
+    /// The calls for reading; tells whether this is one of them.
+    private func makeForReading(_ store: any Store, _ id: NotificationID) async throws -> Bool {
+        switch self {
+        case .find: _ = try await store.find(id, recipient: .alice)
+        case .findMany: _ = try await store.find([id, NotificationID()], recipient: .alice)
+        case .states: _ = try await store.states([id], recipient: .alice)
+        case .markRead: try await store.markRead(id, at: noon)
+        case .markShown: try await store.markShown(id, at: noon)
+        case .unreadCount: _ = try await store.unreadCount(of: .alice, now: noon)
         default: return false
         }
         return true

@@ -1,0 +1,39 @@
+// swift-tools-version: 6.0
+import Foundation
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// CryptoKit is part of Apple's systems. This file is compiled on the machine that builds, so a package that is resolved
+// on macOS has no dependency, and SwiftPM fetches nothing. With `.when(platforms:)` alone it would fetch swift-crypto.
+#if canImport(Darwin)
+let dependencies: [Package.Dependency] = []
+let crypto: [Target.Dependency] = []
+#else
+let dependencies: [Package.Dependency] = [
+    .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2")
+]
+let crypto: [Target.Dependency] = [.product(name: "Crypto", package: "swift-crypto")]
+#endif
+
+let package = Package(
+    name: "SecurePushClient",
+    platforms: [.iOS(.v15), .macOS(.v12)],
+    products: [.library(name: "SecurePushClient", targets: ["SecurePushClient"])],
+    dependencies: dependencies,
+    targets: [
+        .target(name: "SecurePushClient", dependencies: crypto, swiftSettings: settings),
+        .testTarget(
+            name: "SecurePushClientTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
+    ]
+)
+
+// The image of the services is built without tests.
+if !FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests") {
+    package.targets.removeAll { $0.type == .test }
+}

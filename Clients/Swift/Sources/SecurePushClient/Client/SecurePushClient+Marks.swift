@@ -1,0 +1,72 @@
+import Foundation
+
+extension SecurePushClient {
+    /// Marks notifications as read without fetching them, removes them from the screen, and sets the badge.
+    ///
+    /// - Parameter ids: unknown IDs change nothing. A thousand are sent at once.
+    /// - Throws: ``SecurePushFailure``.
+    public func markAsRead(_ ids: [PushID]) async throws {
+        let deadline = begin().deadline
+        for start in stride(from: 0, to: ids.count, by: Self.maxMarks) {
+            let part = ids[start..<min(start + Self.maxMarks, ids.count)].map(\.rawValue)
+            try await mark(["Ids": part], until: deadline)
+        }
+        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        // They are done with here too, and will not be shown by the next wake.
+        _ = try? await keeper.update { state in
+            for id in ids { state.ledger.withdraw(id, at: now, limits) }
+        }
+        await presenter.remove(ids)
+        await refreshBadge(until: deadline)
+    }
+
+    /// Marks all notifications up to this one as read, and sets the badge.
+    ///
+    /// - Throws: ``SecurePushFailure``.
+    public func markAsRead(through id: PushID) async throws {
+        let deadline = begin().deadline
+        try await mark(["Through": id.rawValue], until: deadline)
+        await refreshBadge(until: deadline)
+    }
+
+    private func mark(_ body: some Encodable, until deadline: TimeInterval) async throws(SecurePushFailure) {
+        let call = RetrievalConnection.Call(
+            method: "POST", path: "api/notifications/read", json: try? JSONEncoder().encode(body))
+        switch await connection.send(call, until: deadline) {
+        case .success: return
+        case .refused(let status): throw SecurePushFailure(code: .status(status))
+        case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
+        case .locked: throw SecurePushFailure(code: .locked)
+        }
+    }
+
+    /// Asks for the number of unread notifications. A failure leaves the badge as it is.
+    private func refreshBadge(until deadline: TimeInterval) async {
+        let call = RetrievalConnection.Call(
+            path: "api/notifications", query: [("Limit", "1"), ("Unread", "true")])
+        guard case .success(let response) = await connection.send(call, until: deadline),
+            let page = try? InboxAnswer(response.body)
+        else { return }
+        await setBadge(page.unread)
+    }
+
+    /// Tells the server which notifications were shown. What fails is told at the next wake.
+    func reportShown(until deadline: TimeInterval) async {
+        let end = min(deadline, clock.uptime + Self.secondsForReports)
+        guard let ids = try? await keeper.read().unreported else { return }
+        for id in ids.prefix(Self.maxReports) {
+            let call = RetrievalConnection.Call(method: "POST", path: "api/notifications/\(id)/shown")
+            switch await connection.send(call, until: end) {
+            case .success, .refused: _ = try? await keeper.update { $0.unreported.removeAll { $0 == id } }
+            case .failed, .loggedOut, .locked: return
+            }
+        }
+    }
+
+    /// The server's limit for one request.
+    private static let maxMarks = 1_000
+    /// How many shown notifications one wake reports.
+    private static let maxReports = 50
+    /// A report is never worth more time than this, in seconds.
+    private static let secondsForReports: TimeInterval = 5
+}

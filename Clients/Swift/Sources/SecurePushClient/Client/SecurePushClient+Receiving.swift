@@ -1,0 +1,113 @@
+import Foundation
+
+extension SecurePushClient {
+    /// What a push asks for.
+    enum Reception: Sendable {
+        /// The notification is to be fetched.
+        case wanted(PushID)
+        /// It was shown or withdrawn before.
+        case settled
+        /// The push was a withdrawal, which has been carried out.
+        case withdrawn
+        /// The push has no ID that can be used.
+        case unusable
+        /// The push is not genuine: nothing is asked and nothing is shown.
+        case ignored(DiagnosticCode)
+        /// The store cannot be read before the first unlock.
+        case locked
+    }
+
+    /// Verifies a push and notes its notification, before anything is asked.
+    func receive(_ push: IncomingPush) async -> Reception {
+        do {
+            let owner = try await adoptUser()
+            if let code = try await fault(of: push, owner: owner) { return .ignored(code) }
+            guard let id = push.id else { return .unusable }
+            let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+            if push.isWithdrawal {
+                if try await keeper.update({ $0.withdraw(id, at: now, limits) }) { await presenter.remove([id]) }
+                return .withdrawn
+            }
+            await resolveDoubts()
+            return try await keeper.update { $0.ledger.learn(id, at: now, limits) } ? .wanted(id) : .settled
+        } catch {
+            return .locked
+        }
+    }
+
+    /// Notes the user who is logged in. Another user's notifications are removed from the screen.
+    ///
+    /// - Returns: the user to whom the device belongs, also after the credentials have expired.
+    /// - Throws: ``ClientStoreError/locked``.
+    @discardableResult
+    func adoptUser() async throws -> String? {
+        let state = try await keeper.read()
+        guard let userName = await credentials.userName(), userName != state.owner else { return state.owner }
+        let strangers = try await keeper.update { $0.adopt(userName) }
+        if !strangers.isEmpty {
+            await presenter.remove(strangers)
+            await presenter.removePrompt()
+        }
+        return userName
+    }
+
+    /// Why a push is to be ignored; `nil` if it is genuine, or if pushes are not signed.
+    ///
+    /// - Throws: ``ClientStoreError/locked``.
+    private func fault(of push: IncomingPush, owner: String?) async throws -> DiagnosticCode? {
+        guard let configured = configuration.pushKeys else { return nil }
+        guard let owner else { return .badSignature }
+        let stored = configuration.refreshesPushKeys ? try await keeper.read().pushKeys : nil
+        for keys in [configured, stored].compactMap(\.self) {
+            let verifier = PushVerifier(keys: keys, maxAge: configuration.limits.maxPushAge)
+            switch verifier.fault(of: push, for: owner, at: clock.date) {
+            case nil: return nil
+            case DiagnosticCode.tooOld: return .tooOld
+            default: continue
+            }
+        }
+        return .badSignature
+    }
+
+    /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user sees
+    /// are shown, the others are fetched again.
+    func resolveDoubts() async {
+        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        guard let doubts = try? await keeper.read().ledger.doubts(of: process, at: now, limits), !doubts.isEmpty
+        else { return }
+        let displayed = await presenter.displayedSecrets() ?? []
+        var withdrawn: [PushID] = []
+        for doubt in doubts {
+            let isShown = displayed.contains(doubt.id)
+            let end = try? await keeper.update { state in
+                let end = state.ledger.settle(doubt.id, of: doubt.process, isShown: isShown, at: now)
+                if isShown, end == .noted { state.report(doubt.id) }
+                return end
+            }
+            if end == .withdrawn { withdrawn.append(doubt.id) }
+        }
+        if !withdrawn.isEmpty { await presenter.remove(withdrawn) }
+    }
+
+    /// Asks the server for the notifications that were withdrawn after this device was the first to read them. Those
+    /// that are gone are removed from the screen; the others were withdrawn from the user's other devices only.
+    func resolveQuestions(until deadline: TimeInterval) async {
+        guard let ids = try? await keeper.read().questioned, !ids.isEmpty else { return }
+        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        for id in ids {
+            // HEAD marks nothing as read and returns no secret.
+            let call = RetrievalConnection.Call(method: "HEAD", path: "api/notifications/\(id)")
+            let isGone: Bool
+            switch await connection.send(call, until: deadline) {
+            case .success: isGone = false
+            case .refused(403), .refused(404), .refused(410): isGone = true
+            case .refused, .failed, .loggedOut, .locked: return
+            }
+            _ = try? await keeper.update { state in
+                state.questioned.removeAll { $0 == id }
+                if isGone { state.ledger.withdraw(id, at: now, limits) }
+            }
+            if isGone { await presenter.remove([id]) }
+        }
+    }
+}

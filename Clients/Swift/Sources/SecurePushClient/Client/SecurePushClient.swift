@@ -1,0 +1,172 @@
+import Foundation
+
+/// Receives secrets: verifies pushes, fetches, shows each secret once, and keeps the device registered.
+///
+/// Everything that it uses is injected. Make one per process; the app and its service extension share the store.
+public actor SecurePushClient {
+    let configuration: SecurePushConfiguration
+    let credentials: any CredentialsProvider
+    let store: any ClientStore
+    let clock: any ClientClock
+    let presenter: any NotificationPresenter
+    let keeper: StateKeeper
+    let connection: RetrievalConnection
+    /// Names this client in the claims of the store. Another process has another name.
+    let process = UUID().uuidString
+    /// The notifications that are being fetched or shown now.
+    var underWay: Set<PushID> = []
+    /// The catch-up that runs now or was the last.
+    var catchUpRun: CatchUpRun?
+    /// The last number that was set on the app's icon.
+    var badge: Int?
+    /// Counts the wakes.
+    private var wakes = 0
+
+    /// Makes a client.
+    ///
+    /// - Parameters:
+    ///   - configuration: the server and the app.
+    ///   - credentials: the user's credentials.
+    ///   - store: the memory between wakes.
+    ///   - transport: sends the requests.
+    ///   - clock: the time.
+    ///   - presenter: shows the notifications.
+    public init(
+        configuration: SecurePushConfiguration, credentials: any CredentialsProvider, store: any ClientStore,
+        transport: any Transport, clock: any ClientClock = SystemClientClock(), presenter: any NotificationPresenter
+    ) {
+        self.configuration = configuration
+        self.credentials = credentials
+        self.store = store
+        self.clock = clock
+        self.presenter = presenter
+        keeper = StateKeeper(store: store)
+        connection = RetrievalConnection(
+            baseURL: configuration.retrievalURL, limits: configuration.limits, credentials: credentials,
+            transport: transport, clock: clock)
+    }
+
+    /// Handles a silent push: fetches and shows the secret, and then the inbox after the last known notification. A
+    /// withdrawal removes the notification from the screen.
+    ///
+    /// It never fails: if there is no secret, the user sees the generic text or the prompt, and the report says why.
+    ///
+    /// - Returns: after at most ``ClientLimits/secondsInTotal``.
+    public func handle(push: IncomingPush) async -> WakeReport {
+        guard push.isOurs else { return WakeReport(code: .malformedPush) }
+        let wake = begin()
+        switch await receive(push) {
+        case .locked: return await showLockedNotice()
+        case .ignored(let code): return WakeReport(code: code)
+        case .unusable:
+            await show(GenericNotice(id: nil, localizationKey: configuration.texts.generic, code: .malformedPush))
+            return WakeReport(result: .failed, code: .malformedPush)
+        case .withdrawn:
+            var report = WakeReport(result: .newData)
+            report.add(await catchUp(in: wake))
+            return await end(wake, report)
+        case .settled:
+            return await end(wake, await catchUp(in: wake))
+        case .wanted(let id):
+            var report = await fetchAndShow(id, in: wake)
+            if report.code.map(\.allowsCatchUp) ?? true { report.add(await catchUp(in: wake)) }
+            return await end(wake, report)
+        }
+    }
+
+    /// Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the app starts
+    /// and when it comes to the foreground.
+    ///
+    /// - Returns: after at most ``ClientLimits/secondsInTotal``.
+    public func catchUp() async -> WakeReport {
+        let wake = begin()
+        do { try await adoptUser() } catch { return await showLockedNotice() }
+        let report = await catchUp(in: wake)
+        if report.code.map({ !$0.asksForLogIn && $0 != .locked }) ?? true {
+            _ = try? await keeper.update { $0.isPrompted = false }
+            await presenter.removePrompt()
+        }
+        return await end(wake, report)
+    }
+
+    /// Shows everything that waits for the log-in, and removes the prompt. Call it after the user has logged in.
+    ///
+    /// If another user has logged in, the notifications of the last one are forgotten and removed from the screen.
+    ///
+    /// - Returns: after at most ``ClientLimits/secondsInTotal``.
+    public func resumeAfterLogIn() async -> WakeReport {
+        await catchUp()
+    }
+
+    func begin() -> Wake {
+        wakes += 1
+        return Wake(number: wakes, deadline: clock.uptime + configuration.limits.secondsInTotal)
+    }
+
+    /// The number of the last wake.
+    var lastWake: Int { wakes }
+
+    /// The notifications that wait: those behind the prompt, and those that could not be fetched yet; oldest first.
+    public func waiting() async -> [PushID] {
+        (try? await keeper.read())?.ledger.waiting ?? []
+    }
+}
+
+/// One wake.
+struct Wake: Sendable {
+    /// Wakes are counted. A catch-up serves those that came before it began.
+    let number: Int
+    /// The ``ClientClock/uptime`` at which it ends.
+    let deadline: TimeInterval
+}
+
+extension SecurePushClient {
+    /// Tells the server what was shown, and settles what was withdrawn in the meantime.
+    func end(_ wake: Wake, _ report: WakeReport) async -> WakeReport {
+        await reportShown(until: wake.deadline)
+        await resolveQuestions(until: wake.deadline)
+        return report
+    }
+
+    /// Shows that messages may be waiting behind the lock: once per start of the device.
+    func showLockedNotice() async -> WakeReport {
+        if await store.claimLockedNotice() {
+            await show(GenericNotice(id: nil, localizationKey: configuration.texts.locked, code: .locked))
+        }
+        return WakeReport(result: .failed, code: .locked)
+    }
+
+    func setBadge(_ count: Int) async {
+        badge = count
+        await presenter.setBadge(count)
+    }
+
+    /// Shows a notice. If the system refuses, there is nothing else to show.
+    func show(_ notice: GenericNotice) async {
+        try? await presenter.show(notice)
+    }
+}
+
+extension WakeReport {
+    /// Adds the result of the next step.
+    mutating func add(_ other: WakeReport) {
+        shown += other.shown
+        waiting += other.waiting.filter { !waiting.contains($0) }
+        code = code ?? other.code
+        if result == .newData || other.result == .newData {
+            result = .newData
+        } else if result == .failed || other.result == .failed {
+            result = .failed
+        }
+    }
+}
+
+extension DiagnosticCode {
+    /// Whether it makes sense to ask the server for more after this failure.
+    var allowsCatchUp: Bool {
+        ![.loggedOut, .status(401), .locked, .credentials, .timedOut, .unreachable, .untrusted].contains(self)
+    }
+
+    /// Whether the user has to log in.
+    var asksForLogIn: Bool { self == .loggedOut || self == .status(401) }
+}

@@ -1,0 +1,84 @@
+public import Foundation
+
+/// What the client needs to know of the server and of the app. None of it is ever taken from a push.
+public struct SecurePushConfiguration: Sendable {
+    /// Where the retrieval service is, such as `https://push.example.com`. A path before `/api` is allowed.
+    public var retrievalURL: URL
+    /// The keys that sign pushes. With keys, a push without a valid signature is ignored. `nil`: pushes are not signed.
+    public var pushKeys: PushKeySet?
+    /// Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only with
+    /// ``pushKeys``.
+    public var refreshesPushKeys: Bool
+    /// The localisation keys of the texts.
+    public var texts: ClientTexts
+    /// Times and sizes.
+    public var limits: ClientLimits
+    /// Whether the generic text is shown for a silent push whose notification the server does not give to this user
+    /// (403, 404, 410), for example because it was revoked.
+    public var showsNoticeWhenGone: Bool
+
+    /// Makes a configuration.
+    public init(
+        retrievalURL: URL, pushKeys: PushKeySet? = nil, refreshesPushKeys: Bool = true,
+        texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(), showsNoticeWhenGone: Bool = true
+    ) {
+        self.retrievalURL = retrievalURL
+        self.pushKeys = pushKeys
+        self.refreshesPushKeys = refreshesPushKeys
+        self.texts = texts
+        self.limits = limits
+        self.showsNoticeWhenGone = showsNoticeWhenGone
+    }
+}
+
+/// The localisation keys of the texts that the app shows in place of a secret. The app translates them.
+public struct ClientTexts: Sendable, Hashable {
+    /// The generic text, such as "You have a new message. Open the app to read it."
+    public var generic: String
+    /// The prompt, such as "You have a new message. Log in to read it."
+    public var logIn: String
+    /// The notice before the first unlock, such as "You may have new messages. Unlock your device to read them."
+    public var locked: String
+
+    /// Makes a set of keys.
+    public init(
+        generic: String = "securepush.generic", logIn: String = "securepush.log-in",
+        locked: String = "securepush.locked"
+    ) {
+        self.generic = generic
+        self.logIn = logIn
+        self.locked = locked
+    }
+}
+
+/// Times and sizes that bound the work of one wake. The defaults fit the 30 s and 24 MB of a service extension.
+public struct ClientLimits: Sendable, Hashable {
+    /// The longest time for one try, in seconds.
+    public var secondsPerTry: TimeInterval = 8
+    /// The longest time for all the work of one wake, in seconds.
+    public var secondsInTotal: TimeInterval = 25
+    /// The longest time that a service extension spends on the inbox once it has the secret, in seconds.
+    public var secondsForInbox: TimeInterval = 5
+    /// The longest answer to a fetch, in bytes. A payload has at most 256 KiB; its JSON form can be six times as long.
+    public var maxAnswerBytes = 2 << 20
+    /// How many missed notifications one wake shows. The next wake goes on.
+    public var maxShownPerWake = 100
+    /// How many IDs the client remembers.
+    public var maxRememberedIDs = 1_000
+    /// How long the client remembers an ID, in seconds. More than ``maxPushAge``, so that no push can be replayed.
+    public var rememberedFor: TimeInterval = 30 * 86_400
+    /// The oldest signature of a push, in seconds.
+    public var maxPushAge: TimeInterval = 28 * 86_400
+    /// How long another process (the app or its extension) may take to show what it has fetched, in seconds. After that
+    /// the client takes it for dead. More than ``secondsForInbox``.
+    public var claimSeconds: TimeInterval = 10
+    /// When a registration is renewed although nothing has changed, in seconds. The server forgets devices that it has
+    /// not seen for long (`DEVICE_STALE_AFTER`, 270 days).
+    public var renewsRegistrationAfter: TimeInterval = 7 * 86_400
+
+    /// The most notifications with payloads that are asked for at once. An answer has at most ``maxAnswerBytes``.
+    public var maxSecretsPerPage = 20
+
+    /// Makes the default limits.
+    public init() {}
+}

@@ -1,0 +1,40 @@
+/// The result of one wake.
+public struct WakeReport: Sendable, Hashable {
+    /// For the completion handler of a silent push: `UIBackgroundFetchResult` has the same cases.
+    public enum Result: Sendable, Hashable {
+        /// Something was fetched, shown or removed.
+        case newData
+        /// There was nothing to do.
+        case noData
+        /// Something could not be fetched.
+        case failed
+    }
+
+    /// The result.
+    public var result: Result
+    /// The notifications whose secrets were shown, in this order.
+    public var shown: [PushID]
+    /// The notifications for which the user sees the generic text or the prompt.
+    public var waiting: [PushID]
+    /// Why not everything was shown; the first reason.
+    public var code: DiagnosticCode?
+
+    /// Makes a report.
+    public init(result: Result = .noData, shown: [PushID] = [], waiting: [PushID] = [], code: DiagnosticCode? = nil) {
+        self.result = result
+        self.shown = shown
+        self.waiting = waiting
+        self.code = code
+    }
+}
+
+/// Why a request of the app failed. The code says more.
+public struct SecurePushFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason.
+    public let code: DiagnosticCode
+
+    /// Makes an error.
+    public init(code: DiagnosticCode) { self.code = code }
+
+    public var description: String { "The request to the retrieval service failed (\(code))." }
+}

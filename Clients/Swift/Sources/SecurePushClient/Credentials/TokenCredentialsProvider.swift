@@ -1,0 +1,150 @@
+public import Foundation
+
+/// Credentials from `POST /api/token`: a token for the user's password, renewed with its refresh token where the server
+/// gives one (`AUTH_REFRESH_TTL`).
+///
+/// They are kept in the store, which the app and its extension share. Only one of them refreshes at a time, because a
+/// refresh token that is used twice ends the session (RFC 9700, section 4.14).
+public actor TokenCredentialsProvider: CredentialsProvider {
+    private let service: TokenService
+    private let store: any ClientStore
+    private let clock: any ClientClock
+    private let process = UUID().uuidString
+    private var refreshing: Task<ClientCredentials?, any Error>?
+
+    /// Makes a provider.
+    ///
+    /// - Parameters:
+    ///   - retrievalURL: as in ``SecurePushConfiguration``.
+    ///   - store: the client's store.
+    ///   - transport: the client's transport.
+    ///   - clock: the client's clock.
+    public init(
+        retrievalURL: URL, store: any ClientStore, transport: any Transport,
+        clock: any ClientClock = SystemClientClock()
+    ) {
+        service = TokenService(retrievalURL: retrievalURL, transport: transport, clock: clock)
+        self.store = store
+        self.clock = clock
+    }
+
+    /// Logs a user in with a password. The password is stored only if the server issues no tokens.
+    ///
+    /// - Throws: ``SecurePushFailure``, with `SP-401` for a wrong password; ``ClientStoreError``.
+    public func logIn(userName: String, password: String) async throws {
+        try await store.save(try await service.logIn(userName: userName, password: password))
+    }
+
+    /// Logs a user in with a token of an identity provider.
+    ///
+    /// - Parameter expiresAt: when the token expires, if that is known.
+    /// - Throws: ``ClientStoreError``.
+    public func logIn(userName: String, token: String, expiresAt: Date? = nil) async throws {
+        try await store.save(
+            StoredCredentials(userName: userName, accessToken: token, expiresAt: expiresAt?.timeIntervalSince1970))
+    }
+
+    /// Forgets the user, and ends the session at the server if it can be reached. Call
+    /// ``SecurePushClient/unregister()`` before.
+    ///
+    /// - Throws: ``ClientStoreError``.
+    public func logOut() async throws {
+        let token = (try? await store.credentials())?.refreshToken
+        try await store.save(nil)
+        if let token { await service.end(token) }
+    }
+
+    public func userName() async -> String? {
+        (try? await store.credentials())?.userName
+    }
+
+    public func credentials() async throws -> ClientCredentials? {
+        guard let stored = try await store.credentials() else { return nil }
+        if stored.isUsable(at: clock.date) { return stored.current }
+        guard stored.refreshToken != nil else { return nil }
+        return try await refresh(after: stored.current)
+    }
+
+    public func refresh(after refused: ClientCredentials) async throws -> ClientCredentials? {
+        try await refresh(after: Optional(refused))
+    }
+
+    /// One exchange for all who wait.
+    private func refresh(after refused: ClientCredentials?) async throws -> ClientCredentials? {
+        if let refreshing { return try await refreshing.value }
+        let task = Task { try await exchange(refused) }
+        refreshing = task
+        defer { refreshing = nil }
+        return try await task.value
+    }
+
+    /// Exchanges the refresh token, unless the other process has done so.
+    private func exchange(_ refused: ClientCredentials?) async throws -> ClientCredentials? {
+        try await takeLease()
+        do {
+            let result = try await exchangeWithLease(refused)
+            await endLease()
+            return result
+        } catch {
+            await endLease()
+            throw error
+        }
+    }
+
+    private func exchangeWithLease(_ refused: ClientCredentials?) async throws -> ClientCredentials? {
+        guard var stored = try await store.credentials() else { return nil }
+        if let current = stored.current, current != refused, stored.isUsable(at: clock.date) { return current }
+        guard let token = stored.refreshToken else {
+            // The server refuses what is stored, and it will not change its mind.
+            (stored.accessToken, stored.password) = (nil, nil)
+            try await store.save(stored)
+            return nil
+        }
+        guard let renewed = try await service.refresh(token, of: stored.userName) else {
+            try await store.save(StoredCredentials(userName: stored.userName))
+            return nil
+        }
+        try await store.save(renewed)
+        return renewed.current
+    }
+
+    private func takeLease() async throws {
+        while true {
+            let (now, process) = (clock.date.timeIntervalSince1970, process)
+            let isTaken = try await store.update { state in
+                if let lease = state.refreshLease, lease.process != process,
+                    now - lease.takenAt >= 0, now - lease.takenAt < Self.leaseSeconds
+                {
+                    return false
+                }
+                state.refreshLease = RefreshLease(process: process, takenAt: now)
+                return true
+            }
+            if isTaken { return }
+            try await clock.sleep(for: 0.25)
+        }
+    }
+
+    /// If the store refuses, the lease expires.
+    private func endLease() async {
+        let process = process
+        try? await store.update { if $0.refreshLease?.process == process { $0.refreshLease = nil } }
+    }
+
+    /// Longer than an exchange, whose time-out is 8 s.
+    private static let leaseSeconds: Double = 10
+}
+
+extension StoredCredentials {
+    /// The credentials for requests; `nil` if the user has to log in or the token has to be refreshed.
+    var current: ClientCredentials? {
+        if let accessToken { return .bearer(accessToken) }
+        return password.map { .basic(userName: userName, password: $0) }
+    }
+
+    /// Whether there are credentials that have not expired. Half a minute before its end a token counts as expired.
+    func isUsable(at date: Date) -> Bool {
+        guard current != nil else { return false }
+        return expiresAt.map { date.timeIntervalSince1970 < $0 - 30 || refreshToken == nil } ?? true
+    }
+}

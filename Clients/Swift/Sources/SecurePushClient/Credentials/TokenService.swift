@@ -1,0 +1,75 @@
+import Foundation
+
+/// `POST /api/token` and `DELETE /api/token` of the retrieval service.
+struct TokenService: Sendable {
+    let retrievalURL: URL
+    let transport: any Transport
+    let clock: any ClientClock
+
+    private struct Answer: Decodable {
+        var access_token: String
+        var expires_in: Double?
+        var refresh_token: String?
+    }
+
+    /// Gets tokens for a password.
+    ///
+    /// - Throws: ``SecurePushFailure``.
+    func logIn(userName: String, password: String) async throws -> StoredCredentials {
+        let basic = ClientCredentials.basic(userName: userName, password: password)
+        let response = try await send("POST", headers: ["Authorization": basic.authorization])
+        // The server issues no tokens. Whether the password is right shows with the first request.
+        if response.status == 404 { return StoredCredentials(userName: userName, password: password) }
+        guard response.status == 200 else { throw SecurePushFailure(code: .status(response.status)) }
+        return try credentials(of: userName, in: response)
+    }
+
+    /// Exchanges a refresh token; `nil` if it cannot be used any more.
+    ///
+    /// - Throws: ``SecurePushFailure`` when it is not known, for example without a connection.
+    func refresh(_ token: String, of userName: String) async throws -> StoredCredentials? {
+        let response = try await send("POST", body: ["grant_type": "refresh_token", "refresh_token": token])
+        if response.status == 401 || response.status == 400 { return nil }
+        guard response.status == 200 else { throw SecurePushFailure(code: .status(response.status)) }
+        return try credentials(of: userName, in: response)
+    }
+
+    /// Ends a session. A failure is of no consequence: the token expires.
+    func end(_ token: String) async {
+        _ = try? await send("DELETE", body: ["grant_type": "refresh_token", "refresh_token": token])
+    }
+
+    private func credentials(of userName: String, in response: TransportResponse) throws -> StoredCredentials {
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: response.body), !answer.access_token.isEmpty,
+            answer.expires_in.map({ (1...Self.maxLifetime).contains($0) }) ?? true
+        else { throw SecurePushFailure(code: .malformedAnswer) }
+        return StoredCredentials(
+            userName: userName, accessToken: answer.access_token,
+            expiresAt: answer.expires_in.map { clock.date.timeIntervalSince1970 + $0 },
+            refreshToken: answer.refresh_token)
+    }
+
+    private func send(
+        _ method: String, headers: [String: String] = [:], body: [String: String]? = nil
+    ) async throws -> TransportResponse {
+        var headers = headers
+        headers["Accept"] = "application/json"
+        if body != nil { headers["Content-Type"] = "application/json" }
+        let request = TransportRequest(
+            method: method, url: retrievalURL.appendingPathComponent("api/token"), headers: headers,
+            body: try body.map { try JSONEncoder().encode($0) })
+        let transport = transport
+        do {
+            return try await TimeLimit.run(until: clock.uptime + Self.timeout, on: clock) {
+                try await transport.send(request, timeout: Self.timeout, maxBytes: Self.maxBytes)
+            }
+        } catch let error as TransportError {
+            throw SecurePushFailure(code: error.code)
+        }
+    }
+
+    private static let timeout: TimeInterval = 8
+    private static let maxBytes = 64 << 10
+    /// A hundred years, in seconds.
+    private static let maxLifetime: Double = 100 * 366 * 86_400
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// The answer to `GET /api/notifications/{id}`.
+struct SecretAnswer: Sendable {
+    let secret: SecretNotification
+    /// How many notifications the user has not read; `nil` if the server did not say.
+    let unread: Int?
+
+    /// Reads the answer.
+    ///
+    /// - Parameter id: the ID that was asked for.
+    /// - Throws: ``AnswerFault``.
+    init(_ data: Data, for id: PushID) throws(AnswerFault) {
+        do {
+            (secret, unread) = try AnswerReader.read(data) { reader, span in
+                let members = try reader.members(span)
+                guard let secret = try SecretNotification(members, reader) else { throw AnswerReader.Malformed() }
+                return (secret, try members["Unread"].map(reader.count))
+            }
+        } catch {
+            throw AnswerFault(code: .malformedAnswer)
+        }
+        guard secret.id == id else { throw AnswerFault(code: .wrongID) }
+    }
+}
+
+/// A page of `GET /api/notifications`.
+struct InboxAnswer: Sendable {
+    struct Entry: Sendable {
+        let id: PushID
+        /// The secret, if the server sent payloads.
+        let secret: SecretNotification?
+    }
+
+    let entries: [Entry]
+    let unread: Int
+    /// Whether there is another page.
+    let hasNext: Bool
+
+    /// Reads the answer.
+    ///
+    /// - Throws: ``AnswerFault``.
+    init(_ data: Data) throws(AnswerFault) {
+        do {
+            (entries, unread, hasNext) = try AnswerReader.read(data) { reader, span in
+                let members = try reader.members(span)
+                guard let list = members["Notifications"], let unread = members["Unread"] else {
+                    throw AnswerReader.Malformed()
+                }
+                let entries = try reader.elements(list, atMost: Self.maxEntries).map { element in
+                    let members = try reader.members(element)
+                    guard let id = try members["Id"].map(reader.string).flatMap({ PushID($0) }) else {
+                        throw AnswerReader.Malformed()
+                    }
+                    return Entry(id: id, secret: try SecretNotification(members, reader))
+                }
+                return (entries, try reader.count(unread), members["Next"] != nil)
+            }
+        } catch {
+            throw AnswerFault(code: .malformedAnswer)
+        }
+    }
+
+    /// The most that the server sends on a page.
+    static let maxEntries = 200
+}
+
+/// An answer that cannot be used.
+struct AnswerFault: Error {
+    let code: DiagnosticCode
+}
+
+extension SecretNotification {
+    /// `nil` if the members have no payload.
+    fileprivate init?(_ members: [String: Range<Int>], _ reader: AnswerReader) throws {
+        guard let payload = members["Payload"] else { return nil }
+        guard let id = try members["Id"].map(reader.string).flatMap({ PushID($0) }) else {
+            throw AnswerReader.Malformed()
+        }
+        let json = reader.json(payload)
+        self.init(
+            id: id, text: reader.isString(payload) ? try reader.string(payload) : json, json: json,
+            wasRead: try members["Read"].map(reader.boolean) ?? false)
+    }
+}

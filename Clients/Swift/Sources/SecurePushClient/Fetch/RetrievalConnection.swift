@@ -1,0 +1,132 @@
+import Foundation
+
+/// Sends requests to the retrieval service by the fetch plan.
+struct RetrievalConnection: Sendable {
+    let baseURL: URL
+    let limits: ClientLimits
+    let credentials: any CredentialsProvider
+    let transport: any Transport
+    let clock: any ClientClock
+
+    /// A request, without the server and the credentials.
+    struct Call: Sendable {
+        var method = "GET"
+        /// The path below the server's URL. Its characters need no percent coding.
+        var path: String
+        /// The values need no percent coding.
+        var query: [(name: String, value: String)] = []
+        var json: Data?
+        /// `false` for what the server tells everybody.
+        var isAuthorized = true
+    }
+
+    enum Outcome: Sendable {
+        /// 2xx.
+        case success(TransportResponse)
+        /// Another status, after all tries.
+        case refused(status: Int)
+        /// No response.
+        case failed(DiagnosticCode)
+        /// The user has to log in.
+        case loggedOut(DiagnosticCode)
+        /// The credentials cannot be read before the first unlock.
+        case locked
+    }
+
+    /// Sends a request until it succeeds or the plan gives up.
+    ///
+    /// - Parameter deadline: the ``ClientClock/uptime`` at which it ends.
+    func send(_ call: Call, until deadline: TimeInterval) async -> Outcome {
+        guard let url = url(of: call) else { return .failed(.unreachable) }
+        var plan = FetchPlan(deadline: deadline, secondsPerTry: limits.secondsPerTry)
+        var refused: ClientCredentials?
+        while true {
+            guard let timeout = plan.timeout(at: clock.uptime) else { return .failed(.timedOut) }
+            let event: FetchPlan.Event
+            let ending: Outcome
+            var used: ClientCredentials?
+            do {
+                if call.isAuthorized {
+                    used = try await credentials(after: refused, until: deadline)
+                    guard used != nil else { return .loggedOut(refused == nil ? .loggedOut : .status(401)) }
+                }
+                let response = try await send(call, to: url, with: used, timeout: timeout)
+                if (200..<300).contains(response.status) { return .success(response) }
+                event = .response(status: response.status, retryAfter: Self.retryAfter(response))
+                ending =
+                    response.status == 401 && call.isAuthorized
+                    ? .loggedOut(.status(401)) : .refused(status: response.status)
+            } catch ClientStoreError.locked {
+                return .locked
+            } catch let error as TransportError {
+                (event, ending) = (.transport(error), .failed(error.code))
+            } catch is CancellationError {
+                return .failed(.timedOut)
+            } catch is CredentialsUnavailable {
+                (event, ending) = (.noCredentials, .failed(.credentials))
+            } catch {
+                (event, ending) = (.transport(.unreachable), .failed(.unreachable))
+            }
+            switch plan.step(after: event, at: clock.uptime) {
+            case .finish: return ending
+            case .refreshCredentials:
+                guard call.isAuthorized else { return ending }
+                refused = used
+            case .retry(let delay):
+                guard (try? await clock.sleep(for: delay)) != nil else { return ending }
+            }
+        }
+    }
+
+    private struct CredentialsUnavailable: Error {}
+
+    /// The credentials, or new ones after a refusal.
+    private func credentials(
+        after refused: ClientCredentials?, until deadline: TimeInterval
+    ) async throws -> ClientCredentials? {
+        let provider = credentials
+        do {
+            return try await TimeLimit.run(until: deadline, on: clock) {
+                guard let refused else { return try await provider.credentials() }
+                return try await provider.refresh(after: refused)
+            }
+        } catch ClientStoreError.locked {
+            throw ClientStoreError.locked
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw CredentialsUnavailable()
+        }
+    }
+
+    private func send(
+        _ call: Call, to url: URL, with credentials: ClientCredentials?, timeout: TimeInterval
+    ) async throws -> TransportResponse {
+        var headers = ["Accept": "application/json"]
+        headers["Authorization"] = credentials?.authorization
+        if call.json != nil { headers["Content-Type"] = "application/json" }
+        let request = TransportRequest(method: call.method, url: url, headers: headers, body: call.json)
+        let (transport, limit) = (transport, limits.maxAnswerBytes)
+        return try await TimeLimit.run(until: clock.uptime + timeout, on: clock) {
+            let response = try await transport.send(request, timeout: timeout, maxBytes: limit)
+            guard response.body.count <= limit else { throw TransportError.tooLarge }
+            return response
+        }
+    }
+
+    private func url(of call: Call) -> URL? {
+        guard var components = URLComponents(url: baseURL, resolvingAgainstBaseURL: false) else { return nil }
+        var base = components.percentEncodedPath
+        while base.hasSuffix("/") { base.removeLast() }
+        components.percentEncodedPath = "\(base)/\(call.path)"
+        if !call.query.isEmpty {
+            components.percentEncodedQuery = call.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+        }
+        return components.url
+    }
+
+    /// The seconds of `Retry-After`; `nil` for a date, whose meaning depends on the clock.
+    private static func retryAfter(_ response: TransportResponse) -> TimeInterval? {
+        response.headers["retry-after"].flatMap { UInt32($0) }.map(TimeInterval.init)
+    }
+}

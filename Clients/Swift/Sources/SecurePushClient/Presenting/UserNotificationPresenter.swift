@@ -1,0 +1,129 @@
+#if canImport(UserNotifications)
+import Foundation
+public import UserNotifications
+
+/// Shows notifications by the system's notification centre.
+///
+/// Every text of the app comes from its `Localizable.strings`, by the keys of ``ClientTexts``. The notification's
+/// `userInfo` has the ID (`secureId`) and whether it shows the secret.
+public struct UserNotificationPresenter: NotificationPresenter {
+    private let setCount: @Sendable (Int) async -> Void
+
+    /// Makes a presenter.
+    ///
+    /// - Parameter setBadge: sets the number on the icon, before iOS 16 and macOS 13 by
+    ///   `UIApplication.shared.applicationIconBadgeNumber`. Later systems do it without.
+    public init(setBadge: @escaping @Sendable (Int) async -> Void = { _ in }) {
+        setCount = setBadge
+    }
+
+    public func show(_ secret: SecretNotification) async throws {
+        try await add(secret.id.rawValue) { $0.show(secret) }
+    }
+
+    public func show(_ notice: GenericNotice) async throws {
+        try await add(notice.id?.rawValue ?? Self.noticeIdentifier) { $0.show(notice) }
+    }
+
+    public func show(_ prompt: LogInPrompt) async throws {
+        try await add(Self.promptIdentifier) { $0.show(prompt) }
+    }
+
+    /// Removes our own notifications of these IDs, and those that the service extension has changed.
+    public func remove(_ ids: [PushID]) async {
+        let wanted = Set(ids.map(\.rawValue))
+        let center = UNUserNotificationCenter.current()
+        let delivered = await center.deliveredNotifications().map(\.request)
+            .filter { $0.content.secureID.map(wanted.contains) ?? false }.map(\.identifier)
+        center.removeDeliveredNotifications(withIdentifiers: delivered + wanted)
+        center.removePendingNotificationRequests(withIdentifiers: Array(wanted))
+    }
+
+    public func removePrompt() async {
+        let center = UNUserNotificationCenter.current()
+        let prompts = await center.deliveredNotifications().map(\.request)
+            .filter { $0.content.userInfo[ContentKey.prompt] != nil }.map(\.identifier)
+        center.removeDeliveredNotifications(
+            withIdentifiers: prompts + [Self.promptIdentifier, Self.noticeIdentifier])
+    }
+
+    public func setBadge(_ count: Int) async {
+        if #available(iOS 16, macOS 13, *) {
+            try? await UNUserNotificationCenter.current().setBadgeCount(count)
+        } else {
+            await setCount(count)
+        }
+    }
+
+    public func displayedSecrets() async -> Set<PushID>? {
+        let delivered = await UNUserNotificationCenter.current().deliveredNotifications()
+        let shown = delivered.map(\.request.content).filter { $0.userInfo[ContentKey.secret] != nil }
+        return Set(shown.compactMap { $0.secureID.flatMap { PushID($0) } })
+    }
+
+    /// A notification with the same identifier replaces the last one.
+    private func add(_ identifier: String, _ fill: (UNMutableNotificationContent) -> Void) async throws {
+        let content = UNMutableNotificationContent()
+        fill(content)
+        content.sound = .default
+        try await UNUserNotificationCenter.current().add(
+            UNNotificationRequest(identifier: identifier, content: content, trigger: nil))
+    }
+
+    private static let promptIdentifier = "secure-push-log-in"
+    private static let noticeIdentifier = "secure-push-notice"
+}
+
+extension ServiceContent {
+    /// Puts the content in place of an alert's. The service extension passes the result to its content handler.
+    public func apply(to content: UNMutableNotificationContent) {
+        content.title = ""
+        content.subtitle = ""
+        content.body = ""
+        switch kind {
+        case .secret(let secret): content.show(secret)
+        case .generic(let notice): content.show(notice)
+        case .prompt(let prompt): content.show(prompt)
+        case .nothing: content.sound = nil
+        }
+        if let badge { content.badge = NSNumber(value: badge) }
+    }
+}
+
+/// The members of `userInfo`.
+private enum ContentKey {
+    static let id = "secureId"
+    static let secret = "secure-push-secret"
+    static let prompt = "secure-push-prompt"
+    static let code = "secure-push-code"
+}
+
+extension UNNotificationContent {
+    fileprivate var secureID: String? { userInfo[ContentKey.id] as? String }
+}
+
+extension UNMutableNotificationContent {
+    fileprivate func show(_ secret: SecretNotification) {
+        body = secret.text
+        userInfo[ContentKey.id] = secret.id.rawValue
+        userInfo[ContentKey.secret] = "1"
+    }
+
+    fileprivate func show(_ notice: GenericNotice) {
+        body = Self.text(notice.localizationKey, notice.code)
+        userInfo[ContentKey.id] = notice.id?.rawValue
+        userInfo[ContentKey.code] = notice.code.rawValue
+    }
+
+    fileprivate func show(_ prompt: LogInPrompt) {
+        body = Self.text(prompt.localizationKey, prompt.code)
+        userInfo[ContentKey.prompt] = "1"
+        userInfo[ContentKey.code] = prompt.code.rawValue
+    }
+
+    /// The text in the user's language, with the code where the translation has `%@`.
+    private static func text(_ key: String, _ code: DiagnosticCode) -> String {
+        String.localizedUserNotificationString(forKey: key, arguments: [code.rawValue])
+    }
+}
+#endif

@@ -1,0 +1,93 @@
+public import Foundation
+
+/// A push, read but not yet believed: the client verifies its signature before it acts on it.
+///
+/// Make it where the system hands over the push, and pass it to ``SecurePushClient/handle(push:)``. Reading never fails
+/// and never traps. Only the ID, the withdrawal, the time and the signature are read; hosts and texts in a push are
+/// ignored.
+public struct IncomingPush: Sendable, Hashable {
+    /// Whether the push has the member `secureId`, or is raw text. Others belong to another part of the app, and
+    /// ``SecurePushClient/handle(push:)`` ignores them.
+    public let isOurs: Bool
+    /// The notification's ID; `nil` if it cannot be used.
+    public let id: PushID?
+    /// Whether the push asks to remove the notification.
+    public let isWithdrawal: Bool
+    /// `ts`, as the push has it.
+    let timestamp: String?
+    /// `sig`, as the push has it.
+    let signature: String?
+
+    /// Longer pushes are refused unread, in bytes. Apple and Google allow 4,096, Windows 5,120.
+    public static let maxBytes = 8 << 10
+
+    /// Reads a push of Apple: the `userInfo` of the app delegate or of the notification's content.
+    public init(userInfo: [AnyHashable: Any]) {
+        self = Self.read { userInfo[$0] }
+    }
+
+    /// Reads a push of Firebase or Amazon: the `data` of the message.
+    public init(data: [String: String]) {
+        self = Self.read { data[$0] }
+    }
+
+    /// Reads a raw notification of Windows: `ID`, `ID ts sig`, `ID withdraw` or `ID withdraw ts sig`.
+    public init(raw: String) {
+        self = Self.read(raw: raw)
+    }
+
+    /// Reads a push of a browser: a JSON object.
+    public init(json: Data) {
+        let object =
+            json.count <= Self.maxBytes ? (try? JSONSerialization.jsonObject(with: json)) as? [String: Any] : nil
+        self = object.map { object in Self.read { object[$0] } } ?? .unusable
+    }
+
+    private init(
+        isOurs: Bool, id: PushID? = nil, isWithdrawal: Bool = false, timestamp: String? = nil, signature: String? = nil
+    ) {
+        self.isOurs = isOurs
+        self.id = id
+        self.isWithdrawal = isWithdrawal
+        self.timestamp = timestamp
+        self.signature = signature
+    }
+
+    private static let unusable = IncomingPush(isOurs: true)
+
+    /// Reads the members of a push. All values are strings; others make the push unusable.
+    private static func read(_ member: (String) -> Any?) -> IncomingPush {
+        guard let secureID = member("secureId") else { return IncomingPush(isOurs: false) }
+        let withdraw = member("withdraw")
+        guard let id = (secureID as? String).flatMap({ PushID($0) }),
+            withdraw == nil || withdraw as? String == "1"
+        else { return unusable }
+        return IncomingPush(
+            isOurs: true, id: id, isWithdrawal: withdraw != nil, timestamp: short(member("ts")),
+            signature: short(member("sig")))
+    }
+
+    private static func read(raw: String) -> IncomingPush {
+        guard raw.utf8.count <= maxBytes else { return unusable }
+        let line = raw.hasSuffix("\r\n") || raw.hasSuffix("\n") ? raw.dropLast() : raw[...]
+        var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard let id = words.first.flatMap({ PushID($0) }) else { return unusable }
+        words.removeFirst()
+        let isWithdrawal = words.first == "withdraw"
+        if isWithdrawal { words.removeFirst() }
+        switch words.count {
+        case 0: return IncomingPush(isOurs: true, id: id, isWithdrawal: isWithdrawal)
+        case 2:
+            return IncomingPush(
+                isOurs: true, id: id, isWithdrawal: isWithdrawal, timestamp: short(words[0]),
+                signature: short(words[1]))
+        default: return unusable
+        }
+    }
+
+    /// A text that can be a time or a signature. What is longer is neither, and is not kept.
+    private static func short(_ value: Any?) -> String? {
+        guard let text = value as? String, text.utf8.count <= 128 else { return nil }
+        return text
+    }
+}

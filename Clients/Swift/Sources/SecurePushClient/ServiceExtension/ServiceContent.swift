@@ -1,0 +1,25 @@
+/// What a service extension shows in place of the alert of the push.
+public struct ServiceContent: Sendable, Equatable {
+    /// The kinds of content.
+    public enum Kind: Sendable, Equatable {
+        /// The secret.
+        case secret(SecretNotification)
+        /// The generic text.
+        case generic(GenericNotice)
+        /// The prompt to log in.
+        case prompt(LogInPrompt)
+        /// Nothing: the secret was shown before, or was withdrawn. Deliver empty content.
+        case nothing
+    }
+
+    /// What to show.
+    public var kind: Kind
+    /// The number on the app's icon; `nil` leaves it as it is.
+    public var badge: Int?
+
+    /// Makes content.
+    public init(_ kind: Kind, badge: Int? = nil) {
+        self.kind = kind
+        self.badge = badge
+    }
+}

@@ -1,0 +1,82 @@
+extension ClientState {
+    /// Takes over what was noted while the store could not be written.
+    mutating func merge(_ other: ClientState) {
+        guard other.owner == owner || owner == nil else {
+            self = other
+            return
+        }
+        owner = other.owner
+        ledger.merge(other.ledger)
+        cursor = other.cursor ?? cursor
+        isPrompted = other.isPrompted
+        questioned += other.questioned.filter { !questioned.contains($0) }
+        unreported += other.unreported.filter { !unreported.contains($0) }
+        registration = other.registration
+        pushKeys = other.pushKeys ?? pushKeys
+    }
+
+    /// Notes the user. Another user's notifications are forgotten.
+    ///
+    /// - Returns: the IDs that are to be removed from the screen.
+    mutating func adopt(_ userName: String) -> [PushID] {
+        guard let owner, owner != userName else {
+            self.owner = userName
+            return []
+        }
+        return forget(newOwner: userName)
+    }
+
+    /// Forgets the user's notifications. The installation's ID, the registration and the keys stay.
+    ///
+    /// - Returns: the IDs that are to be removed from the screen.
+    mutating func forget(newOwner: String?) -> [PushID] {
+        let ids = ledger.entries.map(\.id)
+        ledger = SecretLedger()
+        cursor = nil
+        isPrompted = false
+        (unreported, questioned) = ([], [])
+        owner = newOwner
+        return ids
+    }
+
+    /// Notes a withdrawal.
+    ///
+    /// A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`), and
+    /// reaches that device too. What this device was the first to read is therefore questioned before it is removed.
+    ///
+    /// - Returns: whether it is to be removed from the screen now.
+    mutating func withdraw(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
+        if let entry = ledger[id], entry.isFirstReader, entry.progress != .withdrawn {
+            question(id)
+            return false
+        }
+        ledger.withdraw(id, at: now, limits)
+        return true
+    }
+
+    /// Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it is
+    /// shown and questioned.
+    mutating func claim(
+        _ secret: SecretNotification, by process: String, at now: Double, _ limits: ClientLimits
+    ) -> SecretLedger.Claim {
+        let wasWithdrawn = ledger[secret.id]?.progress == .withdrawn
+        let claim = ledger.claim(secret.id, by: process, isFirstReader: !secret.wasRead, at: now, limits)
+        if claim == .granted, wasWithdrawn { question(secret.id) }
+        return claim
+    }
+
+    private mutating func question(_ id: PushID) {
+        if !questioned.contains(id) { questioned.append(id) }
+        if questioned.count > Self.maxUnreported { questioned.removeFirst() }
+    }
+
+    /// Notes that a secret is shown, so that the server is told.
+    mutating func report(_ id: PushID) {
+        guard !unreported.contains(id) else { return }
+        unreported.append(id)
+        if unreported.count > Self.maxUnreported { unreported.removeFirst() }
+    }
+
+    /// The server needs no complete account, and the state stays small.
+    private static let maxUnreported = 200
+}

@@ -1,0 +1,112 @@
+/// Where the client keeps its state between wakes. The app and its service extension share one.
+///
+/// ``FileClientStore`` keeps everything in files; `KeychainStore` keeps the credentials in Apple's Keychain and the rest
+/// in files; ``MemoryClientStore`` forgets everything at the end of the process.
+public protocol ClientStore: Sendable {
+    /// Reads the state: an empty one if there is none, or if it was damaged.
+    ///
+    /// - Throws: ``ClientStoreError``.
+    func read() async throws -> ClientState
+
+    /// Changes the state. It is atomic: no other process sees half of it or changes it in between, and after a crash it
+    /// has happened or not.
+    ///
+    /// - Parameter change: the change; it may run more than once, so it has no other effect.
+    /// - Throws: ``ClientStoreError``; then nothing has changed.
+    func update<Result: Sendable>(_ change: @Sendable (inout ClientState) -> Result) async throws -> Result
+
+    /// Reads the credentials; `nil` if there are none.
+    ///
+    /// - Throws: ``ClientStoreError``.
+    func credentials() async throws -> StoredCredentials?
+
+    /// Replaces the credentials; `nil` removes them.
+    ///
+    /// - Throws: ``ClientStoreError``.
+    func save(_ credentials: StoredCredentials?) async throws
+
+    /// Claims the right to show the one notice of this boot that says that the device is locked. It works while
+    /// ``read()`` throws ``ClientStoreError/locked``.
+    ///
+    /// - Returns: whether no earlier call since the device started has returned `true`.
+    func claimLockedNotice() async -> Bool
+}
+
+/// Why a store cannot be used now.
+public enum ClientStoreError: Error, Sendable, Equatable {
+    /// The device was not unlocked since it started.
+    case locked
+    /// The store cannot be read.
+    case unreadable
+    /// The store cannot be written: it is full or read-only.
+    case unwritable
+    /// Another process holds the store for too long.
+    case busy
+}
+
+/// The state of a client. Stores treat it as one value that can be coded.
+public struct ClientState: Codable, Sendable, Equatable {
+    /// The user whose notifications the state is about.
+    var owner: String?
+    /// The notifications that the client knows.
+    var ledger = SecretLedger()
+    /// The newest notification that the client has seen in the inbox.
+    var cursor: PushID?
+    /// Whether the user was asked to log in.
+    var isPrompted = false
+    /// Withdrawn notifications that this device was the first to read: the server is asked whether they still exist.
+    var questioned: [PushID] = []
+    /// Shown notifications of which the server has not been told, oldest first.
+    var unreported: [PushID] = []
+    /// The device's registration.
+    var registration = RegistrationRecord()
+    /// Keys for pushes from `GET /api/push-keys`.
+    var pushKeys: PushKeySet?
+    /// The process that refreshes the credentials now.
+    var refreshLease: RefreshLease?
+
+    /// Makes an empty state.
+    public init() {}
+}
+
+/// Credentials as they are stored.
+public struct StoredCredentials: Codable, Sendable, Hashable {
+    /// The user.
+    public var userName: String
+    /// The token for requests; `nil` if there is none, or if the server has refused it.
+    public var accessToken: String?
+    /// When the token expires; `nil` if that is not known.
+    public var expiresAt: Double?
+    /// The single-use token for the next access token.
+    public var refreshToken: String?
+    /// The password, only for a server that issues no tokens.
+    public var password: String?
+
+    /// Makes credentials.
+    ///
+    /// - Parameter expiresAt: seconds since 1970.
+    public init(
+        userName: String, accessToken: String? = nil, expiresAt: Double? = nil, refreshToken: String? = nil,
+        password: String? = nil
+    ) {
+        self.userName = userName
+        self.accessToken = accessToken
+        self.expiresAt = expiresAt
+        self.refreshToken = refreshToken
+        self.password = password
+    }
+}
+
+extension StoredCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "credentials of a user" }
+    public var debugDescription: String { description }
+    /// No children, so that `dump` shows no secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// The exclusive right of one process to refresh the credentials. A refresh token that is used twice ends the session.
+struct RefreshLease: Codable, Sendable, Equatable {
+    var process: String
+    /// Seconds since 1970.
+    var takenAt: Double
+}

@@ -1,0 +1,104 @@
+public import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A store in files of one folder, which the app and its extension share (an app group's container on Apple's systems).
+///
+/// The files have mode 0600, and on Apple's systems they are unreadable until the first unlock after a start. A change
+/// writes a new file, flushes it and renames it, under a lock that other processes see. A damaged file is put aside as
+/// `NAME.damaged`, and the store begins anew.
+public actor FileClientStore: ClientStore {
+    private let folder: URL
+    private let state: ProtectedFile
+    private let secrets: ProtectedFile
+    private let bootID: @Sendable () -> String
+
+    /// Makes a store.
+    ///
+    /// - Parameter folder: a folder of its own. It is created with mode 0700 when something is first stored.
+    public init(folder: URL) {
+        self.init(folder: folder, bootID: SystemBoot.id)
+    }
+
+    init(folder: URL, bootID: @escaping @Sendable () -> String) {
+        self.folder = folder
+        self.bootID = bootID
+        state = ProtectedFile(url: folder.appendingPathComponent("state.json"))
+        secrets = ProtectedFile(url: folder.appendingPathComponent("credentials.json"))
+    }
+
+    public func read() async throws -> ClientState {
+        try decode(ClientState.self, from: state) ?? ClientState()
+    }
+
+    public func update<Result: Sendable>(
+        _ change: @Sendable (inout ClientState) -> Result
+    ) async throws -> Result {
+        try await withLock {
+            let before = try decode(ClientState.self, from: state) ?? ClientState()
+            var after = before
+            let result = change(&after)
+            if after != before { try encode(after, to: state) }
+            return result
+        }
+    }
+
+    public func credentials() async throws -> StoredCredentials? {
+        try decode(StoredCredentials.self, from: secrets)
+    }
+
+    public func save(_ credentials: StoredCredentials?) async throws {
+        try await withLock {
+            if let credentials { try encode(credentials, to: secrets) } else { try secrets.remove() }
+        }
+    }
+
+    public func claimLockedNotice() async -> Bool {
+        // A file without protection, because it is needed before the first unlock. Its name is the boot's.
+        let mark = folder.appendingPathComponent("locked-notice-\(bootID())")
+        guard (try? ProtectedFile.createFolder(folder)) != nil else { return true }
+        let descriptor = open(mark.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return errno != EEXIST }
+        close(descriptor)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in names where name.hasPrefix("locked-notice-") && name != mark.lastPathComponent {
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+        return true
+    }
+
+    /// Runs work while no other process changes the files. Each try takes the lock anew, so that it is never held
+    /// across a suspension: iOS ends an app that is suspended with a lock in a shared folder.
+    private func withLock<Result>(_ work: () throws -> Result) async throws -> Result {
+        try ProtectedFile.createFolder(folder)
+        let path = folder.appendingPathComponent("lock").path
+        for _ in 0..<Self.lockTries {
+            let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw ProtectedFile.error(of: errno, otherwise: .unwritable) }
+            defer { close(descriptor) }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return try work() }
+            // A cancelled task sleeps no more, and gives the lock one last try per turn.
+            try? await Task.sleep(nanoseconds: 10_000_000)
+        }
+        throw ClientStoreError.busy
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, from file: ProtectedFile) throws -> Value? {
+        guard let data = try file.read() else { return nil }
+        if let value = try? JSONDecoder().decode(type, from: data) { return value }
+        file.putAside()
+        return nil
+    }
+
+    private func encode(_ value: some Encodable, to file: ProtectedFile) throws {
+        guard let data = try? JSONEncoder().encode(value) else { throw ClientStoreError.unwritable }
+        try file.write(data)
+    }
+
+    /// Two seconds. A change takes milliseconds.
+    private static let lockTries = 200
+}

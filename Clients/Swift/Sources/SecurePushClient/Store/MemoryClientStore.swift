@@ -1,0 +1,26 @@
+/// A store that forgets everything at the end of the process, for tools and tests.
+public actor MemoryClientStore: ClientStore {
+    private var state = ClientState()
+    private var stored: StoredCredentials?
+    private var hasNoticed = false
+
+    /// Makes an empty store.
+    public init() {}
+
+    public func read() async throws -> ClientState { state }
+
+    public func update<Result: Sendable>(
+        _ change: @Sendable (inout ClientState) -> Result
+    ) async throws -> Result {
+        change(&state)
+    }
+
+    public func credentials() async throws -> StoredCredentials? { stored }
+
+    public func save(_ credentials: StoredCredentials?) async throws { stored = credentials }
+
+    public func claimLockedNotice() async -> Bool {
+        defer { hasNoticed = true }
+        return !hasNoticed
+    }
+}

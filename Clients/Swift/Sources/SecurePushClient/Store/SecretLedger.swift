@@ -1,0 +1,205 @@
+/// The notifications that the client knows, and how far it has come with each of them.
+///
+/// This is what keeps a secret from being lost or shown twice when the process dies between two steps:
+///
+/// 1. `pending` is stored before anything is asked. A later wake goes on with it.
+/// 2. `claimed` is stored when the payload is here, before it is shown. Another process leaves it alone. After a crash
+///    it is in doubt, and the presenter is asked whether the user sees the secret.
+/// 3. `shown` is stored after it was shown.
+struct SecretLedger: Codable, Sendable, Equatable {
+    /// How far the client has come with one notification.
+    enum Progress: Codable, Sendable, Equatable {
+        /// To be fetched.
+        case pending
+        /// Fetched, and about to be shown by this process.
+        case claimed(process: String)
+        /// Shown. Final.
+        case shown
+        /// Withdrawn by the sender, or read on another device. Final.
+        case withdrawn
+        /// The server has no such notification for this user. Another push for it tries again.
+        case gone
+    }
+
+    struct Entry: Codable, Sendable, Equatable {
+        var id: PushID
+        var progress: Progress
+        /// When the progress changed, in seconds since 1970.
+        var at: Double
+        /// Whether the user has seen the generic text or the prompt for it.
+        var isNoticed = false
+        /// Whether this device was the first of the user's devices that fetched it.
+        var isFirstReader = false
+    }
+
+    /// In the order in which the client learned of them.
+    private(set) var entries: [Entry] = []
+
+    subscript(_ id: PushID) -> Entry? { entries.last { $0.id == id } }
+
+    /// The notifications that are still to be shown, in order.
+    var waiting: [PushID] { entries.filter { $0.progress == .pending }.map(\.id) }
+
+    /// The notification that was shown last.
+    var lastShown: PushID? { entries.last { $0.progress == .shown }?.id }
+
+    /// Notes that a notification exists, for example because a push or the inbox names it.
+    ///
+    /// - Returns: whether it is to be fetched. One that was shown or withdrawn is not; one that is claimed may be.
+    @discardableResult
+    mutating func learn(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else {
+            append(Entry(id: id, progress: .pending, at: now), now, limits)
+            return true
+        }
+        switch entries[index].progress {
+        case .pending, .claimed: return true
+        case .shown, .withdrawn: return false
+        case .gone:
+            entries[index].progress = .pending
+            entries[index].at = now
+            return true
+        }
+    }
+
+    /// The answer to a wish to show a secret that was fetched.
+    enum Claim: Sendable, Equatable {
+        /// Show it.
+        case granted
+        /// It was shown or withdrawn.
+        case settled
+        /// Another process is about to show it.
+        case held(seconds: Double)
+        /// Another process was about to show it, and has not said whether it did.
+        case inDoubt(process: String)
+    }
+
+    /// Claims the right to show a secret.
+    ///
+    /// - Parameter isFirstReader: whether no device of the user had fetched it before. Then a withdrawal that came in the
+    ///   meantime may be the echo of this fetch (see ``ClientState/withdraw(_:at:_:)``).
+    mutating func claim(
+        _ id: PushID, by process: String, isFirstReader: Bool, at now: Double, _ limits: ClientLimits
+    ) -> Claim {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else {
+            append(
+                Entry(id: id, progress: .claimed(process: process), at: now, isFirstReader: isFirstReader), now, limits)
+            return .granted
+        }
+        switch entries[index].progress {
+        case .shown, .claimed(process): return .settled
+        case .withdrawn where !isFirstReader: return .settled
+        case .claimed(let other):
+            // A clock that went back makes the age negative: the claim counts as old.
+            let age = now - entries[index].at
+            if age >= 0, age < limits.claimSeconds { return .held(seconds: limits.claimSeconds - age) }
+            return .inDoubt(process: other)
+        case .pending, .gone, .withdrawn:
+            entries[index].progress = .claimed(process: process)
+            entries[index].at = now
+            entries[index].isFirstReader = isFirstReader || entries[index].isFirstReader
+            return .granted
+        }
+    }
+
+    /// The claims of other processes that have expired.
+    func doubts(of process: String, at now: Double, _ limits: ClientLimits) -> [(id: PushID, process: String)] {
+        entries.compactMap { entry in
+            guard case .claimed(let other) = entry.progress, other != process else { return nil }
+            let age = now - entry.at
+            return age >= 0 && age < limits.claimSeconds ? nil : (entry.id, other)
+        }
+    }
+
+    /// How long to wait until the claims of other processes have expired, in seconds; `nil` if there are none.
+    func secondsOfClaims(besides process: String, at now: Double, _ limits: ClientLimits) -> Double? {
+        entries.compactMap { entry in
+            guard case .claimed(let other) = entry.progress, other != process else { return nil }
+            return min(max(0, limits.claimSeconds - (now - entry.at)), limits.claimSeconds)
+        }.max()
+    }
+
+    /// How the claim of a process ended.
+    enum End: Sendable, Equatable {
+        /// Noted.
+        case noted
+        /// The notification was withdrawn in the meantime: it must be removed from the screen.
+        case withdrawn
+        /// The process has no claim any more.
+        case lost
+    }
+
+    /// Ends a claim.
+    ///
+    /// - Parameter isShown: whether the user sees the secret. If not, it waits for the next wake.
+    mutating func settle(_ id: PushID, of process: String, isShown: Bool, at now: Double) -> End {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else { return .lost }
+        if entries[index].progress == .withdrawn { return .withdrawn }
+        guard entries[index].progress == .claimed(process: process) else { return .lost }
+        entries[index].progress = isShown ? .shown : .pending
+        entries[index].at = now
+        return .noted
+    }
+
+    /// Notes that a notification was withdrawn, also before its push has come.
+    mutating func withdraw(_ id: PushID, at now: Double, _ limits: ClientLimits) {
+        if let index = entries.lastIndex(where: { $0.id == id }) {
+            entries[index].progress = .withdrawn
+            entries[index].at = now
+        } else {
+            append(Entry(id: id, progress: .withdrawn, at: now), now, limits)
+        }
+    }
+
+    /// Notes that the user sees the generic text or the prompt for a notification.
+    ///
+    /// - Returns: whether it is the first time.
+    mutating func notice(_ id: PushID, isGone: Bool = false) -> Bool {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else { return true }
+        if isGone, entries[index].progress == .pending { entries[index].progress = .gone }
+        defer { entries[index].isNoticed = true }
+        return !entries[index].isNoticed
+    }
+
+    /// Takes over what was noted while the store could not be written.
+    mutating func merge(_ other: SecretLedger) {
+        for entry in other.entries {
+            guard let index = entries.lastIndex(where: { $0.id == entry.id }) else {
+                entries.append(entry)
+                continue
+            }
+            if entry.progress.rank > entries[index].progress.rank { entries[index] = entry }
+            if entry.isNoticed { entries[index].isNoticed = true }
+        }
+    }
+
+    /// Adds an entry, and forgets the oldest: of those that are settled, if there are any.
+    private mutating func append(_ entry: Entry, _ now: Double, _ limits: ClientLimits) {
+        entries.append(entry)
+        entries.removeAll { now - $0.at > limits.rememberedFor }
+        while entries.count > max(1, limits.maxRememberedIDs) {
+            entries.remove(at: entries.firstIndex { $0.progress.isSettled } ?? 0)
+        }
+    }
+}
+
+extension SecretLedger.Progress {
+    /// Whether nothing is left to do.
+    fileprivate var isSettled: Bool {
+        switch self {
+        case .shown, .withdrawn, .gone: true
+        case .pending, .claimed: false
+        }
+    }
+
+    /// A later progress has a higher rank.
+    fileprivate var rank: Int {
+        switch self {
+        case .pending: 0
+        case .gone: 1
+        case .claimed: 2
+        case .shown: 3
+        case .withdrawn: 4
+        }
+    }
+}

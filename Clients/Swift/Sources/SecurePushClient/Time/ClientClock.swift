@@ -1,0 +1,61 @@
+public import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The time, for the fetch plan and the memory of shown IDs. Tests inject a simulated one.
+public protocol ClientClock: Sendable {
+    /// The time of day. It can jump, so only ages of days are measured with it.
+    var date: Date { get }
+
+    /// Seconds since some moment in the past. It never goes backwards. Deadlines are measured with it.
+    var uptime: TimeInterval { get }
+
+    /// Waits.
+    ///
+    /// - Parameter seconds: the time to wait; none for a number that is not positive.
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func sleep(for seconds: TimeInterval) async throws
+
+    /// Waits for a deadline that stops something else. A simulated clock lets time pass in ``sleep(for:)``, where
+    /// somebody has nothing to do, and only waits here.
+    ///
+    /// - Parameter uptime: the ``uptime`` at which to return.
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func waitUntil(uptime: TimeInterval) async throws
+}
+
+extension ClientClock {
+    /// Sleeps for the time that is left.
+    public func waitUntil(uptime: TimeInterval) async throws {
+        try await sleep(for: uptime - self.uptime)
+    }
+}
+
+/// The clock of the system.
+public struct SystemClientClock: ClientClock {
+    /// Makes a clock.
+    public init() {}
+
+    public var date: Date { Date() }
+
+    /// The monotonic clock, which also counts while the device sleeps.
+    public var uptime: TimeInterval {
+        var time = timespec()
+        #if canImport(Darwin)
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        #else
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        #endif
+        return TimeInterval(time.tv_sec) + TimeInterval(time.tv_nsec) / 1e9
+    }
+
+    public func sleep(for seconds: TimeInterval) async throws {
+        guard seconds > 0 else { return try Task.checkCancellation() }
+        // A wait of more than a day is no part of any plan; the bound keeps the conversion from trapping.
+        try await Task.sleep(nanoseconds: UInt64(min(seconds, 86_400) * 1e9))
+    }
+}

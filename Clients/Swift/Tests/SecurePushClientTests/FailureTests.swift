@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@testable import SecurePushClient
+
+@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+    @Test(arguments: [400, 403, 404, 410, 422, 302, 307])
+    func finalAnswersAreNotRepeatedAndShowTheGenericText(_ status: Int) async throws {
+        let phone = try await SimulatedPhone()
+        let response = TransportResponse(status: status, headers: ["Location": "https://evil.example"])
+        phone.server.fail("GET notifications/01", .response(response), times: 5)
+        let report = await phone.push("01")
+        #expect(report.code == .status(status) && report.result == .failed)
+        #expect(
+            phone.requests.filter { $0.hasPrefix("GET notifications/01") }.count == 1
+                || ![403, 404, 410].contains(status))
+        #expect(await phone.screen.noticed.map(\.code) == [.status(status)])
+        #expect(await phone.screen.notices["01"]?.localizationKey == "securepush.generic")
+        #expect(phone.server.requests.allSatisfy { $0.contains(" /base/api/") })
+    }
+
+    @Test(arguments: [408, 429, 500, 502, 503, 504])
+    func whatCanHealIsRepeated(_ status: Int) async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.fail("GET notifications/01", .response(TransportResponse(status: status)), times: 3)
+        #expect(await phone.push("01").shown.count == 1)
+        #expect(phone.clock.uptime == 6)
+    }
+
+    @Test func aWakeEndsInTimeWhenNothingAnswers() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.fail("", .hang, times: 50)
+        let report = await phone.push("01")
+        #expect(report.code == .timedOut)
+        #expect(phone.clock.uptime <= 25)
+        #expect(phone.requests.count == 3)
+        #expect(await phone.screen.noticed.map(\.code) == [.timedOut])
+    }
+
+    @Test func aWaitThatDoesNotFitIsNotBegun() async throws {
+        let phone = try await SimulatedPhone()
+        let busy = TransportResponse(status: 429, headers: ["Retry-After": "60"])
+        phone.server.fail("GET notifications/01", .response(busy))
+        #expect(await phone.push("01").code == .status(429))
+        #expect(phone.clock.uptime < 5)
+    }
+
+    @Test func aRetryAfterThatFitsIsKept() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        let busy = TransportResponse(status: 429, headers: ["Retry-After": "10"])
+        phone.server.fail("GET notifications/01", .response(busy))
+        #expect(await phone.push("01").shown.count == 1)
+        #expect(phone.clock.uptime == 10)
+    }
+
+    @Test(arguments: [(TransportError.untrusted, "SP-TLS"), (.tooLarge, "SP-SIZE"), (.unreachable, "SP-OFFLINE")])
+    func failuresOfTheTransportHaveTheirCodes(_ error: TransportError, _ code: String) async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.fail("GET notifications/01", .error(error), times: 50)
+        #expect(await phone.push("01").code?.rawValue == code)
+        #expect(await phone.screen.notices["01"]?.code.rawValue == code)
+    }
+
+    @Test(arguments: [
+        ("", "SP-JSON"), ("{", "SP-JSON"), ("null", "SP-JSON"), ("{\"Id\":\"01\"}", "SP-JSON"),
+        ("{\"Id\":1,\"Payload\":\"x\"}", "SP-JSON"), ("{\"Id\":\"02\",\"Payload\":\"x\"}", "SP-ID"),
+        ("{\"Id\":\"01\",\"Payload\":\"x\"}}", "SP-JSON"), ("{\"Id\":\"01\",\"Payload\":nul}", "SP-JSON"),
+        ("{\"Id\":\"01\",\"Id\":\"01\",\"Payload\":\"x\"}", "SP-JSON"), ("<html>", "SP-JSON"),
+    ])
+    func wrongAnswersShowTheGenericText(_ body: String, _ code: String) async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.fail(
+            "GET notifications/01", .response(TransportResponse(status: 200, body: Data(body.utf8))))
+        #expect(await phone.push("01").code?.rawValue == code)
+        #expect(await phone.screen.secrets.isEmpty)
+    }
+
+    @Test func anAnswerThatIsTooLongIsRefused() async throws {
+        let phone = try await SimulatedPhone()
+        let body = Data("{\"Id\":\"01\",\"Payload\":\"\(String(repeating: "x", count: 10 << 20))\"}".utf8)
+        phone.server.fail("GET notifications/01", .response(TransportResponse(status: 200, body: body)))
+        #expect(await phone.push("01").code == .tooLarge)
+    }
+
+    @Test func theGenericTextGivesWayToTheSecret() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.fail("GET notifications/01", .error(.unreachable), times: 10)
+        _ = await phone.push("01")
+        #expect(await phone.client.waiting().map(\.rawValue) == ["01"])
+        // A second push for it fetches again and shows no second generic text.
+        #expect(await phone.push("01").code == .unreachable)
+        #expect(await phone.screen.noticed.count == 1)
+        phone.server.change { $0.faults = [] }
+        #expect(await phone.client.catchUp().shown.count == 1)
+        #expect(await phone.screen.notices.isEmpty)
+    }
+
+    @Test func aGoneNotificationCanBeSilent() async throws {
+        let phone = try await SimulatedPhone { $0.showsNoticeWhenGone = false }
+        #expect(await phone.push("01").code == .status(404))
+        #expect(await phone.screen.noticed.isEmpty)
+    }
+
+    /// The wake does not depend on a transport that notices its cancellation.
+    @Test func aTransportThatNeverReturnsIsLeftBehind() async throws {
+        let clock = SimulatedClock()
+        let result = await #expect(throws: TransportError.timedOut) {
+            try await TimeLimit.run(until: 8, on: clock) {
+                clock.advance(by: 9)
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            }
+        }
+        #expect(result == .timedOut)
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import SecurePushClient
+
+@Suite(.timeLimit(.minutes(1))) struct LogInTests {
+    @Test func theTutorialsFlow() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        phone.server.add("01", "\"first\"")
+        phone.server.add("02", "\"second\"")
+        #expect(await phone.push("01").code == .loggedOut)
+        #expect(await phone.push("02").waiting.map(\.rawValue) == ["02"])
+        #expect(phone.requests.isEmpty)
+        #expect(await phone.screen.prompt?.ids.map(\.rawValue) == ["01", "02"])
+        #expect(await phone.screen.prompt?.localizationKey == "securepush.log-in")
+        // The same push again asks no second time.
+        _ = await phone.push("02")
+        #expect(await phone.screen.prompts.count == 2)
+        try await phone.credentials.logIn(userName: "alice", password: "pw")
+        let report = await phone.client.resumeAfterLogIn()
+        #expect(report.shown.map(\.rawValue) == ["01", "02"])
+        #expect(await phone.screen.secrets == ["01": "first", "02": "second"])
+        #expect(await phone.screen.prompt == nil)
+    }
+
+    @Test func thePromptOutlivesARestart() async throws {
+        let store = MemoryClientStore()
+        let first = try await SimulatedPhone(store: store, isLoggedIn: false)
+        first.server.add("01")
+        _ = await first.push("01")
+        let second = try await SimulatedPhone(store: store, isLoggedIn: false, sharing: first)
+        #expect(await second.client.waiting().map(\.rawValue) == ["01"])
+        try await second.logIn()
+        #expect(await second.client.resumeAfterLogIn().shown.map(\.rawValue) == ["01"])
+    }
+
+    @Test func anExpiredTokenIsRefreshedOnce() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        phone.server.add("01")
+        try await phone.credentials.logIn(userName: "alice", password: "pw")
+        phone.server.change { $0.token = "other" }
+        #expect(await phone.push("01").shown.count == 1)
+        #expect(phone.requests.filter { $0 == "POST token" }.count == 2)
+        #expect(phone.requests.filter { $0.hasPrefix("GET notifications/01") }.count == 2)
+    }
+
+    @Test func aTokenThatCannotBeRefreshedEndsInThePrompt() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.change { $0.token = "other" }
+        #expect(await phone.push("01").code == .status(401))
+        #expect(phone.requests == ["GET notifications/01?include=unread"])
+        #expect(await phone.screen.prompt?.code == .status(401))
+        // Nothing more is asked with credentials that were refused.
+        _ = await phone.push("02")
+        #expect(phone.requests.count == 1)
+        try await phone.logIn()
+        phone.server.add("02")
+        #expect(await phone.client.resumeAfterLogIn().shown.count == 2)
+    }
+
+    @Test func manyFetchesShareOneRefresh() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        for number in 100..<120 { phone.server.add("\(number)") }
+        try await phone.credentials.logIn(userName: "alice", password: "pw")
+        phone.server.change { $0.token = "other" }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 100..<120 { group.addTask { _ = await phone.push("\(number)") } }
+        }
+        #expect(await phone.screen.shown.count == 20)
+        #expect(phone.requests.filter { $0 == "POST token" }.count == 2)
+    }
+
+    @Test func aServerThatCannotRefreshNowShowsTheGenericTextAndNoPrompt() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        phone.server.add("01")
+        try await phone.credentials.logIn(userName: "alice", password: "pw")
+        phone.server.change { $0.token = "other" }
+        phone.server.fail("POST token", .error(.unreachable), times: 20)
+        #expect(await phone.push("01").code == .credentials)
+        #expect(await phone.screen.prompt == nil)
+        phone.server.change { $0.faults = [] }
+        #expect(await phone.client.catchUp().shown.count == 1)
+    }
+
+    @Test func anotherUserSeesNothingOfTheLast() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        _ = await phone.push("01")
+        phone.server.fail("GET notifications/02", .error(.unreachable), times: 10)
+        _ = await phone.push("02")
+        try await phone.credentials.logIn(userName: "bob", token: "token-1")
+        phone.server.change { $0.items = [] }
+        _ = await phone.client.resumeAfterLogIn()
+        #expect(await phone.screen.secrets.isEmpty)
+        #expect(await phone.screen.notices.isEmpty)
+        #expect(await phone.client.waiting().isEmpty)
+    }
+
+    @Test func aServerWithoutTokensKeepsThePassword() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        phone.server.change { $0.issuesTokens = false }
+        try await phone.credentials.logIn(userName: "alice", password: "pw")
+        #expect(try await phone.credentials.credentials() == .basic(userName: "alice", password: "pw"))
+    }
+
+    @Test func theWrongPasswordIsAnError() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        await #expect(throws: SecurePushFailure(code: .status(401))) {
+            try await phone.credentials.logIn(userName: "alice", password: "wrong")
+        }
+        #expect(try await phone.store.credentials() == nil)
+    }
+
+    @Test func loggingOutEndsTheSession() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        try await phone.credentials.logIn(userName: "alice", password: "pw")
+        try await phone.credentials.logOut()
+        #expect(phone.requests.last == "DELETE token")
+        #expect(try await phone.credentials.credentials() == nil)
+        #expect(await phone.credentials.userName() == nil)
+    }
+
+    @Test func noCredentialIsInADescription() {
+        let credentials = ClientCredentials.basic(userName: "alice", password: "hunter2")
+        let stored = StoredCredentials(userName: "alice", accessToken: "hunter2", password: "hunter2")
+        var text = "\(credentials) \(stored)"
+        dump(credentials, to: &text)
+        dump(stored, to: &text)
+        debugPrint(credentials, stored, to: &text)
+        #expect(!text.contains("hunter2"))
+    }
+}

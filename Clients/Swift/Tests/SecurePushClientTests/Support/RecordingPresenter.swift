@@ -1,0 +1,60 @@
+import Foundation
+
+@testable import SecurePushClient
+
+/// A screen: what the user sees now, and everything that was ever shown.
+actor RecordingPresenter: NotificationPresenter {
+    /// Secrets, by ID.
+    private(set) var secrets: [String: String] = [:]
+    /// Generic texts, by ID or empty.
+    private(set) var notices: [String: GenericNotice] = [:]
+    private(set) var prompt: LogInPrompt?
+    private(set) var badge: Int?
+    /// The ID of each secret that was shown, in order.
+    private(set) var shown: [String] = []
+    private(set) var prompts: [LogInPrompt] = []
+    private(set) var noticed: [GenericNotice] = []
+    private var failures = 0
+    private var tellsWhatIsShown = true
+
+    func failNext(_ count: Int) { failures = count }
+    func forgetWhatIsShown() { tellsWhatIsShown = false }
+
+    func show(_ secret: SecretNotification) async throws {
+        if failures > 0 {
+            failures -= 1
+            throw SecurePushFailure(code: .notPresented)
+        }
+        secrets[secret.id.rawValue] = secret.text
+        notices[secret.id.rawValue] = nil
+        shown.append(secret.id.rawValue)
+    }
+
+    func show(_ notice: GenericNotice) async throws {
+        notices[notice.id?.rawValue ?? ""] = notice
+        noticed.append(notice)
+    }
+
+    func show(_ prompt: LogInPrompt) async throws {
+        self.prompt = prompt
+        prompts.append(prompt)
+    }
+
+    func remove(_ ids: [PushID]) async {
+        for id in ids {
+            secrets[id.rawValue] = nil
+            notices[id.rawValue] = nil
+        }
+    }
+
+    func removePrompt() async {
+        prompt = nil
+        notices[""] = nil
+    }
+
+    func setBadge(_ count: Int) async { badge = count }
+
+    func displayedSecrets() async -> Set<PushID>? {
+        tellsWhatIsShown ? Set(secrets.keys.compactMap { PushID($0) }) : nil
+    }
+}

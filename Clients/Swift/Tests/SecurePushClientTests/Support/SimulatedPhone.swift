@@ -1,0 +1,82 @@
+import Foundation
+
+@testable import SecurePushClient
+
+/// A device with a simulated server, clock and screen.
+struct SimulatedPhone: Sendable {
+    let clock: SimulatedClock
+    let server: SimulatedServer
+    let screen = RecordingPresenter()
+    let store: any ClientStore
+    let credentials: TokenCredentialsProvider
+    let client: SecurePushClient
+
+    static let url = URL(string: "https://push.example.com/base") ?? URL(fileURLWithPath: "/")
+
+    /// A phone on which alice is logged in, unless `isLoggedIn` is `false`.
+    init(
+        store: any ClientStore = MemoryClientStore(), keys: PushKeySet? = nil, isLoggedIn: Bool = true,
+        sharing other: SimulatedPhone? = nil, _ adjust: (inout SecurePushConfiguration) -> Void = { _ in }
+    ) async throws {
+        clock = other?.clock ?? SimulatedClock()
+        server = other?.server ?? SimulatedServer(clock: clock)
+        self.store = store
+        var configuration = SecurePushConfiguration(retrievalURL: Self.url, pushKeys: keys)
+        adjust(&configuration)
+        credentials = TokenCredentialsProvider(
+            retrievalURL: Self.url, store: store, transport: server, clock: clock)
+        client = SecurePushClient(
+            configuration: configuration, credentials: credentials, store: store, transport: server, clock: clock,
+            presenter: screen)
+        if isLoggedIn { try await logIn() }
+    }
+
+    func logIn() async throws {
+        try await credentials.logIn(userName: "alice", token: server.change { $0.token })
+    }
+
+    /// A silent push.
+    func push(_ id: String) async -> WakeReport {
+        await client.handle(push: IncomingPush(data: ["secureId": id]))
+    }
+
+    /// The requests without the base path, and without reports of what was shown.
+    var requests: [String] {
+        server.requests.filter { !$0.hasSuffix("/shown") }.map {
+            $0.replacingOccurrences(of: "/base/api/", with: "")
+        }
+    }
+}
+
+/// A store with errors.
+actor FaultyStore: ClientStore {
+    private let inner = MemoryClientStore()
+    private var readError: ClientStoreError?
+    private var writeError: ClientStoreError?
+
+    func fail(reads: ClientStoreError? = nil, writes: ClientStoreError? = nil) {
+        (readError, writeError) = (reads, writes)
+    }
+
+    func read() async throws -> ClientState {
+        if let readError { throw readError }
+        return try await inner.read()
+    }
+
+    func update<Result: Sendable>(_ change: @Sendable (inout ClientState) -> Result) async throws -> Result {
+        if let error = writeError ?? readError { throw error }
+        return try await inner.update(change)
+    }
+
+    func credentials() async throws -> StoredCredentials? {
+        if let readError { throw readError }
+        return try await inner.credentials()
+    }
+
+    func save(_ credentials: StoredCredentials?) async throws {
+        if let error = writeError ?? readError { throw error }
+        try await inner.save(credentials)
+    }
+
+    func claimLockedNotice() async -> Bool { await inner.claimLockedNotice() }
+}

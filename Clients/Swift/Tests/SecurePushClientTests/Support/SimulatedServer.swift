@@ -1,0 +1,172 @@
+import Foundation
+
+@testable import SecurePushClient
+
+/// The retrieval service, as a transport: notifications of one user, tokens, installations, and faults.
+final class SimulatedServer: Transport, @unchecked Sendable {
+    // Unchecked: the lock guards all that changes.
+    private let lock = NSLock()
+    private let clock: SimulatedClock
+    private var state = State()
+
+    struct Item: Sendable {
+        var id: String
+        var payload: String
+        var isRead = false
+        var isRevoked = false
+        /// Not in the inbox and 404 until it is published.
+        var isHidden = false
+    }
+
+    enum Fault: Sendable {
+        case response(TransportResponse)
+        case error(TransportError)
+        /// No answer within the time-out.
+        case hang
+        /// Runs before the real answer is made, for example to withdraw the notification.
+        case meanwhile(@Sendable () async -> Void)
+    }
+
+    struct State: Sendable {
+        var items: [Item] = []
+        var token = "token-1"
+        var refreshTokens: Set<String> = []
+        var issued = 1
+        var issuesTokens = true
+        var installations: [String: String] = [:]
+        var goneInstallations: Set<String> = []
+        var pushKeys: Data?
+        var supportsPayloadPages = true
+        var shown: [String] = []
+        var requests: [TransportRequest] = []
+        var faults: [(prefix: String, fault: Fault)] = []
+    }
+
+    init(clock: SimulatedClock) { self.clock = clock }
+
+    @discardableResult
+    func change<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&state) } }
+
+    var requests: [String] {
+        change { state in state.requests.map { "\($0.method) \(Self.target($0.url))" } }
+    }
+
+    /// Adds a notification.
+    func add(_ id: String, _ payload: String = "\"secret\"", isHidden: Bool = false) {
+        change { $0.items.append(Item(id: id, payload: payload, isHidden: isHidden)) }
+    }
+
+    /// The next request whose `METHOD path` begins in this way ends so.
+    func fail(_ prefix: String, _ fault: Fault, times: Int = 1) {
+        change { state in for _ in 0..<times { state.faults.append((prefix, fault)) } }
+    }
+
+    func send(_ request: TransportRequest, timeout: TimeInterval, maxBytes: Int) async throws -> TransportResponse {
+        let line = "\(request.method) \(Self.target(request.url))".replacingOccurrences(of: "/base/api/", with: "")
+        let fault: Fault? = change { state in
+            state.requests.append(request)
+            guard let index = state.faults.firstIndex(where: { line.hasPrefix($0.prefix) }) else { return nil }
+            return state.faults.remove(at: index).fault
+        }
+        switch fault {
+        case .response(let response): return response
+        case .error(let error): throw error
+        case .hang:
+            clock.advance(by: timeout)
+            throw TransportError.timedOut
+        case .meanwhile(let body):
+            await body()
+            return change { $0.answer(request) }
+        case nil: return change { $0.answer(request) }
+        }
+    }
+
+    static func target(_ url: URL) -> String {
+        url.query.map { "\(url.path)?\($0)" } ?? url.path
+    }
+}
+
+extension SimulatedServer.State {
+    mutating func answer(_ request: TransportRequest) -> TransportResponse {
+        let parts = request.url.path.split(separator: "/").map(String.init).filter { $0 != "base" }
+        if parts == ["api", "push-keys"] {
+            return pushKeys.map { TransportResponse(status: 200, body: $0) } ?? TransportResponse(status: 404)
+        }
+        if parts == ["api", "token"] { return answerToken(request) }
+        guard request.headers["Authorization"] == "Bearer \(token)" else { return TransportResponse(status: 401) }
+        let query = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+        let parameters = Dictionary(query.map { ($0.name, $0.value ?? "") }) { first, _ in first }
+        switch (request.method, parts.count, parts.dropFirst().first) {
+        case ("PUT", 3, "installations"):
+            if goneInstallations.contains(parts[2]) { return TransportResponse(status: 410) }
+            installations[parts[2]] = request.body.map { String(decoding: $0, as: UTF8.self) }
+            return TransportResponse(status: 200)
+        case ("DELETE", 3, "installations"):
+            return TransportResponse(status: installations.removeValue(forKey: parts[2]) == nil ? 404 : 204)
+        case ("GET", 2, "notifications"): return page(parameters)
+        case ("GET", 3, "notifications"), ("HEAD", 3, "notifications"):
+            return secret(parts[2], parameters, marks: request.method == "GET")
+        case ("POST", 3, "notifications"): return TransportResponse(status: 204)
+        case ("POST", 4, "notifications"):
+            shown.append(parts[2])
+            return TransportResponse(status: 204)
+        default: return TransportResponse(status: 404)
+        }
+    }
+
+    private mutating func secret(_ id: String, _ query: [String: String], marks: Bool) -> TransportResponse {
+        guard let index = items.firstIndex(where: { $0.id == id && !$0.isHidden }) else {
+            return TransportResponse(status: 404)
+        }
+        if items[index].isRevoked { return TransportResponse(status: 410) }
+        let wasRead = items[index].isRead
+        if marks { items[index].isRead = true }
+        let unread = query["include"] == "unread" ? ",\"Unread\":\(unreadCount)" : ""
+        return json("{\"Id\":\"\(id)\",\"Payload\":\(items[index].payload),\"Read\":\(wasRead)\(unread)}")
+    }
+
+    private mutating func page(_ query: [String: String]) -> TransportResponse {
+        let limit = Int(query["Limit"] ?? "") ?? 50
+        let hasPayloads = query["include"] == "payload" && supportsPayloadPages
+        var found = items.indices.filter { !items[$0].isHidden && !items[$0].isRevoked }
+        if query["Unread"] == "true" { found = found.filter { !items[$0].isRead } }
+        if let after = query["After"] { found = found.filter { items[$0].id > after } }
+        found.sort { items[$0].id < items[$1].id }
+        let page = found.prefix(hasPayloads ? min(limit, 20) : limit)
+        let entries = page.map { index in
+            let payload = hasPayloads ? ",\"Payload\":\(items[index].payload)" : ""
+            let entry = "{\"Id\":\"\(items[index].id)\",\"Read\":\(items[index].isRead)\(payload)}"
+            if hasPayloads { items[index].isRead = true }
+            return entry
+        }
+        let next = found.count > page.count ? ",\"Next\":\"\(items[page.last ?? 0].id)\"" : ""
+        return json("{\"Notifications\":[\(entries.joined(separator: ","))],\"Unread\":\(unreadCount)\(next)}")
+    }
+
+    private mutating func answerToken(_ request: TransportRequest) -> TransportResponse {
+        guard issuesTokens else { return TransportResponse(status: 404) }
+        let body = request.body.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) }
+        if request.method == "DELETE" {
+            refreshTokens = []
+            return TransportResponse(status: 204)
+        }
+        if let old = body?["refresh_token"] {
+            guard refreshTokens.remove(old) != nil else { return TransportResponse(status: 401) }
+        } else if request.headers["Authorization"]
+            != ClientCredentials.basic(userName: "alice", password: "pw")
+            .authorization
+        {
+            return TransportResponse(status: 401)
+        }
+        issued += 1
+        token = "token-\(issued)"
+        refreshTokens.insert("refresh-\(issued)")
+        return json(
+            "{\"access_token\":\"\(token)\",\"token_type\":\"Bearer\",\"expires_in\":3600,"
+                + "\"refresh_token\":\"refresh-\(issued)\"}")
+    }
+
+    private var unreadCount: Int { items.filter { !$0.isRead && !$0.isHidden && !$0.isRevoked }.count }
+
+    private func json(_ text: String) -> TransportResponse { TransportResponse(status: 200, body: Data(text.utf8)) }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import SecurePushClient
+
+@Suite(.timeLimit(.minutes(1))) struct WithdrawalTests {
+    private func withdraw(_ id: String, on phone: SimulatedPhone) async -> WakeReport {
+        await phone.client.handle(push: IncomingPush(data: ["secureId": id, "withdraw": "1"]))
+    }
+
+    @Test func aRevokedSecretDisappears() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        _ = await phone.push("01")
+        phone.server.change { $0.items[0].isRevoked = true }
+        #expect(await withdraw("01", on: phone).result == .newData)
+        #expect(await phone.screen.secrets.isEmpty)
+        // A late copy of the push does not bring it back.
+        #expect(await phone.push("01").shown.isEmpty)
+        #expect(await phone.screen.shown == ["01"])
+    }
+
+    /// `DISPATCH_WITHDRAW=read` withdraws from all devices of the user, the reader included.
+    @Test func theFirstReaderKeepsWhatTheOthersLose() async throws {
+        let reader = try await SimulatedPhone()
+        let other = try await SimulatedPhone(sharing: reader)
+        reader.server.add("01")
+        _ = await reader.push("01")
+        _ = await other.push("01")
+        _ = await withdraw("01", on: reader)
+        _ = await withdraw("01", on: other)
+        #expect(await reader.screen.secrets.count == 1)
+        #expect(await other.screen.secrets.isEmpty)
+        // A revocation removes it from the reader too.
+        reader.server.change { $0.items[0].isRevoked = true }
+        _ = await withdraw("01", on: reader)
+        #expect(await reader.screen.secrets.isEmpty)
+    }
+
+    @Test func aWithdrawalIsQuestionedAgainWhenTheServerDoesNotAnswer() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        _ = await phone.push("01")
+        phone.server.change { $0.items[0].isRevoked = true }
+        phone.server.fail("HEAD", .error(.unreachable), times: 20)
+        _ = await withdraw("01", on: phone)
+        #expect(await phone.screen.secrets.count == 1)
+        phone.server.change { $0.faults = [] }
+        _ = await phone.client.catchUp()
+        #expect(await phone.screen.secrets.isEmpty)
+    }
+
+    @Test func aWithdrawalBeforeItsPushPreventsIt() async throws {
+        let phone = try await SimulatedPhone()
+        _ = await withdraw("01", on: phone)
+        phone.server.add("01")
+        #expect(await phone.push("01").shown.isEmpty)
+        #expect(!phone.requests.contains { $0.hasPrefix("GET notifications/01") })
+    }
+
+    @Test func aWithdrawalRemovesTheGenericTextAndEndsTheWait() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.fail("GET notifications/01", .error(.unreachable), times: 20)
+        _ = await phone.push("01")
+        #expect(await phone.screen.notices["01"] != nil)
+        _ = await withdraw("01", on: phone)
+        #expect(await phone.screen.notices.isEmpty)
+        #expect(await phone.client.waiting().isEmpty)
+    }
+
+    /// Another device reads while this one fetches: the answer says that it was read.
+    @Test func aWithdrawalDuringTheFetchOfALaterReaderWins() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.change { $0.items[0].isRead = true }
+        phone.server.fail("GET notifications/01", .meanwhile { _ = await withdraw("01", on: phone) })
+        #expect(await phone.push("01").shown.isEmpty)
+        #expect(await phone.screen.secrets.isEmpty)
+    }
+
+    /// The withdrawal is the echo of this device's own fetch.
+    @Test func aWithdrawalDuringTheFirstFetchDoesNotLoseTheSecret() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.fail("GET notifications/01", .meanwhile { _ = await withdraw("01", on: phone) })
+        #expect(await phone.push("01").shown.count == 1)
+        #expect(await phone.screen.secrets.count == 1)
+    }
+}
