@@ -19,6 +19,8 @@ struct SQLiteQueryPlanTests {
             OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
             SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteFollowUpChange.due, SQLiteFollowUpChange.find,
             SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
+            SQLiteWrite.postponeEntry, SQLiteLease.postpone,
+            SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save,
         ] + SQLitePurge.removals + SQLiteDeviceChange.statements
 
     private func plan(_ statement: String) throws -> [String] {

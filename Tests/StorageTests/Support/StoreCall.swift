@@ -10,6 +10,7 @@ enum StoreCall: CaseIterable {
     case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case installation, installations, allInstallations, platforms
     case leaseFollowUps, claimFollowUps, recordFollowUps
+    case admitSilent, releaseSilent
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
@@ -49,6 +50,7 @@ enum StoreCall: CaseIterable {
         case .recordFollowUps:
             let followUp = FollowUp(id: sample.id, kind: .withdrawal)
             try await store.recordFollowUps([FollowUpOutcome(followUp: followUp, attempt: 1, deliveries: [])])
+        case .admitSilent, .releaseSilent: try await makeForSilentPushes(store, sample.id)
         case .payloadsOfKey: _ = try await store.payloads(sealedWith: "k1", limit: 9, now: noon)
         default: return false
         }
@@ -88,6 +90,16 @@ enum StoreCall: CaseIterable {
         default: return false
         }
         return true
+    }
+
+    private func makeForSilentPushes(_ store: any Store, _ id: NotificationID) async throws {
+        let key = SilentPushKey(recipient: .alice, platform: .apple)
+        if case .admitSilent = self {
+            _ = try await store.admit([SilentPushWish(key: key, id: id)], interval: .seconds(60), now: noon)
+        } else {
+            let release = SilentPushRelease(SilentPushGrant(key: key, turn: 1), isOwed: true)
+            try await store.release([release], interval: .seconds(60), now: noon)
+        }
     }
 
     private func makeForLeases(_ store: any Store, _ id: NotificationID) async throws {
