@@ -31,6 +31,7 @@ public actor MemoryStore {
     var deviceLeases: [DeviceKey: HeldLease] = [:]
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
+    var refreshFamilies: [[UInt8]: RefreshFamily] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
     /// Notifications whose rows cannot be read; see ``damage(_:)``.
     var damaged: Set<NotificationID> = []

@@ -43,7 +43,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
         case .retrieval:
             return [
                 ("notifications", "SELECT, UPDATE (read_at)"), ("payloads", "SELECT"), ("registrations", all),
-                ("installations", all), ("device_leases", all), schema,
+                ("installations", all), ("device_leases", all), ("refresh_tokens", all), schema,
             ]
         case .operator:
             return [
@@ -59,7 +59,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
 public enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
-        "device_leases", "schema_migrations",
+        "device_leases", "refresh_tokens", "schema_migrations",
     ]
 
     /// Creates the roles, and makes ``DatabaseRole/owner`` the owner of existing tables. A superuser runs these.

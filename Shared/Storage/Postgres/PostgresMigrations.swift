@@ -4,7 +4,7 @@ struct PostgresMigration: Sendable {
     let name: String
     let statements: [String]
 
-    static let all = [initial, senderSide, redelivery, senderRecipient, devices]
+    static let all = [initial, senderSide, redelivery, senderRecipient, devices, deviceLife]
 
     // No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and all
     // three tables are only written together. Statuses change in the narrow table, as HOT updates (free space on the

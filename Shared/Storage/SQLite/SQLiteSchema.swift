@@ -23,6 +23,7 @@ enum SQLiteSchema {
         migrator.registerMigration("007-redelivery") { db in try db.execute(sql: redelivery) }
         migrator.registerMigration("008-sender-recipient") { db in try db.execute(sql: senderRecipient) }
         migrator.registerMigration("009-devices") { db in try db.execute(sql: devices) }
+        migrator.registerMigration("013-device-life") { db in try db.execute(sql: deviceLife) }
         return migrator
     }
 

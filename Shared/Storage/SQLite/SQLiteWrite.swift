@@ -16,6 +16,7 @@ enum SQLiteWrite: Sendable {
     case confirm(NotificationID, until: Timestamp)
     case device(SQLiteDeviceChange)
     case purge(SQLitePurge)
+    case refresh(SQLiteRefreshChange)
 
     /// The result of a change.
     enum Output: Sendable {
@@ -36,6 +37,8 @@ enum SQLiteWrite: Sendable {
         /// Whether the lease was still held.
         case deviceLeaseEnded(Bool)
         case newHandle(String?)
+        /// The number of families of refresh tokens that were changed.
+        case refreshed(Int)
     }
 
     /// How many changes this counts as when groups are formed.
@@ -45,6 +48,7 @@ enum SQLiteWrite: Sendable {
         case .appendOnce(let notifications, _, _): notifications.reduce(1) { $0 + $1.commitWeight }
         case .purge(let purge): purge.limit
         case .lease(let lease): lease.limit
+        case .refresh(.purge(let limit, _)): limit
         default: 1
         }
     }
@@ -95,6 +99,8 @@ extension SQLiteWrite {
             return .revoked(try SQLiteWrite.revoke(id, sender: sender, now: now, db))
         case .purge(let purge):
             return .purged(try purge.execute(db))
+        case .refresh(let change):
+            return .refreshed(try change.execute(db))
         }
         return .done
     }
