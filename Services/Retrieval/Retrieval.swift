@@ -47,11 +47,7 @@ struct RetrievalConfiguration: Sendable {
                 ConfigurationKeys.authJWKSFile.name,
                 "is not set, and neither is another AUTH_ key: no user could be authenticated")
         }
-        if let users, users.cannotRefresh {
-            reader.note(
-                ConfigurationKeys.authRefreshTTL.name,
-                "is set, but AUTH_TOKEN_SIGNING_KEY_FILE or AUTH_USERS_FILE is not: refresh tokens need both")
-        }
+        users?.checkRefreshing(&reader)
         let readsFeedback = reader.read(ConfigurationKeys.hubTelemetry)
         let deviceStaleAfter = reader.read(ConfigurationKeys.deviceStaleAfter)
         let usesHub = NotificationHubConfiguration.isConfigured(reader)

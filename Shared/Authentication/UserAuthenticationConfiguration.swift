@@ -83,6 +83,17 @@ extension UserAuthenticationConfiguration {
 }
 
 extension UserAuthenticationConfiguration {
+    /// Notes that refresh tokens are wanted without the files that they need. Only retrieval issues tokens; the other
+    /// services may have `AUTH_REFRESH_TTL` in a shared environment.
+    public func checkRefreshing(_ reader: inout ConfigurationReader) {
+        guard cannotRefresh else { return }
+        reader.note(
+            ConfigurationKeys.authRefreshTTL.name,
+            "is set, but AUTH_TOKEN_SIGNING_KEY_FILE or AUTH_USERS_FILE is not: refresh tokens need both")
+    }
+}
+
+extension UserAuthenticationConfiguration {
     /// The setting of the file or URL that an error of ``UserAuthenticator`` or ``TokenIssuer`` is about.
     private func key(for error: any Error) -> ConfigurationKey<String> {
         switch (error as? FileError)?.path {
