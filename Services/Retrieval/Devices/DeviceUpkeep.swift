@@ -13,7 +13,10 @@ struct DeviceUpkeep: Service {
     /// - Parameters:
     ///   - staleAfter: `DEVICE_STALE_AFTER`.
     ///   - feedback: reads the hub's feedback, with `HUB_TELEMETRY`.
-    init(changes: DeviceChanges, staleAfter: Duration, feedback: (any HubFeedback)? = nil, logger: Logger) {
+    init(
+        changes: DeviceChanges, staleAfter: Duration = .seconds(270 * 86_400), feedback: (any HubFeedback)? = nil,
+        logger: Logger
+    ) {
         reconciler = HubReconciler(changes: changes, logger: logger)
         search = NewHandleSearch(changes: changes, logger: logger)
         due = DueDeviceSweep(changes: changes, staleAfter: staleAfter, logger: logger)
