@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
+import ServiceRuntime
 import Testing
 
 @testable import Retrieval

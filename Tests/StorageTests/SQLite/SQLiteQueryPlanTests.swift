@@ -17,7 +17,8 @@ struct SQLiteQueryPlanTests {
             Registration.afterID, Registration.platformsOfOwner, OutboxBacklog.oldestOfDue,
             OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
             SQLiteWrite.confirm, SQLiteWrite.enterPublished,
-        ] + SQLitePurge.removals + SQLiteDeviceChange.statements
+        ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
+        + SQLiteRefreshChange.statements
 
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()

@@ -9,10 +9,14 @@ enum StoreCall: CaseIterable {
     case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case installation, installations, allInstallations, platforms
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
+    case installationsOfOwner, devicesOfOwner, dueDevices
+    case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
         if try await makeForSenders(store, sample) { return }
         if try await makeForDevices(store, sample.id) { return }
+        if try await makeForDeviceLife(store) { return }
+        if try await makeForRefreshTokens(store) { return }
         let id = sample.id
         switch self {
         case .append: try await store.append([sample])
@@ -26,7 +30,7 @@ enum StoreCall: CaseIterable {
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])
         case .abandon: try await store.abandon([id])
         case .ping: try await store.ping(timeout: .seconds(5))
-        default: preconditionFailure("Every call is made by one of the three.")
+        default: preconditionFailure("Every call is made by one of these.")
         }
     }
 
@@ -65,6 +69,32 @@ enum StoreCall: CaseIterable {
         case .leaseNewHandle: _ = try await store.leaseNewHandle(now: noon, until: noon)
         case .settleNewHandle: try await store.settleNewHandle(["h"])
         case .platforms: _ = try await store.platforms(of: [.alice])
+        default: return false
+        }
+        return true
+    }
+
+    /// The calls about the life of devices; tells whether this is one of them.
+    private func makeForDeviceLife(_ store: any Store) async throws -> Bool {
+        switch self {
+        case .installationsOfOwner: _ = try await store.installations(of: .alice, after: nil, limit: 9)
+        case .devicesOfOwner: _ = try await store.devices(of: .alice, limit: 9)
+        case .dueDevices: _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
+        default: return false
+        }
+        return true
+    }
+
+    /// The calls about refresh tokens; tells whether this is one of them.
+    private func makeForRefreshTokens(_ store: any Store) async throws -> Bool {
+        let id = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: noon)
+        switch self {
+        case .addFamily: try await store.add(family)
+        case .refreshFamily: _ = try await store.refreshFamily(id)
+        case .renewFamily: _ = try await store.renew(family, replacing: [1], now: noon)
+        case .removeFamily: try await store.removeRefreshFamily(id)
+        case .purgeFamilies: _ = try await store.purgeRefreshFamilies(limit: 9, now: noon)
         default: return false
         }
         return true
