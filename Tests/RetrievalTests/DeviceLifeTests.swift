@@ -82,7 +82,7 @@ struct DeviceLifeTests {
     }
 
     @Test func whileTheHubFailsADueDeviceStaysAndIsRemovedLater() async throws {
-        try await withRetrieval { bench in
+        try await withRetrieval { (bench: RetrievalBench) async throws in
             #expect(try await bench.install("a", Self.body("A")).status == .ok)
             bench.hub.failDeletions(PushGatewayError(.unavailable, "down"))
             await sweep(bench, at: .now + Self.staleAfter)
@@ -95,7 +95,7 @@ struct DeviceLifeTests {
     }
 
     @Test func aDeviceThatTheHubRefusesToRemoveLeavesTheStore() async throws {
-        try await withRetrieval { bench in
+        try await withRetrieval { (bench: RetrievalBench) async throws in
             #expect(try await bench.install("a", Self.body("A")).status == .ok)
             bench.hub.failDeletions(PushGatewayError(.rejected, "no"))
             await sweep(bench, at: .now + Self.staleAfter)
@@ -145,7 +145,7 @@ struct DeviceLifeTests {
     }
 
     @Test func feedbackThatCouldNotBeHandledIsReadAgain() async throws {
-        try await withRetrieval { bench in
+        try await withRetrieval { (bench: RetrievalBench) async throws in
             #expect(try await bench.install("a", Self.body("AB")).status == .ok)
             let feedback = FakeFeedback()
             feedback.add(DeadChannel(handle: "AB", rejectedAt: .now + .seconds(1)))
