@@ -91,8 +91,8 @@ private struct InstallationPage {
 }
 
 extension Installation {
-    /// The document with two more members. The time of the last contact is rounded to the day, so that the list does not
-    /// show when a person uses the device.
+    /// The document with two more members. The time of the last contact is rounded to the day, so that the list does
+    /// not show when a person uses the device.
     fileprivate var listEntry: [UInt8] {
         // The document is an object that this service has written, so it ends with a brace and has members.
         let members = document.first == UInt8(ascii: "{") ? document.dropLast() : Array("{".utf8)[...]

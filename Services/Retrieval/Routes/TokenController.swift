@@ -51,11 +51,14 @@ struct TokenController: Sendable {
 
     /// The members of RFC 6749, section 5.1.
     private static func answer(_ access: IssuedToken, refreshToken: String?) -> Response {
-        let refresh = refreshToken.map { #","refresh_token":\#(JSONText.quoted($0))"# } ?? ""
-        let body = """
-            {"access_token":\(JSONText.quoted(access.token)),"token_type":"Bearer","expires_in":\(access.expiresIn)\(refresh)}
-            """
-        return .json(.ok, ByteBuffer(string: body))
+        var json = JSONWriter()
+        json.object { json in
+            json.member("access_token", access.token)
+            json.member("token_type", "Bearer")
+            json.member("expires_in", access.expiresIn)
+            if let refreshToken { json.member("refresh_token", refreshToken) }
+        }
+        return .json(.ok, json.bytes)
     }
 }
 

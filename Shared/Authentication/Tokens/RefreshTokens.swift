@@ -6,8 +6,8 @@ public import SecurePushCore
 /// Issues refresh tokens (RFC 6749, section 6) and exchanges them for new tokens (`AUTH_REFRESH_TTL`).
 ///
 /// A refresh token is used once: the exchange replaces it. If a token is used again, either the thief or the device has
-/// an old one, so all tokens of its family end (RFC 9700, section 4.14). The store has only hashes of tokens. A user who
-/// was removed from the users' file, or who has another password now, cannot refresh.
+/// an old one, so all tokens of its family end (RFC 9700, section 4.14). The store has only hashes of tokens. A user
+/// who was removed from the users' file, or who has another password now, cannot refresh.
 public struct RefreshTokens: Sendable {
     private enum Result: String, CaseIterable { case ok, reused, refused }
 
@@ -51,8 +51,8 @@ public struct RefreshTokens: Sendable {
 
     /// Exchanges a refresh token.
     ///
-    /// - Throws: ``AuthenticationError``: `invalid` if the token cannot be used, `unavailable` if the users' file or the
-    ///   signing key cannot be used, so that the token stays valid; ``StorageError``.
+    /// - Throws: ``AuthenticationError``: `invalid` if the token cannot be used, `unavailable` if the users' file or
+    ///   the signing key cannot be used, so that the token stays valid; ``StorageError``.
     public func refresh(_ text: String, now: Timestamp = .now) async throws -> TokenPair {
         guard let token = RefreshToken(text), var family = try await store.refreshFamily(token.family) else {
             throw refusal(.refused)

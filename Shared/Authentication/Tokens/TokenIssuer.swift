@@ -59,8 +59,8 @@ public struct TokenIssuer: Sendable {
 
     /// The fingerprint of a user's entry in the users' file, which differs after a change of the password.
     ///
-    /// - Throws: ``AuthenticationError``: `invalid` if the user is not in the file, `unavailable` if there is no file or
-    ///   it cannot be used.
+    /// - Throws: ``AuthenticationError``: `invalid` if the user is not in the file, `unavailable` if there is no file
+    ///   or it cannot be used.
     func userEntry(of user: UserName) throws(AuthenticationError) -> String {
         guard let passwords = users?.refreshedUsable() else { throw .credentialsUnusable }
         guard let entry = passwords.fingerprint(of: user) else { throw Self.unknownUser }

@@ -86,7 +86,7 @@ struct FeedbackContainer {
     private let base: String
     private let signature: String
 
-    /// - Returns: `nil` for a URL that is neither https nor, for a hub that is reached by plain HTTP, on the hub's host.
+    /// - Returns: `nil` for a URL that is neither https nor on the host of a hub that is reached by plain HTTP.
     init?(_ text: String, hub: HubEndpoint) {
         let url = text.filter { !$0.isWhitespace }
         let isAllowed = url.hasPrefix("https://") || (!hub.usesTLS && (url + "/").hasPrefix(hub.url + "/"))

@@ -7,7 +7,7 @@ public struct RefreshFamily: Sendable, Hashable {
     public var id: [UInt8]
     /// The user who logged in.
     public var owner: UserName
-    /// The user's entry in the file of users at the log-in, as a fingerprint: it differs after a change of the password.
+    /// The user's entry in the file of users at the log-in, as a fingerprint. A change of the password changes it.
     public var userEntry: String
     /// SHA-256 of the newest token's secret.
     public var tokenHash: [UInt8]

@@ -11,7 +11,7 @@ import Testing
     ) -> String {
         "<PnsFeedback xmlns=\"http://schemas.microsoft.com/netservices/2010/10/servicebus/connect\">"
             + "<FeedbackTime>\(time)</FeedbackTime><NotificationSystemError>\(error)</NotificationSystemError>"
-            + "<Platform>apple</Platform><PnsHandle>\(handle)</PnsHandle><NotificationId>1</NotificationId></PnsFeedback>\n"
+            + "<Platform>apple</Platform><PnsHandle>\(handle)</PnsHandle></PnsFeedback>\n"
     }
 
     private static let time = Timestamp(rfc3339: "2026-11-22T08:30:00.000Z")!
