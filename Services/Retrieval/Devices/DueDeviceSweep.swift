@@ -40,6 +40,10 @@ struct DueDeviceSweep: Sendable {
         } catch let error as PushGatewayError {
             problem.failed("\(error.code)", to: logger)
             return max(error.retryAfter ?? Self.interval, Self.interval)
+        } catch let error as StorageError where error.isRetriable {
+            // While the service starts, and while the database is away, which its own log lines say.
+            logger.debug("The store was not available to a sweep of devices", metadata: ["error": "\(error)"])
+            return Self.interval
         } catch {
             problem.failed("\(error)", to: logger)
             return Self.interval
