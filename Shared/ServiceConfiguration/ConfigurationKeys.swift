@@ -191,6 +191,17 @@ extension ConfigurationKeys {
     public static let hubPlatforms = ConfigurationKey(
         "HUB_PLATFORMS", .list(of: .platform, hint: "LIST"), default: "apple,fcmv1,windows",
         meaning: "Platforms fanned out to, each named once: apple, fcmv1, windows, adm, browser, gcm (legacy)")
+
+    /// The key `HUB_TELEMETRY`.
+    public static let hubTelemetry = ConfigurationKey(
+        "HUB_TELEMETRY", .boolean, default: "false",
+        meaning: "Retrieval reads the hub's feedback and removes the devices whose push channel is dead; needs the "
+            + "Standard tier and a rule with the Manage right")
+
+    /// The key `DEVICE_STALE_AFTER`.
+    public static let deviceStaleAfter = ConfigurationKey(
+        "DEVICE_STALE_AFTER", .duration(.seconds(1) ... .seconds(36_500 * 86_400)), default: "270d",
+        meaning: "Time after which a device is removed if it has neither registered nor renewed its registration")
 }
 
 extension ConfigurationKeys {
@@ -234,6 +245,12 @@ extension ConfigurationKeys {
     public static let authTokenTTL = ConfigurationKey(
         "AUTH_TOKEN_TTL", .duration(.seconds(1) ... .seconds(365 * 86_400)), default: "1h",
         meaning: "Lifetime of the tokens that retrieval issues")
+
+    /// The key `AUTH_REFRESH_TTL`.
+    public static let authRefreshTTL = ConfigurationKey(
+        "AUTH_REFRESH_TTL", .duration(.seconds(1) ... .seconds(3650 * 86_400)), defaultText: "no refresh tokens",
+        meaning: "Lifetime of a refresh token; POST /api/token then returns one, and each refresh gives a new one. "
+            + "Needs AUTH_TOKEN_SIGNING_KEY_FILE and AUTH_USERS_FILE")
 }
 
 extension ConfigurationKeys {
@@ -276,10 +293,10 @@ extension ConfigurationKeys {
         databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
         hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,
-        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
+        hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
         dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile,
         retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
-        authUsersFile, authTokenSigningKeyFile, authTokenTTL, retrievalCORSOrigins,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,
     ]
 
     /// The table of `docs/reference/configuration.md`, which a test compares with this: a header and a row per key.

@@ -15,7 +15,7 @@ struct LeastRightsTests {
         let nothing = "WHERE false"
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
-            "follow_ups", "schema_migrations", "silent_pushes",
+            "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator"] {
@@ -75,6 +75,11 @@ struct LeastRightsTests {
             ("operator", "SELECT FROM follow_ups", false),
             ("retrieval", "SELECT FROM outbox", false), ("retrieval", "SELECT FROM idempotency_keys", false),
             ("retrieval", "DELETE FROM installations \(nothing)", true),
+            ("retrieval", "UPDATE refresh_tokens SET expires_at = 1 \(nothing)", true),
+            ("ingest", "SELECT FROM refresh_tokens", false), ("dispatcher", "SELECT FROM refresh_tokens", false),
+            ("operator", "SELECT FROM refresh_tokens", false),
+            ("operator", "SELECT last_seen_at, expires_at FROM installations", true),
+            ("dispatcher", "SELECT last_seen_at FROM installations", false),
             ("operator", "UPDATE notifications SET deliveries = NULL \(nothing)", true),
             ("operator", "UPDATE notifications SET read_at = 1 \(nothing)", false),
             ("operator", "DELETE FROM notifications \(nothing)", false),

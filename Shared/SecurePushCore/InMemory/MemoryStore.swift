@@ -35,6 +35,7 @@ public actor MemoryStore {
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
     var silentPushes: [SilentPushKey: SilentPushState] = [:]
+    var refreshFamilies: [[UInt8]: RefreshFamily] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
     var followUps: [FollowUp: WaitingFollowUp] = [:]
     let withdrawals: WithdrawalMode

@@ -110,6 +110,15 @@ public enum MetricCatalog {
             "Time from accepting a notification until a device of the recipient first reads it."),
         .init(
             "securepush_inbox_requests_total", .counter, of: ["retrieval"], "Inbox pages answered."),
+        .init(
+            "securepush_devices_removed_total", .counter, labels: ["reason"], of: ["retrieval"],
+            "Devices removed, by reason (user: by its user, takeover: its handle was registered again, gone: 410 from "
+                + "the hub, rejected: refused by the hub later, dead_channel: the hub's feedback, expired: its "
+                + "expirationTime, unseen: DEVICE_STALE_AFTER)."),
+        .init(
+            "securepush_token_refreshes_total", .counter, labels: ["result"], of: ["retrieval"],
+            "Refreshes of tokens, by result (ok, reused: the token had been used before and its family was removed, "
+                + "refused: unknown, expired, or its user was removed or has another password)."),
     ]
 
     private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]

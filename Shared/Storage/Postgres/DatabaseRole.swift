@@ -48,7 +48,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                 ("notifications", "SELECT, UPDATE (read_at, shown_at)"), ("payloads", "SELECT"),
                 // With DISPATCH_WITHDRAW=read, a first reading adds a withdrawal.
                 ("follow_ups", "INSERT (notification_id, kind, due_at)"), ("registrations", all),
-                ("installations", all), ("device_leases", all), schema,
+                ("installations", all), ("device_leases", all), ("refresh_tokens", all), schema,
             ]
         case .operator:
             return [
@@ -64,7 +64,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
 public enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
-        "device_leases", "follow_ups", "silent_pushes", "schema_migrations",
+        "device_leases", "follow_ups", "silent_pushes", "refresh_tokens", "schema_migrations",
     ]
 
     /// Creates the roles, and makes ``DatabaseRole/owner`` the owner of existing tables. A superuser runs these.

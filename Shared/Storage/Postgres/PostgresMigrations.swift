@@ -5,7 +5,7 @@ struct PostgresMigration: Sendable {
     let statements: [String]
 
     static let all = [
-        initial, senderSide, redelivery, senderRecipient, devices, followUps, silentPushes, reading,
+        initial, senderSide, redelivery, senderRecipient, devices, followUps, silentPushes, reading, deviceLife,
     ]
 
     // No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and all

@@ -26,6 +26,7 @@ enum SQLiteSchema {
         migrator.registerMigration("010-follow-ups") { db in try db.execute(sql: followUps) }
         migrator.registerMigration("011-silent-pushes") { db in try db.execute(sql: silentPushes) }
         migrator.registerMigration("012-reading") { db in try db.execute(sql: reading) }
+        migrator.registerMigration("013-device-life") { db in try db.execute(sql: deviceLife) }
         return migrator
     }
 

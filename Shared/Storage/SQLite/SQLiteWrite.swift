@@ -19,6 +19,7 @@ enum SQLiteWrite: Sendable {
     case silentPush(SQLiteSilentChange)
     case purge(SQLitePurge)
     case followUp(SQLiteFollowUpChange)
+    case refresh(SQLiteRefreshChange)
 
     /// The result of a change.
     enum Output: Sendable {
@@ -44,6 +45,8 @@ enum SQLiteWrite: Sendable {
         case leasedFollowUps([OutboxEntry])
         /// `nil` if it is not due any more; a failure for a row that cannot be read.
         case claimedFollowUp(Result<DispatchPlan, StorageError>?)
+        /// The number of families of refresh tokens that were changed.
+        case refreshed(Int)
     }
 
     /// How many changes this counts as when groups are formed.
@@ -54,6 +57,7 @@ enum SQLiteWrite: Sendable {
         case .purge(let purge): purge.limit
         case .lease(let lease): lease.limit
         case .followUp(.lease(let limit, now: _)): limit
+        case .refresh(.purge(let limit, _)): limit
         default: 1
         }
     }
@@ -117,6 +121,8 @@ extension SQLiteWrite {
             return .purged(try purge.execute(db))
         case .followUp(let change):
             return try change.execute(db)
+        case .refresh(let change):
+            return .refreshed(try change.execute(db))
         }
         return .done
     }

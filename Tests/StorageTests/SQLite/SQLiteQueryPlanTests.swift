@@ -21,7 +21,8 @@ struct SQLiteQueryPlanTests {
             SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
             SQLiteWrite.postponeEntry, SQLiteLease.postpone,
             SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save,
-        ] + SQLitePurge.removals + SQLiteDeviceChange.statements
+        ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
+        + SQLiteRefreshChange.statements
 
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()

@@ -12,11 +12,15 @@ enum StoreCall: CaseIterable {
     case leaseFollowUps, claimFollowUps, recordFollowUps
     case admitSilent, releaseSilent
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
+    case installationsOfOwner, devicesOfOwner, dueDevices
+    case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
         if try await makeForSenders(store, sample) { return }
         if try await makeForDevices(store, sample.id) { return }
         if try await makeForReading(store, sample.id) { return }
+        if try await makeForDeviceLife(store) { return }
+        if try await makeForRefreshTokens(store) { return }
         let id = sample.id
         switch self {
         case .append: try await store.append([sample])
@@ -28,7 +32,7 @@ enum StoreCall: CaseIterable {
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])
         case .abandon: try await store.abandon([id])
         case .ping: try await store.ping(timeout: .seconds(5))
-        default: preconditionFailure("Every call is made by one of the four.")
+        default: preconditionFailure("Every call is made by one of these.")
         }
     }
 
@@ -100,6 +104,32 @@ enum StoreCall: CaseIterable {
             let release = SilentPushRelease(SilentPushGrant(key: key, turn: 1), isOwed: true)
             try await store.release([release], interval: .seconds(60), now: noon)
         }
+    }
+
+    /// The calls about the life of devices; tells whether this is one of them.
+    private func makeForDeviceLife(_ store: any Store) async throws -> Bool {
+        switch self {
+        case .installationsOfOwner: _ = try await store.installations(of: .alice, after: nil, limit: 9)
+        case .devicesOfOwner: _ = try await store.devices(of: .alice, limit: 9)
+        case .dueDevices: _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
+        default: return false
+        }
+        return true
+    }
+
+    /// The calls about refresh tokens; tells whether this is one of them.
+    private func makeForRefreshTokens(_ store: any Store) async throws -> Bool {
+        let id = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: noon)
+        switch self {
+        case .addFamily: try await store.add(family)
+        case .refreshFamily: _ = try await store.refreshFamily(id)
+        case .renewFamily: _ = try await store.renew(family, replacing: [1], now: noon)
+        case .removeFamily: try await store.removeRefreshFamily(id)
+        case .purgeFamilies: _ = try await store.purgeRefreshFamilies(limit: 9, now: noon)
+        default: return false
+        }
+        return true
     }
 
     private func makeForLeases(_ store: any Store, _ id: NotificationID) async throws {
