@@ -216,7 +216,8 @@ struct DispatchPipeline: Service {
     /// - Parameter roles: of the attempt's platforms; `nil` if silent pushes are not limited.
     private func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
         // One signature serves all platforms.
-        let signature = signer?.sign(attempt.plan.id, for: attempt.plan.recipient, now: now)
+        let plan = attempt.plan
+        let signature = signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now)
         for (index, platform) in attempt.platforms.enumerated() {
             var followers: [SilentFollower] = []
             switch roles?[index] ?? .free {
@@ -229,7 +230,7 @@ struct DispatchPipeline: Service {
                 settler.note(answer, to: attempt, at: index)
                 continue
             }
-            if let notification = attempt.plan.notification(for: platform, now: now, signature: signature),
+            if let notification = plan.notification(for: platform, now: now, signature: signature),
                 lanes.submit(
                     LaneSend(notification: notification, attempt: attempt, index: index, followers: followers))
             {

@@ -15,7 +15,7 @@ struct LeastRightsTests {
         let nothing = "WHERE false"
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
-            "schema_migrations",
+            "schema_migrations", "silent_pushes",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator"] {
@@ -51,6 +51,11 @@ struct LeastRightsTests {
             ("dispatcher", "UPDATE notifications SET recipient = 'x' \(nothing)", false),
             ("dispatcher", "INSERT INTO notifications (id, sender) VALUES (gen_random_uuid(), 'x')", false),
             ("dispatcher", "DELETE FROM notifications \(nothing)", false),
+            ("dispatcher", "UPDATE silent_pushes SET turn = 1 \(nothing)", true),
+            ("dispatcher", "DELETE FROM silent_pushes \(nothing)", false),
+            ("ingest", "DELETE FROM silent_pushes \(nothing)", true),
+            ("ingest", "UPDATE silent_pushes SET turn = 1 \(nothing)", false),
+            ("retrieval", "SELECT FROM silent_pushes", false), ("operator", "SELECT FROM silent_pushes", false),
             ("retrieval", "SELECT sealed FROM payloads", true),
             ("retrieval", "UPDATE payloads SET sealed = NULL \(nothing)", false),
             ("retrieval", "DELETE FROM payloads \(nothing)", false),

@@ -80,8 +80,11 @@ extension Delivery {
 }
 
 extension DispatchPlan {
+    /// Whether it withdraws a notification; its signature says so.
+    var isWithdrawal: Bool { false }
+
     /// Whether its pushes count towards `SILENT_PUSH_MIN_INTERVAL`.
-    var isSilentPush: Bool { presentation == .silent }
+    var isSilentPush: Bool { presentation == .silent && !isWithdrawal }
 
     /// Whether it repeats a push that was accepted before.
     var isReminder: Bool { false }

@@ -125,6 +125,7 @@ struct IngestExchanges: Sendable {
         let deliveries = [
             Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m-1", updatedAt: .now),
             Delivery(platform: .fcmv1, state: .dead, attempts: 2, error: "refused", updatedAt: .now),
+            Delivery(platform: .windows, state: .sent, updatedAt: .now, coalescedInto: NotificationID()),
         ]
         try await bench.store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
         try await bench.store.markRead(id, at: .now)

@@ -17,7 +17,8 @@ struct SQLiteQueryPlanTests {
             Registration.byIDAndOwner,
             Registration.afterID, Registration.platformsOfOwner, OutboxBacklog.oldestOfDue,
             OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
-            SQLiteWrite.confirm, SQLiteWrite.enterPublished,
+            SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteWrite.postponeEntry, SQLiteLease.postpone,
+            SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save,
         ] + SQLitePurge.removals + SQLiteDeviceChange.statements
 
     private func plan(_ statement: String) throws -> [String] {

@@ -9,6 +9,7 @@ enum StoreCall: CaseIterable {
     case records, reopen, payloadsOfKey
     case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case installation, installations, allInstallations, platforms
+    case admitSilent, releaseSilent
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
@@ -43,6 +44,7 @@ enum StoreCall: CaseIterable {
         case .purge: _ = try await store.purge(limit: 10, now: noon)
         case .records: _ = try await store.records([sample.id])
         case .reopen: _ = try await store.reopen([sample.id: [.apple]], now: noon)
+        case .admitSilent, .releaseSilent: try await makeForSilentPushes(store, sample.id)
         case .payloadsOfKey: _ = try await store.payloads(sealedWith: "k1", limit: 9, now: noon)
         default: return false
         }
@@ -82,6 +84,16 @@ enum StoreCall: CaseIterable {
         default: return false
         }
         return true
+    }
+
+    private func makeForSilentPushes(_ store: any Store, _ id: NotificationID) async throws {
+        let key = SilentPushKey(recipient: .alice, platform: .apple)
+        if case .admitSilent = self {
+            _ = try await store.admit([SilentPushWish(key: key, id: id)], interval: .seconds(60), now: noon)
+        } else {
+            let release = SilentPushRelease(SilentPushGrant(key: key, turn: 1), isOwed: true)
+            try await store.release([release], interval: .seconds(60), now: noon)
+        }
     }
 
     private func makeForLeases(_ store: any Store, _ id: NotificationID) async throws {
