@@ -14,6 +14,8 @@ final class DispatchAttempt: Sendable {
     private struct State {
         var answers: [LaneAnswer?]
         var missing: Int
+        /// The silent pushes of this attempt, by the index of the platform.
+        var grants: [Int: SilentPushGrant] = [:]
     }
 
     private let state: Mutex<State>
@@ -36,10 +38,18 @@ final class DispatchAttempt: Sendable {
         }
     }
 
+    /// Notes that a send uses up a silent push of the recipient. Call it before the send.
+    func note(_ grant: SilentPushGrant, at index: Int) { state.withLock { $0.grants[index] = grant } }
+
+    /// The silent push that a platform's send uses up.
+    func grant(at index: Int) -> SilentPushGrant? { state.withLock { $0.grants[index] } }
+
     /// The answers, once all are there.
-    private var answers: [(platform: Platform, answer: LaneAnswer)] {
-        let answers = state.withLock { $0.answers }
-        return zip(platforms, answers).compactMap { platform, answer in answer.map { (platform, $0) } }
+    var answers: [(platform: Platform, answer: LaneAnswer, grant: SilentPushGrant?)] {
+        let (answers, grants) = state.withLock { ($0.answers, $0.grants) }
+        return platforms.indices.compactMap { index in
+            answers[index].map { (platforms[index], $0, grants.isEmpty ? nil : grants[index]) }
+        }
     }
 }
 
@@ -52,6 +62,12 @@ struct Settlement: Sendable {
     var retry: (message: DispatchMessage, delay: Int)?
     /// The platforms that were given up.
     var dead: DeadLetterDraft?
+    /// The silent pushes that the hub has certainly not accepted.
+    var releases: [SilentPushRelease] = []
+    /// The number of platforms on which another silent push covers the notification.
+    var coalesced = 0
+    /// The outcome of a follow-up, in place of ``outcome``.
+    var followUp: SettledFollowUp?
 
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
@@ -67,30 +83,40 @@ struct Settlement: Sendable {
 extension DispatchAttempt {
     /// Decides what follows from the answers.
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
+        if let followUp = message.followUp { return settlement(of: followUp, policy, now: now) }
         var deliveries = plan.noted(policy, besides: platforms, now: now)
         var owed = OwedPlatforms()
         var dead = givenUpBefore
-        for (platform, answer) in answers {
+        var settlement = Settlement(delivery: delivery)
+        var waiting = WaitingPlatforms()
+        for (platform, answer, grant) in answers {
             let position = deliveries.firstIndex { $0.platform == platform }
             var updated = policy.delivery(
                 of: platform, after: answer, previous: position.map { deliveries[$0] }, now: now)
             // A claim without an outcome may have reached the hub on every platform that was owed then.
             updated.unanswered += plan.unrecordedClaims
             if let position { deliveries[position] = updated } else { deliveries.append(updated) }
-            if !updated.state.isSettled {
+            if case .coalesced = answer { settlement.coalesced += 1 }
+            if let grant, !answer.mayHaveBeenPushed {
+                settlement.releases.append(SilentPushRelease(grant, isOwed: !updated.state.isSettled))
+            }
+            if case .waits(let wait) = answer {
+                waiting.add(platform, until: wait.until)
+            } else if !updated.state.isSettled {
                 owed.add(updated, answer, policy.retryDelays)
             } else if updated.state == .dead {
                 dead.append((updated, answer.cause))
             }
         }
-        var settlement = Settlement(
-            delivery: delivery,
-            outcome: DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries))
+        settlement.outcome = DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries)
+        if !plan.remind.isEmpty, answers.contains(where: \.answer.isAccepted) { settlement.outcome?.pushedAt = now }
         if let delay = owed.delay(policy.retryDelays) {
             // A hold is not a retry and keeps the number. A notification's first message has no number yet.
             let attempt = owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
-            settlement.retry = (followUp(for: owed.platforms, attempt: attempt), delay)
+            settlement.retry = (followUp(for: owed.platforms + waiting.platforms, attempt: attempt), delay)
             settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
+        } else if let until = waiting.until {
+            settlement.outcome?.dueAgain = until
         } else if message.platforms != nil {
             var plan = plan
             plan.deliveries = deliveries
@@ -129,7 +155,7 @@ extension DispatchAttempt {
 
 /// The platforms that an attempt leaves owed, and the delay of their retry. One message names all of them: two messages
 /// of one notification in two dispatchers would fence off each other's outcomes.
-private struct OwedPlatforms {
+struct OwedPlatforms {
     private(set) var platforms: [Platform] = []
     /// The largest number of requests that a failed platform has used up; 0 if none failed.
     private(set) var failures = 0

@@ -7,6 +7,8 @@ struct DispatchPolicy: Sendable {
     /// The number of requests to the hub for one platform before it is given up (`DISPATCH_MAX_ATTEMPTS`).
     var maxAttempts = 10
     var retryDelays = RetryDelays.standard
+    /// When pushed notifications are withdrawn (`DISPATCH_WITHDRAW`).
+    var withdrawals = WithdrawalMode.revoked
 }
 
 /// The next step of a delivery whose notification has been claimed.
@@ -68,6 +70,15 @@ extension DispatchPolicy {
             delivery.updatedAt = now
             delivery.error = "The lane is paused: \(hold.reason)."
             return delivery
+        case .coalesced(let id):
+            return (previous ?? Delivery(platform: platform, state: .sent, updatedAt: now)).coalesced(
+                into: id, now: now)
+        case .waits(let wait):
+            var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
+            delivery.updatedAt = now
+            delivery.error = SilentWait.reason
+            delivery.silentTurn = wait.turn
+            return delivery
         }
     }
 
@@ -82,6 +93,7 @@ extension DispatchPolicy {
         switch outcome {
         case .sent(let hubMessageID):
             delivery.state = .sent
+            delivery.silentTurn = nil
             delivery.hubMessageID = hubMessageID
         case .throttled:
             // The notification is not at fault, so throttling uses up no attempt.

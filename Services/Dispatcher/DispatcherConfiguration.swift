@@ -20,6 +20,10 @@ struct DispatcherConfiguration: Sendable {
     var prefetch: Int
     /// Whether platforms on which the recipient has no device are skipped.
     var registeredOnly: Bool
+    /// The minimum time between two silent pushes of one recipient on one platform; `nil` if it is off.
+    var silentInterval: Duration?
+    /// The key that signs pushes; `nil` if they are not signed.
+    var pushSigningKeyFile: String?
 
     static let defaultPort = 8082
 
@@ -29,6 +33,8 @@ struct DispatcherConfiguration: Sendable {
         + [
             ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
+            ConfigurationKeys.dispatchWithdraw,
+            ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
         ]
 
     /// Reads the settings; `nil` if one of them is missing or not valid, which the reader has noted.
@@ -43,18 +49,27 @@ struct DispatcherConfiguration: Sendable {
         let maxAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
         let concurrency = reader.read(ConfigurationKeys.dispatchConcurrency)
         let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
-        guard let http, let storage, let prefetch, let messaging, let hub, let platforms, let delays,
-            let maxAttempts, let concurrency, let registeredOnly
+        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
+        let silentInterval = reader.read(ConfigurationKeys.silentPushMinInterval)
+        let issues = reader.issues.count
+        let pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
+        guard let http, var storage, let prefetch, let messaging, let hub, let platforms, let delays,
+            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval,
+            reader.issues.count == issues
         else { return nil }
         self.http = http
+        storage.withdrawals = withdrawals
         self.storage = storage
         self.messaging = messaging
         self.hub = hub
         self.concurrency = concurrency
         self.prefetch = prefetch
         self.registeredOnly = registeredOnly
+        self.silentInterval = silentInterval
+        self.pushSigningKeyFile = pushSigningKeyFile
         policy = DispatchPolicy(
-            platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays))
+            platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays),
+            withdrawals: withdrawals)
     }
 }
 
@@ -85,16 +100,23 @@ func buildDispatcher(
     if configuration.hub.connectionStringFile != nil {
         context.onReload("hub connection string") { sender.reload() }
     }
+    let signer = try configuration.pushSigningKeyFile.map { path in
+        try ConfigurationKeys.pushSigningKeyFile.making { try PushSigner(path: path, logger: context.logger) }
+    }
+    let silent = configuration.silentInterval.map {
+        SilentBudget(store: opened.store, interval: $0, logger: context.logger)
+    }
     let pipeline = DispatchPipeline(
-        consumer: consumer, publisher: publisher, store: opened.store, gateway: sender, policy: configuration.policy,
-        registered: configuration.registeredOnly ? opened.store : nil, lanes: configuration.lanes,
-        logger: context.logger)
+        consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store, gateway: sender,
+        policy: configuration.policy, registered: configuration.registeredOnly ? opened.store : nil,
+        lanes: configuration.lanes, signer: signer, silent: silent, logger: context.logger)
+    let files = (signer?.source).map { [context.watch([$0])] } ?? []
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
             ReadinessCheck(name: "amqp") { consumer.problem ?? publisher.problem },
-        ], context: context)
+        ] + files, context: context)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     // Stopped in reverse. The consumer is first: it tells the pipeline at once, and waits until the pipeline has
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.

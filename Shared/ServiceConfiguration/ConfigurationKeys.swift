@@ -139,6 +139,30 @@ extension ConfigurationKeys {
         "DISPATCH_REGISTERED_ONLY", .boolean, default: "false",
         meaning: "Send only to platforms for which the recipient has a registered device; enable this only if all "
             + "devices register through SecurePush")
+
+    /// The key `DISPATCH_WITHDRAW`.
+    public static let dispatchWithdraw = ConfigurationKey(
+        "DISPATCH_WITHDRAW", .oneOf(WithdrawalMode.self, hint: "MODE"), default: "revoked",
+        meaning: "When devices remove a notification that was pushed: off, revoked (when its sender revokes it), read "
+            + "(also when one device has read it); the same value for ingest, dispatcher and retrieval")
+
+    /// The key `SILENT_PUSH_MIN_INTERVAL`.
+    public static let silentPushMinInterval = ConfigurationKey(
+        "SILENT_PUSH_MIN_INTERVAL", .durationOrOff(.seconds(1) ... .seconds(86_400)), default: "off",
+        meaning: "At most one silent push per recipient and platform within this time, by all dispatchers together; "
+            + "notifications that arrive earlier share the next push. Give all dispatchers the same value")
+
+    /// The key `PUSH_SIGNING_KEY_FILE`.
+    public static let pushSigningKeyFile = ConfigurationKey(
+        "PUSH_SIGNING_KEY_FILE", .existingFile,
+        meaning: "Ed25519 key, PKCS#8 PEM: the dispatcher signs every push (securepush keys generate --push)")
+
+    /// The key `PUSH_VERIFICATION_KEYS_FILE`.
+    public static let pushVerificationKeysFile = ConfigurationKey(
+        "PUSH_VERIFICATION_KEYS_FILE", .existingFile,
+        meaning:
+            "JSON Web Key Set of the public keys (Ed25519) with which devices verify pushes: retrieval shows it at "
+            + "GET /api/push-keys")
 }
 
 extension ConfigurationKeys {
@@ -167,6 +191,17 @@ extension ConfigurationKeys {
     public static let hubPlatforms = ConfigurationKey(
         "HUB_PLATFORMS", .list(of: .platform, hint: "LIST"), default: "apple,fcmv1,windows",
         meaning: "Platforms fanned out to, each named once: apple, fcmv1, windows, adm, browser, gcm (legacy)")
+
+    /// The key `HUB_TELEMETRY`.
+    public static let hubTelemetry = ConfigurationKey(
+        "HUB_TELEMETRY", .boolean, default: "false",
+        meaning: "Retrieval reads the hub's feedback and removes the devices whose push channel is dead; needs the "
+            + "Standard tier and a rule with the Manage right")
+
+    /// The key `DEVICE_STALE_AFTER`.
+    public static let deviceStaleAfter = ConfigurationKey(
+        "DEVICE_STALE_AFTER", .duration(.seconds(1) ... .seconds(36_500 * 86_400)), default: "270d",
+        meaning: "Time after which a device is removed if it has neither registered nor renewed its registration")
 }
 
 extension ConfigurationKeys {
@@ -210,6 +245,20 @@ extension ConfigurationKeys {
     public static let authTokenTTL = ConfigurationKey(
         "AUTH_TOKEN_TTL", .duration(.seconds(1) ... .seconds(365 * 86_400)), default: "1h",
         meaning: "Lifetime of the tokens that retrieval issues")
+
+    /// The key `AUTH_REFRESH_TTL`.
+    public static let authRefreshTTL = ConfigurationKey(
+        "AUTH_REFRESH_TTL", .duration(.seconds(1) ... .seconds(3650 * 86_400)), defaultText: "no refresh tokens",
+        meaning: "Lifetime of a refresh token; POST /api/token then returns one, and each refresh gives a new one. "
+            + "Needs AUTH_TOKEN_SIGNING_KEY_FILE and AUTH_USERS_FILE")
+}
+
+extension ConfigurationKeys {
+    /// The key `RETRIEVAL_CORS_ORIGINS`.
+    public static let retrievalCORSOrigins = ConfigurationKey(
+        "RETRIEVAL_CORS_ORIGINS", .list(of: .webOrigin, hint: "ORIGINS"),
+        meaning: "Exact origins of web apps that may call retrieval from a browser, such as https://app.example.org; "
+            + "none if not set")
 }
 
 /// The format of log lines.
@@ -244,9 +293,10 @@ extension ConfigurationKeys {
         databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
         hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,
-        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
-        dispatchRegisteredOnly, retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
-        authUsersFile, authTokenSigningKeyFile, authTokenTTL,
+        hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
+        dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile,
+        retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,
     ]
 
     /// The table of `docs/reference/configuration.md`, which a test compares with this: a header and a row per key.

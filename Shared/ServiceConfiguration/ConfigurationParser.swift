@@ -128,6 +128,16 @@ extension ConfigurationParser where Value == Duration {
     }
 }
 
+extension ConfigurationParser where Value == Duration? {
+    /// A duration, or `off`, which is `nil`.
+    public static func durationOrOff(_ range: ClosedRange<Duration>) -> Self {
+        let duration = ConfigurationParser<Duration>.duration(range)
+        return ConfigurationParser(hint: "DURATION") { text throws(ConfigurationRefusal) in
+            text == "off" ? nil : try duration.parse(text)
+        }
+    }
+}
+
 extension ConfigurationParser where Value == [Duration] {
     /// A comma-separated list of durations.
     public static func durations(_ range: ClosedRange<Duration>) -> Self {

@@ -10,6 +10,24 @@ enum StorageCoding {
         text.split(separator: ",").map { Platform(rawValue: String($0)) }
     }
 
+    /// The delays of reminders in milliseconds, separated by commas; `nil` for none.
+    static func encode(remind: [Duration]) -> String? {
+        remind.isEmpty ? nil : remind.map { String($0.milliseconds) }.joined(separator: ",")
+    }
+
+    /// - Throws: ``StorageError`` with code `failed` for a text that this program did not write.
+    static func decodeRemind(_ text: String) throws(StorageError) -> [Duration] {
+        var delays: [Duration] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let delay = Int64(part).map { Duration.milliseconds($0) }
+            guard let delay, FollowUpPolicy.reminderDelay.contains(delay) else {
+                throw StorageError(.failed, "A notification's reminders cannot be read.")
+            }
+            delays.append(delay)
+        }
+        return delays
+    }
+
     /// A registration's tags as a JSON array of strings, in their order.
     static func encode(tags: [String]) -> String {
         var bytes = [UInt8(ascii: "[")]
@@ -32,7 +50,8 @@ enum StorageCoding {
 
 extension StorageCoding {
     /// `p` platform, `s` state, `n` attempts, `u` attempts without an answer, `m` the hub's message ID, `e` the last
-    /// error, `t` the time of the last change in milliseconds.
+    /// error, `t` the time of the last change in milliseconds, `c` the notification whose push this one shared, `w` the
+    /// number of silent pushes when it began to wait.
     private struct StoredDelivery: Decodable {
         let p: String
         let s: String
@@ -41,6 +60,8 @@ extension StorageCoding {
         let m: String?
         let e: String?
         let t: Int64
+        let c: String?
+        let w: Int64?
     }
 
     /// A notification's deliveries as a JSON array of small objects, such as
@@ -75,11 +96,16 @@ extension StorageCoding {
             guard countRange.contains(object.n), countRange.contains(unanswered) else {
                 throw StorageError(.failed, "A notification's deliveries contain a number of attempts out of range.")
             }
+            let shared = object.c.map { NotificationID($0) }
+            if case .some(nil) = shared {
+                throw StorageError(.failed, "A notification's deliveries contain an ID that cannot be read.")
+            }
             deliveries.append(
                 Delivery(
                     platform: Platform(rawValue: object.p), state: state, attempts: object.n, unanswered: unanswered,
                     hubMessageID: object.m, error: object.e,
-                    updatedAt: try Timestamp(stored: object.t, column: "deliveries")))
+                    updatedAt: try Timestamp(stored: object.t, column: "deliveries"),
+                    coalescedInto: shared.flatMap(\.self), silentTurn: object.w))
         }
         return deliveries
     }
@@ -107,6 +133,11 @@ extension StorageCoding {
         }
         bytes.append(contentsOf: #","t":"#.utf8)
         appendNumber(delivery.updatedAt.milliseconds, to: &bytes)
+        if let shared = delivery.coalescedInto { bytes.append(contentsOf: #","c":"\#(shared)""#.utf8) }
+        if let turn = delivery.silentTurn {
+            bytes.append(contentsOf: #","w":"#.utf8)
+            appendNumber(turn, to: &bytes)
+        }
     }
 
     private static func appendNumber(_ number: some BinaryInteger, to bytes: inout [UInt8]) {

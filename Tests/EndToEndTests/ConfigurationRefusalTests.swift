@@ -56,6 +56,7 @@ struct ConfigurationRefusalTests {
         Case("retrieval", ["HTTP_HOST": "::"], "HTTP_HOST"),
         Case("ingest", ["ALLOW_INSECURE": "everything"], "ALLOW_INSECURE"),
         Case("retrieval", ["PAYLOAD_KEYS_FILE": ""], "PAYLOAD_KEYS_FILE"),
+        Case("retrieval", ["RETRIEVAL_CORS_ORIGINS": "https://app.example.org,*"], "RETRIEVAL_CORS_ORIGINS"),
         Case("retrieval", ["AUTH_JWKS_URL": ""], "AUTH_JWKS_FILE"),
         Case("retrieval", ["AUTH_JWKS_FILE": "garbage", "AUTH_JWKS_URL": ""], "AUTH_JWKS_FILE"),
         Case("retrieval", ["AUTH_TOKEN_SIGNING_KEY_FILE": "garbage"], "AUTH_TOKEN_SIGNING_KEY_FILE"),

@@ -40,4 +40,16 @@ import Testing
     func whatIsWrongIsNamed(_ query: String, _ pointers: [String]) {
         #expect(Self.read(query).pointers == pointers)
     }
+
+    @Test func aPathThatTookNoneIgnoresTheOthers() throws {
+        for query in ["x=1&_=2&Name=a&%zz=1", "%FF=1&name=a"] {
+            var parameters = QueryParameters(query, known: ["Name"], ignoresUnknown: true)
+            let name = parameters.take("Name", "") { $0 }
+            try parameters.check()
+            #expect(name == "a")
+        }
+        var parameters = QueryParameters("Name=b&x=1&name=c", known: ["Name"], ignoresUnknown: true)
+        #expect(parameters.take("Name", "") { $0 } == "b")
+        #expect(throws: Problem.self) { try parameters.check() }
+    }
 }

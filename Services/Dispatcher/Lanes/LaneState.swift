@@ -154,12 +154,18 @@ enum LaneAnswer: Sendable, Equatable {
     case answered(SendOutcome, hold: LaneHold?)
     /// The send was not tried.
     case held(LaneHold)
+    /// It was not sent, because the hub has accepted another silent push that lets the device find this notification.
+    case coalesced(into: NotificationID)
+    /// It was not tried, because it waits for the recipient's next silent push.
+    case waits(SilentWait)
 
     /// The answer in logs.
     var label: String {
         switch self {
         case .answered(let outcome, _): outcome.label
         case .held: "held"
+        case .coalesced: "coalesced"
+        case .waits: "waits"
         }
     }
 }
@@ -170,6 +176,8 @@ struct LaneSend: Sendable {
     var attempt: DispatchAttempt
     /// The index of the platform in the attempt.
     var index: Int
+    /// The notifications that share this silent push.
+    var followers: [SilentFollower] = []
 }
 
 extension LaneAnswer {
@@ -177,7 +185,7 @@ extension LaneAnswer {
     var retryAfter: Duration? {
         switch self {
         case .answered(let outcome, _): outcome.retryAfter
-        case .held: nil
+        case .held, .coalesced, .waits: nil
         }
     }
 
@@ -186,6 +194,7 @@ extension LaneAnswer {
         switch self {
         case .answered(_, let hold): hold
         case .held(let hold): hold
+        case .coalesced, .waits: nil
         }
     }
 

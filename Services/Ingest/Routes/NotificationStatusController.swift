@@ -149,6 +149,7 @@ extension NotificationRecord {
             json.member("Status", status(at: now).rawValue)
             json.member("CreatedAt", createdAt.description)
             if let readAt { json.member("ReadAt", readAt.description) }
+            if let shownAt { json.member("ShownAt", shownAt.description) }
             json.array("Deliveries") { json in
                 for delivery in deliveries(of: platforms, at: now) {
                     json.object { json in
@@ -156,9 +157,17 @@ extension NotificationRecord {
                         json.member("State", delivery.state.rawValue)
                         json.member("Attempts", delivery.attempts)
                         if let id = delivery.hubMessageID { json.member("HubMessageId", id) }
+                        if let id = delivery.coalescedInto { json.member("CoalescedInto", id.description) }
                         if let error = delivery.error { json.member("Error", error) }
                         json.member("UpdatedAt", delivery.updatedAt.description)
+                        if let time = delivery.withdrawnAt { json.member("Withdrawn", time.description) }
                     }
+                }
+            }
+            if let reminders {
+                json.object("Reminders") { json in
+                    json.member("Sent", reminders.sent)
+                    if let next = reminders.next { json.member("Next", next.description) }
                 }
             }
         }

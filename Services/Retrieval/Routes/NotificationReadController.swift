@@ -11,32 +11,39 @@ import ServiceRuntime
 ///
 /// - `GET /api/notifications/{id}` gives a secret to its owner's device.
 /// - `GET /api/notifications` lists the inbox, for devices that missed a push.
+/// - `POST /api/notifications/read` marks notifications as read without fetching them.
+/// - `POST /api/notifications/{id}/shown` tells that a device has shown a notification.
 struct NotificationReadController: Sendable {
     let users: UserAuthenticator
     let store: any PayloadReader & Inbox
     let sealer: PayloadSealer
     let metrics: RetrievalMetrics
+    /// Bounds the bytes of pages with payloads that are being written; tests use a smaller budget.
+    var budget = RequestBudget()
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.get("/api/notifications/:id", use: read)
         router.get("/api/notifications", use: list)
+        router.post("/api/notifications/read", use: markRead)
+        router.post("/api/notifications/:id/shown", use: markShown)
     }
 
     /// Opens the payload and marks it read. An unknown notification, another user's, and one before its `NotBefore` are
     /// the same 404.
     @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await authenticate(request, context)
+        let includesUnread = try Self.includesUnread(request.uri.query)
         let id = context.parameters.get("id").flatMap { NotificationID($0) }
         let found = if let id { try await store.find(id, recipient: user) } else { StoredNotification?.none }
         let now = Timestamp.now
-        guard let id, let stored = found, stored.notBefore.map({ $0 <= now }) ?? true else {
+        guard let id, let stored = found, stored.state.access(at: now) != .absent else {
             metrics.notFound.increment()
-            throw Problem.notFound("There is no such notification.")
+            throw Self.notFound
         }
-        guard !stored.isRevoked, stored.expiresAt > now, let payload = stored.payload else {
+        guard stored.state.access(at: now) == .readable, let payload = stored.payload else {
             metrics.gone.increment()
             context.logger.debug("Notification is gone", metadata: stored.logMetadata)
-            throw Problem.gone(stored.isRevoked ? "The notification was revoked." : "The notification has expired.")
+            throw Self.gone(stored.state)
         }
         // Opened before it is marked: if its key is missing, the payload has not been read.
         let text = try sealer.open(payload, id: id, recipient: user)
@@ -47,17 +54,26 @@ struct NotificationReadController: Sendable {
         }
         metrics.ok.increment()
         context.logger.debug("Notification read", metadata: stored.logMetadata)
-        return .json(.ok, Self.json(id: id, payload: text, isRead: stored.readAt != nil))
+        let unread = includesUnread ? try await store.unreadCount(of: user, now: now) : nil
+        return .json(.ok, Self.json(id: id, payload: text, isRead: stored.readAt != nil, unread: unread))
     }
 
-    /// Lists without payloads and marks nothing.
-    @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await users.user(of: request, context)
-        let query = try InboxQuery(query: request.uri.query)
-        let page = try await store.inbox(
-            of: user, unreadOnly: query.unreadOnly, after: query.after, limit: query.limit, now: .now)
-        metrics.inboxRequests.increment()
-        return .json(.ok, ByteBuffer(string: page.json))
+    static let notFound = Problem.notFound("There is no such notification.")
+
+    /// The answer to the owner of a notification that was there.
+    static func gone(_ state: ReadingState) -> Problem {
+        .gone(state.isRevoked ? "The notification was revoked." : "The notification has expired.")
+    }
+
+    /// Whether the query has `include=unread`. Other parameters are ignored, as they were before there was this one.
+    ///
+    /// - Throws: ``Problem`` 422 for another value of `include`.
+    private static func includesUnread(_ query: String?) throws(Problem) -> Bool {
+        if query == nil { return false }
+        var parameters = QueryParameters(query, known: ["include"], ignoresUnknown: true)
+        let include = parameters.take("include", "The value must be unread.") { $0 == "unread" ? true : nil }
+        try parameters.check()
+        return include ?? false
     }
 
     private func authenticate(_ request: Request, _ context: some RequestContext) async throws -> UserName {
@@ -70,54 +86,30 @@ struct NotificationReadController: Sendable {
     }
 
     /// The JSON text of the payload is copied unchanged.
-    private static func json(id: NotificationID, payload: [UInt8], isRead: Bool) -> ByteBuffer {
+    private static func json(id: NotificationID, payload: [UInt8], isRead: Bool, unread: Int?) -> ByteBuffer {
         var body = ByteBuffer()
-        body.reserveCapacity(payload.count + 96)
+        body.reserveCapacity(payload.count + 128)
         body.writeStaticString(#"{"Id":""#)
         body.writeString(id.description)
         body.writeStaticString(#"","Payload":"#)
         body.writeBytes(payload)
         body.writeStaticString(#","Read":"#)
-        body.writeString(isRead ? "true}" : "false}")
+        body.writeString(isRead ? "true" : "false")
+        if let unread { body.writeString(#","Unread":\#(unread)"#) }
+        body.writeStaticString("}")
         return body
     }
 }
 
 extension StoredNotification {
     /// The ID, and the trace of the sender's request.
-    fileprivate var logMetadata: Logger.Metadata {
+    var logMetadata: Logger.Metadata {
         var metadata: Logger.Metadata = ["notification_id": "\(id)"]
         if let trace = traceparent.flatMap({ TraceContext(traceparent: $0) }) {
             metadata[TraceContext.LogKey.traceID] = "\(trace.traceID)"
             metadata[TraceContext.LogKey.spanID] = "\(trace.spanID)"
         }
         return metadata
-    }
-}
-
-/// The query of the inbox: `Unread`, `After` and `Limit`.
-private struct InboxQuery {
-    let unreadOnly: Bool
-    let after: NotificationID?
-    let limit: Int
-
-    /// - Throws: ``Problem`` 422, naming every invalid parameter.
-    init(query: String?) throws(Problem) {
-        var parameters = QueryParameters(query, known: ["Unread", "After", "Limit"])
-        unreadOnly =
-            parameters.take("Unread", "The value must be true or false.") { Bool($0.lowercased()) } ?? false
-        after = parameters.take("After", "The value must be the ID of a notification.") { NotificationID($0) }
-        limit = parameters.takeNumber("Limit", in: 1...200) ?? 50
-        try parameters.check()
-    }
-}
-
-extension InboxPage {
-    /// `{"Notifications":[{"Id","CreatedAt","Read"}],"Unread","Next"}`, without `Next` on the last page.
-    fileprivate var json: String {
-        let entries = entries.map { #"{"Id":"\#($0.id)","CreatedAt":"\#($0.createdAt)","Read":\#($0.isRead)}"# }
-        let next = next.map { #","Next":"\#($0)""# } ?? ""
-        return #"{"Notifications":[\#(entries.joined(separator: ","))],"Unread":\#(unread)\#(next)}"#
     }
 }
 

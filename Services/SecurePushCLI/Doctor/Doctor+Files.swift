@@ -13,6 +13,8 @@ extension Doctor {
             ("AUTH_USERS_FILE", true, { "\(try UsersFile(path: $0).list().count) users" }),
             ("AUTH_TOKEN_SIGNING_KEY_FILE", true, { "key \(try TokenSigningKey(path: $0).keyID)" }),
             ("AUTH_JWKS_FILE", false, { try Doctor.readKeySet($0) }),
+            ("PUSH_SIGNING_KEY_FILE", true, { "key \(try PushSigningKey(pem: SecretFile.read($0)).publicKey.keyID)" }),
+            ("PUSH_VERIFICATION_KEYS_FILE", false, { "\(try PushKeyFiles.publicKeys($0).keys.count) public keys" }),
             ("HUB_CONNECTION_STRING_FILE", true, { try SecretFile.read($0).isEmpty ? "empty" : "readable" }),
         ]
         return checks.compactMap { check in

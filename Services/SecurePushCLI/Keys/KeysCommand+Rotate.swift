@@ -5,20 +5,25 @@ import SecurePushCore
 extension KeysCommand {
     struct Rotate: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a new key to a key ring. It seals new payloads; the old keys still open theirs.",
+            abstract: "Add a new key to a key ring, or replace the key that signs pushes. Old keys stay valid.",
             discussion: """
-                Replaces the file atomically, with mode 0600. The services reload it by themselves. If retrieval has its
-                own copy, update that copy first and ingest's second.
+                The new key seals new payloads; the old keys still open theirs. The file is replaced atomically, with
+                mode 0600. The services reload it by themselves. If retrieval has its own copy, update that copy first
+                and ingest's second.
 
                 --keep and --remove drop old keys that no payload needs any more. The command checks that in the
                 database (DATABASE_URL); without a database it needs --force. Payloads of a dropped key can never be
                 opened again. Exit codes: 0 done, 1 a payload still needs a key, 69 the database does not answer, 78 the
                 file is invalid, or there is no database and no --force.
 
+                With --push it puts a new key first in the set of public keys, keeps the old ones, and replaces the
+                private key. Copy the public keys to retrieval before the dispatcher gets the private key.
+
                 EXAMPLES
                   securepush keys rotate --payload-keys-file payload.keys
                   DATABASE_URL=postgres://db/securepush securepush keys rotate --keep 3
                   securepush keys rotate --no-new-key --remove 2026-01-05-9f3c04
+                  securepush keys rotate --push
                 """)
 
         @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
@@ -36,6 +41,7 @@ extension KeysCommand {
         @Flag(help: "Drop keys without checking whether payloads need them. Has no effect if a database is given.")
         var force = false
 
+        @OptionGroup(title: "Pushes") var pushKeys: PushKeyOptions
         @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -53,12 +59,20 @@ extension KeysCommand {
 
         func validate() throws {
             try requireRange("--keep", keep, (addsNoKey ? 1 : 2) ... .max)
+            if pushKeys.push && (payloadKeysFile != nil || !remove.isEmpty || addsNoKey || force) {
+                throw ValidationError("Of the options of a key ring, --push takes only --keep.")
+            }
             if addsNoKey && keep == nil && remove.isEmpty {
                 throw ValidationError("--no-new-key needs --keep or --remove.")
             }
         }
 
         func run(on console: Console) async throws {
+            if pushKeys.push {
+                let report = try pushKeys.files().rotate(keep: keep)
+                let lines = ["the key \(report.signing) signs from now on"] + report.removed.map { "dropped \($0)" }
+                return try console.show(report, lines.joined(separator: "\n"))
+            }
             let report = try await rotate(database: database.urlIfGiven)
             var lines = report.added.map { ["added \($0) to \(report.file); it seals from now on"] } ?? []
             lines += report.removed.map { "dropped \($0)" }

@@ -5,11 +5,12 @@ import SecurePushCore
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Make, list and rotate the keys that seal payloads.",
+        abstract: "Make, list and rotate the keys that seal payloads and sign pushes.",
         discussion: """
             EXAMPLES
               securepush keys generate --payload-keys-file payload.keys
               securepush keys generate --signing-key signing-key.pem --jwks jwks.json
+              securepush keys generate --push
               securepush keys list --payload-keys-file payload.keys
               securepush keys rotate --payload-keys-file payload.keys --keep 3
             """,
@@ -17,11 +18,16 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct Generate: ConsoleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a payload key ring with one key, or a signing key for tokens. Never overwrites files.",
+            abstract:
+                "Make a payload key ring with one key, or keys that sign tokens or pushes. Never overwrites files.",
             discussion: """
+                With --push it makes a private key for the dispatcher, with mode 0600, and a set of public keys, which
+                retrieval shows to devices.
+
                 EXAMPLES
                   securepush keys generate --payload-keys-file payload.keys
                   securepush keys generate --signing-key signing-key.pem --jwks jwks.json
+                  securepush keys generate --push
                 """)
 
         @Option(help: ArgumentHelp("The new key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
@@ -33,11 +39,15 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("The JWKS document for its public key.", valueName: "file"))
         var jwks: String?
 
+        @OptionGroup(title: "Pushes") var pushKeys: PushKeyOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func validate() throws {
             if (signingKey == nil) != (jwks == nil) {
                 throw ValidationError("Give --signing-key and --jwks together.")
+            }
+            if pushKeys.push && (signingKey != nil || payloadKeysFile != nil) {
+                throw ValidationError("Give --push without --payload-keys-file and --signing-key.")
             }
             if signingKey != nil && payloadKeysFile != nil {
                 throw ValidationError(
@@ -51,7 +61,9 @@ struct KeysCommand: AsyncParsableCommand {
                 private enum CodingKeys: String, CodingKey { case files = "Files" }
             }
             let made: [String]
-            if let signingKey, let jwks {
+            if pushKeys.push {
+                made = try pushKeys.files().generate().files
+            } else if let signingKey, let jwks {
                 for path in [signingKey, jwks] where SecretFile.exists(path) { throw KeysCommand.exists(path) }
                 try KeysCommand.makeSigningKey(signingKey, jwks: jwks)
                 made = [signingKey, jwks]

@@ -4,13 +4,15 @@ import SecurePushCore
 struct InboxCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
-        abstract: "List a user's notifications, oldest first, without payloads. Marks nothing as read.",
+        abstract: "List a user's notifications, oldest first.",
         discussion: """
-            A device that missed a push sends the same request. --json prints the service's own response.
+            A device that missed a push sends the same request. It marks nothing as read unless --payloads or
+            --mark-read is given. --json prints the service's own response.
 
             EXAMPLES
               securepush inbox --user alice --password-file alice.password
               securepush inbox --user alice --token-file alice.token --unread
+              securepush inbox --user alice --token-file alice.token --unread --payloads
               RETRIEVAL_TOKEN=... securepush inbox --user alice --limit 10 --json
             """)
 
@@ -19,6 +21,12 @@ struct InboxCommand: ConsoleCommand {
 
     @Flag(help: "Only unread notifications.")
     var unread = false
+
+    @Flag(help: "Show the payloads and mark the notifications as read; at most 20 per page.")
+    var payloads = false
+
+    @Flag(help: "Mark the listed notifications as read without fetching them.")
+    var markRead = false
 
     @Option(help: ArgumentHelp("Only notifications newer than this one.", valueName: "id"))
     var after: IDArgument?
@@ -44,6 +52,8 @@ struct InboxCommand: ConsoleCommand {
         var id: String
         var createdAt: String
         var read: Bool
+        /// The text of a string, otherwise the JSON as it was sent; `nil` if it was not asked for, or not sent.
+        var payload: String?
 
         private enum CodingKeys: String, CodingKey { case id = "Id", createdAt = "CreatedAt", read = "Read" }
     }
@@ -51,27 +61,67 @@ struct InboxCommand: ConsoleCommand {
     func validate() throws {
         try UserName.validate(user, as: "user")
         try requireRange("--limit", limit, 1...200)
+        if payloads && markRead {
+            throw ValidationError("Give either --payloads or --mark-read: --payloads marks as read already.")
+        }
     }
 
     func run(on console: Console) async throws {
         let client = try retrieval.client()
+        let authorization = try credentials.credentials(of: user).authorization
+        let response = try await client.request(.get, "/api/notifications?\(query)", authorization: authorization)
+        var page = try client.decode(Page.self, from: response)
+        if console.isJSON {
+            console.line(response.body.droppingLineEnd)
+        } else {
+            if payloads { page.addPayloads(of: response.body) }
+            for line in InboxCommand.lines(page.notifications, withPayloads: payloads) { console.line(line) }
+            console.message("\(page.unread.grouped) unread in total")
+            if let next = page.next { console.message("There may be more: --after \(next.oneLine)") }
+        }
+        let unread = page.notifications.filter { !$0.read }.map(\.id)
+        guard markRead, !unread.isEmpty else { return }
+        var json = JSONWriter()
+        json.object { $0.member("Ids", unread) }
+        _ = try await client.request(
+            .post, "/api/notifications/read", authorization: authorization, json: json.text)
+        console.message("\(unread.count.grouped) marked as read")
+    }
+
+    private var query: String {
         var query = "Limit=\(limit)"
         if unread { query += "&Unread=true" }
         if let after { query += "&After=\(after.id)" }
-        let response = try await client.request(
-            .get, "/api/notifications?\(query)", authorization: try credentials.credentials(of: user).authorization)
-        if console.isJSON { return console.line(response.body.droppingLineEnd) }
-        let page = try client.decode(Page.self, from: response)
-        for line in InboxCommand.lines(page.notifications) { console.line(line) }
-        console.message("\(page.unread.grouped) unread in total")
-        if let next = page.next { console.message("There may be more: --after \(next.oneLine)") }
+        if payloads { query += "&include=payload" }
+        return query
     }
 
-    static func lines(_ rows: [Row]) -> [String] {
+    static func lines(_ rows: [Row], withPayloads: Bool = false) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
-        table.add(["ID", "CREATED", "READ"])
-        for row in rows { table.add([row.id.oneLine, row.createdAt.oneLine, row.read ? "yes" : "no"]) }
+        table.add(["ID", "CREATED", "READ"] + (withPayloads ? ["PAYLOAD"] : []))
+        for row in rows {
+            let payload = row.payload?.oneLine ?? "(the service cannot open it)"
+            let cells = [row.id.oneLine, row.createdAt.oneLine, row.read ? "yes" : "no"]
+            table.add(cells + (withPayloads ? [payload] : []))
+        }
         return table.lines
+    }
+}
+
+extension InboxCommand.Page {
+    /// Takes the payloads from the text of the page, because a decoder would change them.
+    mutating func addPayloads(of body: String) {
+        let payloads = Array(body.utf8).withUnsafeBufferPointer { bytes -> [String?] in
+            guard var reader = try? JSONObjectReader(bytes) else { return [] }
+            let list = reader.freeMembers(of: reader.root, at: "").first { $0.name == "Notifications" }
+            return reader.elements(of: list?.value ?? reader.root, at: "").map { entry in
+                let payload = reader.freeMembers(of: entry, at: "").first { $0.name == "Payload" }
+                return payload.map { reader.text(of: $0.value) }
+            }
+        }
+        for (index, payload) in payloads.enumerated() where notifications.indices.contains(index) {
+            notifications[index].payload = payload
+        }
     }
 }

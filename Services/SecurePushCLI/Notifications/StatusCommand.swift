@@ -25,10 +25,20 @@ struct StatusCommand: ConsoleCommand {
         var status: String
         var createdAt: String
         var readAt: String?
+        var shownAt: String?
         var deliveries: [DeliveryRow]
+        var reminders: Reminders?
+
+        struct Reminders: Decodable, Equatable {
+            var sent: Int
+            var next: String?
+
+            private enum CodingKeys: String, CodingKey { case sent = "Sent", next = "Next" }
+        }
 
         private enum CodingKeys: String, CodingKey {
-            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", deliveries = "Deliveries"
+            case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", shownAt = "ShownAt"
+            case deliveries = "Deliveries", reminders = "Reminders"
         }
     }
 
@@ -49,6 +59,11 @@ struct StatusCommand: ConsoleCommand {
         facts.add(["Status", StatusStyle.styled(answer.status.oneLine, answer.status, styled)])
         facts.add(["Created", answer.createdAt.oneLine])
         if let readAt = answer.readAt { facts.add(["Read", readAt.oneLine]) }
+        if let shownAt = answer.shownAt { facts.add(["Shown", shownAt.oneLine]) }
+        if let reminders = answer.reminders {
+            let next = reminders.next.map { ", next \($0.oneLine)" } ?? ""
+            facts.add(["Reminders", "\(reminders.sent) sent\(next)"])
+        }
         let deliveries = DeliveryRow.table(answer.deliveries)
         return facts.lines + (deliveries.isEmpty ? [] : [""] + deliveries)
     }
@@ -74,12 +89,15 @@ struct DeliveryRow: Codable, Sendable, Equatable {
     var state: String
     var attempts: Int
     var hubMessageId: String?
+    var coalescedInto: String?
     var error: String?
     var updatedAt: String
+    var withdrawn: String?
 
     private enum CodingKeys: String, CodingKey {
         case platform = "Platform", state = "State", attempts = "Attempts", hubMessageId = "HubMessageId"
-        case error = "Error", updatedAt = "UpdatedAt"
+        case coalescedInto = "CoalescedInto"
+        case error = "Error", updatedAt = "UpdatedAt", withdrawn = "Withdrawn"
     }
 
     init(_ delivery: Delivery) {
@@ -87,20 +105,26 @@ struct DeliveryRow: Codable, Sendable, Equatable {
         state = delivery.state.rawValue
         attempts = delivery.attempts
         hubMessageId = delivery.hubMessageID
+        coalescedInto = delivery.coalescedInto?.description
         error = delivery.error
         updatedAt = delivery.updatedAt.description
+        withdrawn = delivery.withdrawnAt?.description
     }
 
     /// A table with a header; empty without deliveries.
     static func table(_ rows: [DeliveryRow]) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
-        table.add(["PLATFORM", "STATE", "ATTEMPTS", "UPDATED", "HUB MESSAGE", "REASON"])
+        // The column of withdrawals is there only if there is one.
+        let isWithdrawn = rows.contains { $0.withdrawn != nil }
+        let header = ["PLATFORM", "STATE", "ATTEMPTS", "UPDATED", "HUB MESSAGE", "REASON"]
+        table.add(header + (isWithdrawn ? ["WITHDRAWN"] : []))
         for row in rows {
-            table.add([
+            let columns = [
                 row.platform.oneLine, row.state.oneLine, "\(row.attempts)", row.updatedAt.oneLine,
                 row.hubMessageId?.oneLine ?? "-", row.error?.oneLine ?? "-",
-            ])
+            ]
+            table.add(columns + (isWithdrawn ? [row.withdrawn?.oneLine ?? "-"] : []))
         }
         return table.lines
     }

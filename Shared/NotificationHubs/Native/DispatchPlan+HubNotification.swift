@@ -4,41 +4,40 @@ public import SecurePushCore
 extension DispatchPlan {
     /// The native notification for one platform: the ID and how to wake the device, without any part of the payload.
     ///
-    /// - Parameter now: the time from which a time to live counts.
+    /// - Parameters:
+    ///   - now: the time from which a time to live counts.
+    ///   - signature: the values `ts` and `sig` of a signed push; see ``PushSigner``.
     /// - Returns: `nil` for a platform that has no native form (see ``Platform/known``).
-    public func notification(for platform: Platform, now: Timestamp) -> HubNotification? {
-        switch platform {
-        case .apple: native(platform, json, headers: appleHeaders, body: appleBody)
-        case .fcmv1: native(platform, json, headers: [], body: firebaseBody(now: now))
-        case .gcm: native(platform, json, headers: [], body: "{\"data\":{\"secureId\":\"\(id)\"}}")
-        case .adm: native(platform, json, headers: [], body: admBody(now: now))
-        case .browser: native(platform, json, headers: [], body: "{\"secureId\":\"\(id)\"}")
-        case .windows: native(platform, "application/octet-stream", headers: windowsHeaders(now: now), body: "\(id)")
+    public func notification(
+        for platform: Platform, now: Timestamp, signature: PushSignature? = nil
+    ) -> HubNotification? {
+        let data = PushData(id: id, signature: signature)
+        return switch platform {
+        case .apple: native(platform, headers: appleHeaders, body: appleBody(data))
+        case .fcmv1: native(platform, headers: [], body: firebaseBody(data, now: now))
+        case .gcm: native(platform, headers: [], body: data.gcmBody)
+        case .adm: native(platform, headers: [], body: admBody(data, now: now))
+        case .browser: native(platform, headers: [], body: data.browserBody)
+        case .windows: native(platform, headers: windowsHeaders(now: now), body: data.rawBody)
         default: nil
         }
     }
 
-    private var json: String { "application/json;charset=utf-8" }
-
     private func native(
-        _ platform: Platform, _ contentType: String, headers: [HubNotification.Header], body: String
+        _ platform: Platform, headers: [HubNotification.Header], body: String
     ) -> HubNotification {
-        HubNotification(
-            platform: platform, tag: recipient.tag, contentType: contentType, headers: headers, body: body)
+        HubNotification(native: platform, recipient: recipient, headers: headers, body: body)
     }
 
     // MARK: APNs ("Sending notification requests to APNs")
 
-    private static let backgroundHeaders = [
-        HubNotification.Header("apns-push-type", "background"), HubNotification.Header("apns-priority", "5"),
-    ]
     private static let alertHeaders = [
         HubNotification.Header("apns-push-type", "alert"), HubNotification.Header("apns-priority", "10"),
     ]
 
     /// The push type decides the priority; the sender's `Priority` is for Android.
     private var appleHeaders: [HubNotification.Header] {
-        var headers = presentation == .silent ? Self.backgroundHeaders : Self.alertHeaders
+        var headers = presentation == .silent ? PushData.appleBackground : Self.alertHeaders
         if let pushExpiresAt {
             headers.append(HubNotification.Header("apns-expiration", String(max(0, pushExpiresAt.seconds))))
         }
@@ -48,18 +47,21 @@ extension DispatchPlan {
         return headers
     }
 
-    private var appleBody: String {
-        var body = "{\"aps\":{"
-        switch presentation {
-        case .silent: body.append("\"content-available\":1")
-        case .alert:
-            body.append("\"alert\":")
-            (alert ?? .generic).appendJSON(to: &body)
-            body.append(",\"mutable-content\":1")
-        }
-        body.append("},\"secureId\":\"")
-        body.append(id.description)
-        body.append("\"}")
+    /// The signature makes a long alert longer. If it exceeds the limit of APNs then, the generic text is shown: without
+    /// a signature, the device would show nothing.
+    private func appleBody(_ data: PushData) -> String {
+        guard presentation == .alert else { return data.appleBackgroundBody }
+        let body = alertBody(alert ?? .generic, data)
+        guard data.signature != nil, body.utf8.count > AlertText.maxApplePayloadBytes else { return body }
+        return alertBody(.generic, data)
+    }
+
+    private func alertBody(_ text: AlertText, _ data: PushData) -> String {
+        var body = "{\"aps\":{\"alert\":"
+        text.appendJSON(to: &body)
+        body.append(",\"mutable-content\":1},")
+        body.append(data.members)
+        body.append("}")
         return body
     }
 
@@ -68,10 +70,10 @@ extension DispatchPlan {
     /// FCM keeps a message for 28 days at most.
     private static let maxFirebaseTTL: Int64 = 28 * 86_400
 
-    private func firebaseBody(now: Timestamp) -> String {
-        var body = "{\"message\":{\"data\":{\"secureId\":\""
-        body.append(id.description)
-        body.append("\"},\"android\":{\"priority\":\"")
+    private func firebaseBody(_ data: PushData, now: Timestamp) -> String {
+        var body = "{\"message\":{\"data\":{"
+        body.append(data.members)
+        body.append("},\"android\":{\"priority\":\"")
         body.append((priority ?? .high).rawValue)
         body.append("\"")
         if let collapseKey {
@@ -90,10 +92,10 @@ extension DispatchPlan {
     /// ADM keeps a message for 31 days at most.
     private static let maxAmazonTTL: Int64 = 31 * 86_400
 
-    private func admBody(now: Timestamp) -> String {
-        var body = "{\"data\":{\"secureId\":\""
-        body.append(id.description)
-        body.append("\"}")
+    private func admBody(_ data: PushData, now: Timestamp) -> String {
+        var body = "{\"data\":{"
+        body.append(data.members)
+        body.append("}")
         if let collapseKey {
             body.append(",\"consolidationKey\":")
             JSONText.append(collapseKey, to: &body)
@@ -108,10 +110,8 @@ extension DispatchPlan {
 
     // MARK: WNS ("Push notification service request and response headers")
 
-    private static let rawHeaders = [HubNotification.Header("X-WNS-Type", "wns/raw")]
-
     private func windowsHeaders(now: Timestamp) -> [HubNotification.Header] {
-        var headers = Self.rawHeaders
+        var headers = PushData.windowsRaw
         if let seconds = secondsToLive(now: now) {
             headers.append(HubNotification.Header("X-WNS-TTL", String(seconds)))
         }

@@ -32,14 +32,16 @@ extension MemoryStore: DispatchStore {
             rows[outcome.id]?.status = outcome.status
             rows[outcome.id]?.recordedAttempt = outcome.attempt
             if outcome.isFinal { outbox[outcome.id] = nil }
+            follow(outcome)
             if let due = outcome.republishAt, let row = rows[outcome.id] { enter(row.notification, until: due) }
+            if let due = outcome.dueAgain { postpone(outcome.id, until: due) }
         }
         return fenced
     }
 }
 
 extension DispatchPlan {
-    fileprivate init(_ row: MemoryStore.Row) {
+    init(_ row: MemoryStore.Row) {
         let notification = row.notification
         self.init(
             id: notification.id, recipient: notification.recipient, presentation: notification.presentation,
@@ -47,7 +49,8 @@ extension DispatchPlan {
             expiryBoundsPush: notification.expiryBoundsPush, collapseKey: notification.collapseKey,
             priority: notification.priority,
             traceparent: notification.traceparent, isRevoked: row.revokedAt != nil, attempt: row.attempt,
-            unrecordedClaims: row.attempt - 1 - row.recordedAttempt, deliveries: row.deliveries)
+            unrecordedClaims: row.attempt - 1 - row.recordedAttempt, deliveries: row.deliveries,
+            remind: notification.remind)
     }
 }
 
@@ -79,6 +82,7 @@ extension MemoryStore: Outbox {
                 outbox[id] = Waiting(entry: waiting.entry, due: end, isPublished: true)
             } else {
                 outbox[id]?.due = until
+                outbox[id]?.isPostponed = false
                 lease.entries.append(waiting.entry)
             }
         }
@@ -86,7 +90,7 @@ extension MemoryStore: Outbox {
     }
 
     public func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
-        for id in ids where outbox[id]?.isPublished == false {
+        for id in ids where outbox[id]?.isPublished == false && outbox[id]?.isPostponed == false {
             outbox[id]?.isPublished = true
             outbox[id]?.due = until
         }
@@ -102,6 +106,14 @@ extension MemoryStore: Outbox {
     func enter(_ notification: Notification, until: Timestamp) {
         let entry = OutboxEntry(id: notification.id, traceparent: notification.traceparent)
         outbox[notification.id] = Waiting(entry: entry, due: until, isPublished: true)
+    }
+
+    /// Lets the sweep publish a notification again at a time. Its claim has ended.
+    private func postpone(_ id: NotificationID, until due: Timestamp) {
+        guard let notification = rows[id]?.notification else { return }
+        rows[id]?.claimedAt = nil
+        let entry = OutboxEntry(id: id, traceparent: notification.traceparent)
+        outbox[id] = Waiting(entry: entry, due: due, isPostponed: true)
     }
 }
 

@@ -13,6 +13,7 @@ public actor MemoryStore {
         var deliveries: [Delivery] = []
         var readAt: Timestamp?
         var revokedAt: Timestamp?
+        var shownAt: Timestamp?
     }
 
     /// An outbox entry and when it becomes due.
@@ -21,6 +22,8 @@ public actor MemoryStore {
         var due: Timestamp
         /// Whether the broker has confirmed it.
         var isPublished = false
+        /// Whether it waits for a time although it was published before. A confirm of that publish comes too late.
+        var isPostponed = false
     }
 
     var rows: [NotificationID: Row] = [:]
@@ -31,12 +34,18 @@ public actor MemoryStore {
     var deviceLeases: [DeviceKey: HeldLease] = [:]
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
+    var silentPushes: [SilentPushKey: SilentPushState] = [:]
+    var refreshFamilies: [[UInt8]: RefreshFamily] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
+    var followUps: [FollowUp: WaitingFollowUp] = [:]
+    let withdrawals: WithdrawalMode
     /// Notifications whose rows cannot be read; see ``damage(_:)``.
     var damaged: Set<NotificationID> = []
 
     /// An empty store.
-    public init() {}
+    ///
+    /// - Parameter withdrawals: when pushed notifications are withdrawn.
+    public init(withdrawals: WithdrawalMode = .revoked) { self.withdrawals = withdrawals }
 
     /// The progress of dispatching a notification; `nil` for an unknown ID.
     public func status(of id: NotificationID) -> DispatchStatus? { rows[id]?.status }
@@ -74,8 +83,29 @@ extension MemoryStore: PayloadReader {
             payload: row.payload, traceparent: row.notification.traceparent)
     }
 
-    public func markRead(_ id: NotificationID, at time: Timestamp) async throws {
-        if rows[id]?.readAt == nil { rows[id]?.readAt = time }
+    public func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
+        for id in ids where rows[id]?.readAt == nil {
+            rows[id]?.readAt = time
+            withdraw(id, now: time)
+        }
+    }
+
+    public func find(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: StoredNotification] {
+        var found: [NotificationID: StoredNotification] = [:]
+        for id in ids { found[id] = try await find(id, recipient: recipient) }
+        return found
+    }
+
+    public func states(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: ReadingState] {
+        try await find(ids, recipient: recipient).mapValues(\.state)
+    }
+
+    public func markShown(_ id: NotificationID, at time: Timestamp) async throws {
+        if rows[id]?.shownAt == nil { rows[id]?.shownAt = time }
     }
 }
 
@@ -101,7 +131,7 @@ extension MemoryStore: IdempotentWriter {
 extension MemoryStore: SenderNotifications {
     public func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         guard let row = rows[id], row.isOf(sender) else { return nil }
-        return NotificationRecord(row)
+        return recordWithFollowUps(row)
     }
 
     public func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
@@ -119,9 +149,12 @@ extension MemoryStore: SenderNotifications {
 
     public func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool {
         guard let row = rows[id], row.isOf(sender) else { return false }
-        if row.revokedAt == nil { rows[id]?.revokedAt = now }
         rows[id]?.payload = nil
         outbox[id] = nil
+        if row.revokedAt == nil {
+            rows[id]?.revokedAt = now
+            withdraw(id, now: now)
+        }
         return true
     }
 
@@ -152,6 +185,10 @@ extension MemoryStore: Inbox {
             entries: entries, unread: readable.count { $0.readAt == nil },
             next: found.count > entries.count ? entries.last?.id : nil)
     }
+
+    public func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
+        try await inbox(of: recipient, unreadOnly: true, after: nil, limit: 0, now: now).unread
+    }
 }
 
 extension MemoryStore: Retention {
@@ -164,6 +201,8 @@ extension MemoryStore: Retention {
         for row in forgotten {
             rows[row.notification.id] = nil
             outbox[row.notification.id] = nil
+            for kind in FollowUp.Kind.allCases { followUps[FollowUp(id: row.notification.id, kind: kind)] = nil }
+            forgetSilentPushes(of: row.notification.recipient, until: oldest)
         }
         let keys = idempotentRequests.values.filter { $0.expiresAt <= now }.prefix(limit)
         for request in keys { idempotentRequests[request.key] = nil }
@@ -178,7 +217,7 @@ extension NotificationRecord {
             id: notification.id, recipient: notification.recipient, createdAt: notification.createdAt,
             expiresAt: notification.expiresAt, notBefore: notification.notBefore,
             platforms: notification.platforms, dispatchStatus: row.status, deliveries: row.deliveries,
-            readAt: row.readAt, revokedAt: row.revokedAt)
+            readAt: row.readAt, revokedAt: row.revokedAt, shownAt: row.shownAt)
     }
 }
 

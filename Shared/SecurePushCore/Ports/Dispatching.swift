@@ -16,7 +16,11 @@ public protocol DispatchStore: Sendable {
 
     /// Stores outcomes in one statement, each only if its attempt is still the newest. Also changes the outbox: the
     /// entry of a final outcome (``DispatchOutcome/isFinal``) is removed. The entry of a notification that is to be
-    /// tried again counts as published and is due ``OutboxPolicy/redelivery`` after the next try.
+    /// tried again counts as published and is due ``OutboxPolicy/redelivery`` after the next try. The entry of one that
+    /// waits (``DispatchOutcome/dueAgain``) is leased at that time like an unpublished one, and its claim has ended.
+    ///
+    /// The same statement makes what follows from a push that was accepted: the first reminder
+    /// (``DispatchOutcome/pushedAt``), and a withdrawal if the notification was revoked, or read, in the meantime.
     ///
     /// - Returns: the notifications that were claimed again in the meantime. The later claim owns what follows.
     @discardableResult

@@ -19,7 +19,8 @@ public protocol Outbox: Sendable {
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry]
 
     /// Stores that the broker has confirmed these IDs: their entries become published and due again at `until`. IDs
-    /// without an entry and entries that are published already stay unchanged.
+    /// without an entry stay unchanged, and so do entries that are published already or that wait for their time
+    /// (``DispatchOutcome/dueAgain``): the dispatcher was faster than the confirm.
     func confirm(_ ids: [NotificationID], until: Timestamp) async throws
 
     /// Leases up to `limit` published entries that were due by `due`, the oldest first, and makes them due again at
@@ -40,11 +41,14 @@ public struct OutboxEntry: Sendable, Hashable {
     public var id: NotificationID
     /// Its trace; see ``Notification/traceparent``.
     public var traceparent: String?
+    /// The follow-up that is due; `nil` for the notification's own push.
+    public var kind: FollowUp.Kind?
 
     /// Makes an entry.
-    public init(id: NotificationID, traceparent: String? = nil) {
+    public init(id: NotificationID, traceparent: String? = nil, kind: FollowUp.Kind? = nil) {
         self.id = id
         self.traceparent = traceparent
+        self.kind = kind
     }
 }
 

@@ -1,7 +1,7 @@
 /// Everything that a store does. Each service depends only on the ports that it needs.
 public protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications, Outbox, DispatchStore,
     PayloadReader, Inbox, RegistrationStore, InstallationStore, DeviceLeases, RegisteredPlatforms, Retention,
-    DeadLetterStore, PayloadKeyUse
+    DeadLetterStore, PayloadKeyUse, SilentPushes, FollowUpOutbox, FollowUpStore, DeviceLife, RefreshTokenStore
 {
     /// Returns if the store can be written to within `timeout`.
     ///
@@ -45,8 +45,27 @@ public protocol PayloadReader: Sendable {
     ///   the two cannot be told apart.
     func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification?
 
-    /// Sets the time of the first reading. A later call changes nothing.
-    func markRead(_ id: NotificationID, at time: Timestamp) async throws
+    /// Those of these notifications that belong to this user, as ``find(_:recipient:)`` gives each of them.
+    func find(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: StoredNotification]
+
+    /// Whether this user can read these notifications, without their payloads. IDs that are unknown, and those of other
+    /// users, are absent.
+    func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState]
+
+    /// Sets the time of the first reading of each. A later call changes nothing, and an unknown ID is ignored.
+    ///
+    /// If a platform has accepted the push and the store was opened with ``WithdrawalMode/read``, the first call also
+    /// makes a withdrawal. It ends the reminders: none is claimed after it.
+    ///
+    /// Every read ends in this call, with or without a fetch. Which notifications a user may mark is decided before it;
+    /// see ``markRead(_:of:at:)`` and ``markRead(through:of:at:)``.
+    func markRead(_ ids: [NotificationID], at time: Timestamp) async throws
+
+    /// Sets the time at which a device first showed the notification. A later call changes nothing, and an unknown ID
+    /// is ignored. It does not count as a read.
+    func markShown(_ id: NotificationID, at time: Timestamp) async throws
 }
 
 /// The list of a user's notifications, for devices that missed a push.
@@ -61,6 +80,9 @@ public protocol Inbox: Sendable {
     func inbox(
         of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
     ) async throws -> InboxPage
+
+    /// The number of a user's unread notifications that can be read at `now`; see ``InboxPage/unread``.
+    func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int
 }
 
 /// A page of a user's inbox.
@@ -107,6 +129,9 @@ public protocol SenderNotifications: Sendable {
     func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage
 
     /// Destroys the payload, removes the ID from the outbox and stores the time. A later call changes nothing.
+    ///
+    /// If a platform has accepted the push, the first call also makes a withdrawal, unless the store was opened with
+    /// ``WithdrawalMode/off``.
     ///
     /// - Returns: whether the sender has such a notification.
     func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool

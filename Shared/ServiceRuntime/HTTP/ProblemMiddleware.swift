@@ -15,12 +15,16 @@ import Synchronization
 public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     private let service: ServiceContext
     private let instruments: HTTPInstruments
+    private let cors: CORSPolicy?
     /// Never told that the problem has ended: a request that did not need the store says nothing about the store.
     private let storeProblem = LastingProblemLog("The store failed a request", end: "The store serves requests again")
 
     /// Records its metrics in the service's own.
-    public init(context: ServiceContext) {
+    ///
+    /// - Parameter cors: the web apps that may call the API; `nil` for none.
+    public init(context: ServiceContext, cors: CORSPolicy? = nil) {
         service = context
+        self.cors = cors
         instruments = HTTPInstruments(metrics: context.metrics)
     }
 
@@ -46,6 +50,8 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             response = answer(to: error, request: request, context: context, identifier: identifier)
         }
         response.headers[.xRequestID] = identifier
+        // Errors too: without these headers a browser hides the status from the web app.
+        cors?.addHeaders(to: &response, for: request)
         // No answer to HEAD has a body, not even an error (RFC 9110, 9.3.2). In HTTP/2 a body would end the connection.
         if request.method == .head { response = response.createHeadResponse() }
         finish(request, response, context: context, elapsed: ContinuousClock.now - start)
@@ -59,6 +65,7 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         guard HTTPInstruments.knows(request.method) else {
             throw Problem(.notImplemented, "This service does not implement the method.")
         }
+        if let answer = cors?.preflight(request, methods: service.routes.methods) { return answer }
         if Operations.paths.contains(request.uri.path) { return try await next(request, context) }
         guard let permit = service.requests.begin() else {
             throw Problem.serviceUnavailable("Too many requests are in flight (HTTP_MAX_IN_FLIGHT).")

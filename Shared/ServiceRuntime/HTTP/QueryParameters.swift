@@ -13,14 +13,17 @@ public struct QueryParameters {
     ///   - query: the text after the `?`, as it was sent.
     ///   - known: the names that may occur, in the contract's spelling.
     ///   - plusIsBlank: whether `+` stands for a blank; device handles contain a literal one.
-    public init(_ query: String?, known: [String], plusIsBlank: Bool = true) {
+    ///   - ignoresUnknown: whether other names are ignored, for a path that took no parameters before.
+    public init(_ query: String?, known: [String], plusIsBlank: Bool = true, ignoresUnknown: Bool = false) {
         for parameter in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
             let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let given = PercentCoding.decode(parts[0], plusIsBlank: plusIsBlank) else {
+                if ignoresUnknown { continue }
                 issues.note("", "The name of a parameter is not percent-encoded UTF-8.")
                 continue
             }
             guard let name = known.first(where: { $0.equalsIgnoringASCIICase(given) }) else {
+                if ignoresUnknown { continue }
                 issues.note("/" + given.escapedForJSONPointer, "There is no such parameter.")
                 continue
             }

@@ -6,9 +6,13 @@ import SecurePushCore
 import Synchronization
 
 /// A router with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.
-public func makeRouter<Context: RequestContext>(of type: Context.Type, context: ServiceContext) -> Router<Context> {
+///
+/// - Parameter cors: the web apps that may call the API; `nil` for none.
+public func makeRouter<Context: RequestContext>(
+    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil
+) -> Router<Context> {
     let router = Router(context: type, options: .autoGenerateHeadEndpoints)
-    router.add(middleware: ProblemMiddleware(context: context))
+    router.add(middleware: ProblemMiddleware(context: context, cors: cors))
     return router
 }
 

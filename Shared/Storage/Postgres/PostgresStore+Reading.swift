@@ -7,7 +7,7 @@ struct Reading: Sendable {
     let recipient: UserName
 }
 
-/// A first read that is to be recorded.
+/// A first read, or a first display, that is to be recorded.
 struct ReadMark: Sendable {
     let id: NotificationID
     let time: Timestamp
@@ -19,9 +19,17 @@ extension PostgresStore: PayloadReader {
         return try await readings.submit([Reading(id: id, recipient: recipient)]).first ?? nil
     }
 
-    func markRead(_ id: NotificationID, at time: Timestamp) async throws {
+    func find(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: StoredNotification] {
         try requireConnection()
-        _ = try await readMarks.submit([ReadMark(id: id, time: time)])
+        let found = try await readings.submit(ids.map { Reading(id: $0, recipient: recipient) })
+        return Dictionary(found.compactMap { $0.map { ($0.id, $0) } }) { first, _ in first }
+    }
+
+    func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
+        try requireConnection()
+        _ = try await readMarks.submit(ids.map { ReadMark(id: $0, time: time) })
     }
 }
 
@@ -36,11 +44,25 @@ extension PostgresStatement {
         LEFT JOIN payloads AS p ON p.notification_id = n.id
         """)
 
-    fileprivate static let markRead = PostgresStatement(
-        """
+    fileprivate static let markRead = PostgresStatement(marking)
+
+    private static let marking = """
         UPDATE notifications AS n SET read_at = reading.time
         FROM unnest($1::uuid[], $2::bigint[]) AS reading (id, time)
         WHERE n.id = reading.id AND n.read_at IS NULL
+        """
+
+    /// For `DISPATCH_WITHDRAW=read`: what is read first and was pushed is withdrawn. This role may only insert, so it
+    /// names no unique index.
+    fileprivate static let markReadAndWithdraw = PostgresStatement(
+        """
+        WITH marked AS (
+            \(marking)
+            RETURNING n.id, n.read_at, \(isPushed("n.deliveries")) AS is_pushed
+        )
+        INSERT INTO follow_ups (notification_id, kind, due_at)
+        SELECT id, \(FollowUp.Kind.withdrawal.code), read_at FROM marked WHERE is_pushed
+        ON CONFLICT DO NOTHING
         """)
 }
 
@@ -60,14 +82,20 @@ extension PostgresClient {
         }
     }
 
-    func markRead(_ group: [ReadMark]) async throws -> [Void] {
-        // The earliest first, because one statement changes a row only once.
-        let marks = group.sorted { ($0.id, $0.time) < ($1.id, $1.time) }
-        var parameters = PostgresParameters(capacity: marks.count * 32 + 64)
-        parameters.append(marks) { PostgresUUID($0.id) }
-        parameters.append(marks) { $0.time.milliseconds }
-        _ = try await mapped { try await self.query(.markRead, parameters) }
+    func markRead(_ group: [ReadMark], withdrawals: WithdrawalMode) async throws -> [Void] {
+        let statement = withdrawals == .read ? PostgresStatement.markReadAndWithdraw : .markRead
+        _ = try await mapped { try await self.query(statement, PostgresParameters(group)) }
         return [Void](repeating: (), count: group.count)
+    }
+}
+
+extension PostgresParameters {
+    /// The IDs and the times of marks. The earliest is first, because one statement changes a row only once.
+    init(_ group: [ReadMark]) {
+        let marks = group.sorted { ($0.id, $0.time) < ($1.id, $1.time) }
+        self.init(capacity: marks.count * 32 + 64)
+        append(marks) { PostgresUUID($0.id) }
+        append(marks) { $0.time.milliseconds }
     }
 }
 
@@ -122,27 +150,35 @@ extension PostgresStore: Inbox {
 }
 
 extension PostgresStatement {
-    private static let isReadable = """
-        revoked_at IS NULL AND expires_at > $2 AND (not_before IS NULL OR not_before <= $2)
-        """
+    private static func isReadable(at now: String) -> String {
+        "revoked_at IS NULL AND expires_at > \(now) AND (not_before IS NULL OR not_before <= \(now))"
+    }
 
-    /// The number of unread notifications, beside each entry or alone. The recipient is compared as a range to get the
-    /// right plan, as in ``page(by:of:)``.
+    /// Counts a user's unread notifications. The recipient is compared as a range to get the right plan, as in
+    /// ``page(by:of:)``.
+    static func countUnread(of recipient: String, at now: String) -> String {
+        """
+        SELECT count(*) AS unread
+        FROM (
+            SELECT read_at, revoked_at, expires_at, not_before FROM notifications
+            WHERE recipient >= \(recipient) AND recipient <= \(recipient)
+            ORDER BY recipient DESC, id DESC LIMIT \(PostgresStore.maxUnreadScan)
+        ) AS newest
+        WHERE read_at IS NULL AND \(isReadable(at: now))
+        """
+    }
+
+    /// The number of unread notifications, beside each entry or alone.
     fileprivate static let inbox = PostgresStatement(
         """
         SELECT counted.unread, entry.id, entry.created_at, entry.is_read
         FROM (
-            SELECT count(*) AS unread
-            FROM (
-                SELECT read_at, revoked_at, expires_at, not_before FROM notifications
-                WHERE recipient >= $1 AND recipient <= $1
-                ORDER BY recipient DESC, id DESC LIMIT \(PostgresStore.maxUnreadScan)
-            ) AS newest
-            WHERE read_at IS NULL AND \(isReadable)
+            \(countUnread(of: "$1", at: "$2"))
         ) AS counted
         LEFT JOIN (
             SELECT id, created_at, read_at IS NOT NULL AS is_read FROM notifications
-            WHERE recipient <= $1 AND (recipient, id) > ($1, $3) AND \(isReadable) AND (NOT $4 OR read_at IS NULL)
+            WHERE recipient <= $1 AND (recipient, id) > ($1, $3) AND \(isReadable(at: "$2"))
+                AND (NOT $4 OR read_at IS NULL)
             ORDER BY recipient, id LIMIT $5
         ) AS entry ON true
         """)

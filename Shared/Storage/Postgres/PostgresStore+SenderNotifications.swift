@@ -10,7 +10,7 @@ extension PostgresStore: SenderNotifications {
         parameters.append(PostgresUUID(id))
         parameters.append(sender)
         let result = try await query(.record, parameters)
-        return try decoding { try result.first.map(NotificationRecord.init) }
+        return try decoding { try result.first.map { try NotificationRecord(withFollowUps: $0) } }
     }
 
     /// Scans at most ``maxScan`` of the sender's notifications, or of those to one recipient.
@@ -33,7 +33,8 @@ extension PostgresStore: SenderNotifications {
         parameters.append(PostgresUUID(id))
         parameters.append(sender)
         parameters.append(now.milliseconds)
-        return try await !query(.revoke, parameters).isEmpty
+        let statement = withdrawals == .off ? PostgresStatement.revoke : .revokeAndWithdraw
+        return try await !query(statement, parameters).isEmpty
     }
 }
 
@@ -44,11 +45,20 @@ extension PostgresStore {
 
 extension PostgresStatement {
     /// The columns of ``NotificationRecord``.
-    static let recordColumns =
-        "id, recipient, created_at, expires_at, not_before, status, deliveries, read_at, revoked_at, platforms"
+    static let recordColumns = recordColumnList.joined(separator: ", ")
+
+    /// What a statement selects after those columns begins at this number.
+    static let recordColumnCount = recordColumnList.count
+
+    private static let recordColumnList = [
+        "id", "recipient", "created_at", "expires_at", "not_before", "status", "deliveries", "read_at", "revoked_at",
+        "platforms", "shown_at",
+    ]
 
     fileprivate static let record = PostgresStatement(
-        "SELECT \(recordColumns) FROM notifications WHERE id = $1 AND sender = $2")
+        """
+        SELECT \(recordColumns), \(followUpColumns("n")) FROM notifications AS n WHERE id = $1 AND sender = $2
+        """)
 
     fileprivate static let page = PostgresStatement(page(by: ["sender"], of: ["$1"]))
 
@@ -82,16 +92,27 @@ extension PostgresStatement {
     }
 
     /// Lock order as in all statements: the notification, its payload, its outbox entry.
-    fileprivate static let revoke = PostgresStatement(
-        """
+    fileprivate static let revoke = PostgresStatement("\(revocation) SELECT id FROM revoked")
+
+    private static let revocation = """
         WITH revoked AS (
             UPDATE notifications SET revoked_at = coalesce(revoked_at, $3) WHERE id = $1 AND sender = $2
-            RETURNING id, expires_at
+            RETURNING id, expires_at, revoked_at, deliveries
         ), destroyed AS (
             UPDATE payloads SET sealed = NULL, purge_at = revoked.expires_at + \(tombstone)
             FROM revoked WHERE notification_id = revoked.id AND sealed IS NOT NULL
-        ), withdrawn AS (
+        ), taken_out AS (
             DELETE FROM outbox USING revoked WHERE notification_id = revoked.id
+        )
+        """
+
+    /// Only the call that sets the time withdraws, and only what was pushed.
+    fileprivate static let revokeAndWithdraw = PostgresStatement(
+        """
+        \(revocation), pushed AS (
+            SELECT id, revoked_at AS since FROM revoked WHERE revoked_at = $3 AND \(isPushed("deliveries"))
+        ), withdrawn AS (
+            \(withdrawalsOfPushed)
         )
         SELECT id FROM revoked
         """)
@@ -102,15 +123,16 @@ extension NotificationPage {
     fileprivate init(_ result: PostgresResult, limit: Int) throws {
         var records: [NotificationRecord] = []
         var end: NotificationID?
+        let columns = PostgresStatement.recordColumnCount
         for row in result {
-            let isMatch = try row.decode(10, as: Bool.self)
+            let isMatch = try row.decode(columns, as: Bool.self)
             if isMatch, records.count == limit {
                 self.init(records: records, next: records.last?.id)
                 return
             }
             let record = try NotificationRecord(row)
             if isMatch { records.append(record) }
-            if try row.decode(11, as: Bool.self) { end = record.id }
+            if try row.decode(columns + 1, as: Bool.self) { end = record.id }
         }
         self.init(records: records, next: end)
     }
@@ -141,6 +163,7 @@ extension NotificationRecord {
             platforms: try row.decodeIfPresent(9, as: String.self).map(StorageCoding.decodePlatforms),
             dispatchStatus: status,
             deliveries: try row.decodeIfPresent(6, as: String.self).map(StorageCoding.decodeDeliveries) ?? [],
-            readAt: try row.timestampIfPresent(7), revokedAt: try row.timestampIfPresent(8))
+            readAt: try row.timestampIfPresent(7), revokedAt: try row.timestampIfPresent(8),
+            shownAt: try row.timestampIfPresent(10))
     }
 }

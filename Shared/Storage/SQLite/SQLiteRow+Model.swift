@@ -73,20 +73,24 @@ extension Registration {
 }
 
 extension Installation {
-    static let columns = "id, owner, platform, handle, updated_at, document"
+    static let columns =
+        "id, owner, platform, handle, updated_at, document, \(SQLiteSchema.seenAt), expires_at"
 
     /// Reads ``columns``.
     init(_ row: Row) throws {
         self.init(
             id: row[0], owner: try row.userName(1, column: "owner"), platform: Platform(rawValue: row[2]),
             handle: row[3], document: try row.bytes(5, column: "document"),
-            updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0))
+            updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0), lastSeenAt: row.timestamp(6),
+            expiresAt: row.timestamp(7))
     }
 }
 
 extension NotificationRecord {
-    static let columns =
-        "id, recipient, created_at, expires_at, not_before, status, read_at, revoked_at, deliveries, sender, platforms"
+    static let columns = """
+        id, recipient, created_at, expires_at, not_before, status, read_at, revoked_at, deliveries, sender, platforms,
+        shown_at
+        """
 
     /// Reads ``columns`` except sender and deliveries, which are decoded only if needed.
     init(_ row: Row) throws {
@@ -101,7 +105,8 @@ extension NotificationRecord {
             expiresAt: expiresAt, notBefore: try row.storedTimeIfPresent(4, column: "not_before"),
             platforms: platforms.map(StorageCoding.decodePlatforms), dispatchStatus: status,
             readAt: try row.storedTimeIfPresent(6, column: "read_at"),
-            revokedAt: try row.storedTimeIfPresent(7, column: "revoked_at"))
+            revokedAt: try row.storedTimeIfPresent(7, column: "revoked_at"),
+            shownAt: try row.storedTimeIfPresent(11, column: "shown_at"))
     }
 
     /// The record with its deliveries, from the same row.

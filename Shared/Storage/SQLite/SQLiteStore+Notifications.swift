@@ -14,8 +14,8 @@ extension SQLiteStore: PayloadReader {
         return try await finds.submit([SQLiteFind(id: id, recipient: recipient)])[0]
     }
 
-    func markRead(_ id: NotificationID, at time: Timestamp) async throws {
-        _ = try await submit([.markRead(id, time)])
+    func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
+        _ = try await submit(ids.map { .markRead($0, time) })
     }
 }
 
@@ -59,8 +59,7 @@ extension SQLiteStore: Inbox {
             let select = try db.cachedStatement(sql: unreadOnly ? InboxPage.unreadEntries : InboxPage.allEntries)
             let arguments: StatementArguments = [recipient.text, after.data, time, time, limit + 1]
             let entries = try Row.fetchAll(select, arguments: arguments).map { try InboxPage.Entry($0) }
-            let count = try db.cachedStatement(sql: InboxPage.unreadCount)
-            let unread = try Int.fetchOne(count, arguments: [recipient.text, time, time]) ?? 0
+            let unread = try InboxPage.unread(of: recipient, now: now, db)
             let shown = Array(entries.prefix(limit))
             return InboxPage(entries: shown, unread: unread, next: entries.count > limit ? shown.last?.id : nil)
         }
@@ -114,7 +113,8 @@ extension SQLiteStore: SenderNotifications {
         return try await database.read { db in
             let statement = try db.cachedStatement(sql: SQLitePage.record)
             guard let row = try Row.fetchOne(statement, arguments: [id.data, sender]) else { return nil }
-            return try NotificationRecord(row).withDeliveries(row)
+            let record = try NotificationRecord(row).withDeliveries(row)
+            return try SQLiteFollowUpChange.adding(to: record, db)
         }
     }
 

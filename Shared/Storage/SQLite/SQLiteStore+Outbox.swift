@@ -85,8 +85,7 @@ struct SQLiteLease: Sendable {
                 try publish(entry.id, until: until, db)
                 lease.entries.append(entry)
             } else {
-                try db.cachedStatement(sql: "UPDATE outbox SET due_at = ? WHERE notification_id = ?")
-                    .execute(arguments: [until.milliseconds, entry.id.data])
+                try db.cachedStatement(sql: Self.postpone).execute(arguments: [until.milliseconds, entry.id.data])
                 lease.entries.append(entry)
             }
         }
@@ -99,6 +98,8 @@ struct SQLiteLease: Sendable {
 
     static let publish =
         "UPDATE outbox SET due_at = \(SQLiteSchema.never), republish_at = ? WHERE notification_id = ?"
+
+    static let postpone = "UPDATE outbox SET due_at = ?, republish_at = NULL WHERE notification_id = ?"
 
     static let unpublished = select(by: "due_at")
     static let published = select(by: "republish_at")

@@ -93,8 +93,11 @@ struct SQLitePurge: Sendable {
     private func removeNotifications(_ db: Database) throws -> Outcome {
         let due = try db.cachedStatement(sql: Self.removable)
         let removals = try Self.removals.map { try db.cachedStatement(sql: $0) }
+        let removePushes = try db.cachedStatement(sql: Self.removePushes)
+        let oldest = (now - RetentionPolicy.tombstone).milliseconds
         let ids = try Data.fetchAll(due, arguments: [now.milliseconds, limit])
         for id in ids {
+            try removePushes.execute(arguments: [id, oldest])
             for removal in removals { try removal.execute(arguments: [id]) }
         }
         return Outcome(count: ids.count, isFull: ids.count == limit)
@@ -116,9 +119,15 @@ struct SQLitePurge: Sendable {
         SELECT notification_id FROM payloads WHERE purge_at <= ? AND key_id = '' ORDER BY purge_at LIMIT ?
         """
 
+    /// The last notification of a recipient goes with the state of the recipient's silent pushes, which is as old.
+    static let removePushes = """
+        DELETE FROM silent_pushes
+        WHERE recipient = (SELECT recipient FROM notifications WHERE id = ?) AND pushed_at <= ?
+        """
+
     static let removals = [
         "DELETE FROM payloads WHERE notification_id = ?", "DELETE FROM outbox WHERE notification_id = ?",
-        "DELETE FROM notifications WHERE id = ?",
+        "DELETE FROM follow_ups WHERE notification_id = ?", "DELETE FROM notifications WHERE id = ?",
     ]
 
     static let removeKeys = """

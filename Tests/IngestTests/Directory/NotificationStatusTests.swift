@@ -101,6 +101,17 @@ struct NotificationStatusTests {
         }
     }
 
+    @Test func aShownOneSaysWhen() async throws {
+        try await withDirectory { bench in
+            let id = try await bench.stored()
+            let time = Timestamp.now
+            try await bench.store.markShown(id, at: time)
+            let answer = try await bench.status(of: id).object()
+            #expect(Set(answer.keys) == ["Id", "Status", "CreatedAt", "ShownAt", "Deliveries"])
+            #expect(answer["ShownAt"] as? String == time.description)
+        }
+    }
+
     @Test func whatIsExpiredOrRevokedOwesNothing() async throws {
         try await withDirectory { bench in
             let expired = try await bench.stored { $0.expiresAt = .now - .seconds(1) }

@@ -38,6 +38,8 @@ import Testing
                 "inbox", "--user", "alice", "--password-file", password, "--after", ids[0], "--json")
             #expect(JSONValue(text: after.output)?["Notifications"]?.elements == [])
 
+            try await marks(services, password, ids[0])
+
             let revoked = try await services.run("revoke", ids[0], ids[1])
             #expect(revoked.code == 0 && revoked.lines == ids.map { "revoked \($0)" })
             let again = try await services.run("revoke", ids[0], "--json")
@@ -45,6 +47,27 @@ import Testing
             let gone = try await services.run("status", ids[0])
             #expect(gone.code == 0 && gone.output.contains("revoked"))
         }
+    }
+
+    /// Marks the notification of alice with and without a fetch.
+    private func marks(_ services: LocalServices, _ password: String, _ id: String) async throws {
+        let marked = try await inbox(services, password, ["--mark-read"])
+        #expect(marked.code == 0 && marked.output.contains(id) && marked.errors.contains("1 marked as read"))
+        let again = try await inbox(services, password, ["--mark-read", "--unread"])
+        #expect(again.code == 0 && again.output.isEmpty && !again.errors.contains("marked"))
+        let status = try await services.run("status", id)
+        #expect(status.output.contains("read"))
+        let payloads = try await inbox(services, password, ["--payloads"])
+        #expect(payloads.code == 0 && payloads.output.contains("PAYLOAD") && payloads.output.contains("hello"))
+        let both = try await inbox(services, password, ["--payloads", "--mark-read"])
+        #expect(both.code == 64)
+    }
+
+    private func inbox(
+        _ services: LocalServices, _ password: String, _ flags: [String]
+    ) async throws -> CommandLineRun {
+        let arguments = ["inbox", "--user", "alice", "--password-file", password] + flags
+        return try await CommandLineRun(arguments, services.environment, in: services.folder)
     }
 
     @Test func `Refusals exit with 1 and say why`() async throws {

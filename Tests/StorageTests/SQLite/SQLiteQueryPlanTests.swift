@@ -10,14 +10,19 @@ struct SQLiteQueryPlanTests {
         [
             IdempotentRequest.find, SQLiteWrite.saveKey, SQLiteWrite.noteRevocation, SQLiteWrite.destroyPayload,
             SQLitePage.record, SQLitePage.ofSender, SQLitePage.toRecipient, InboxPage.allEntries,
-            InboxPage.unreadEntries, InboxPage.unreadCount, SQLitePurge.expiring, SQLitePurge.destroy,
+            InboxPage.unreadEntries, InboxPage.unreadCount, ReadingState.find, SQLitePurge.expiring,
+            SQLitePurge.destroy,
             SQLitePurge.removable, SQLitePurge.removeKeys, Installation.byID, Installation.byHandle,
             Installation.afterID, Installation.platformsOfOwner, Registration.byID, Registration.byHandle,
             Registration.byIDAndOwner,
             Registration.afterID, Registration.platformsOfOwner, OutboxBacklog.oldestOfDue,
             OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
-            SQLiteWrite.confirm, SQLiteWrite.enterPublished,
-        ] + SQLitePurge.removals + SQLiteDeviceChange.statements
+            SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteFollowUpChange.due, SQLiteFollowUpChange.find,
+            SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
+            SQLiteWrite.postponeEntry, SQLiteLease.postpone,
+            SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save,
+        ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
+        + SQLiteRefreshChange.statements
 
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()

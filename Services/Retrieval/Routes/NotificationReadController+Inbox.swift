@@ -1,0 +1,139 @@
+import Hummingbird
+import Logging
+import Metrics
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+
+extension NotificationReadController {
+    /// Lists a page of the inbox. Without payloads it marks nothing.
+    @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
+        let user = try await users.user(of: request, context)
+        let query = try InboxQuery(query: request.uri.query)
+        let now = Timestamp.now
+        let page = try await store.inbox(
+            of: user, unreadOnly: query.unreadOnly, after: query.after, limit: query.limit, now: now)
+        metrics.inboxRequests.increment()
+        guard query.includesPayloads else { return .json(.ok, ByteBuffer(string: page.json)) }
+        let share = budget.share()
+        let stored = try await store.find(page.entries.map(\.id), recipient: user)
+        try share.add(stored.values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) })
+        var opened = OpenedPage(page, stored, of: user, at: now, sealer: sealer, logger: context.logger)
+        // HEAD returns no payload, so it marks nothing.
+        let isMarked = request.method != .head && !opened.firstRead.isEmpty
+        if isMarked { try await store.markRead(opened.firstRead.map(\.id), at: now) }
+        record(opened, isMarked: isMarked, at: now)
+        let unread = isMarked ? try await store.unreadCount(of: user, now: now) : page.unread
+        return .json(opened.finish(unread: unread, next: page.next), holding: share)
+    }
+
+    /// Counts each payload as a read.
+    private func record(_ page: OpenedPage, isMarked: Bool, at now: Timestamp) {
+        metrics.ok.increment(by: Int64(page.count))
+        if isMarked { for entry in page.firstRead { metrics.firstRead(createdAt: entry.createdAt, at: now) } }
+    }
+}
+
+/// The query of the inbox: `Unread`, `After`, `Limit` and `include`.
+private struct InboxQuery {
+    /// The maximum number of entries of a page with payloads: at most 5 MiB.
+    static let maxPayloads = 20
+
+    let unreadOnly: Bool
+    let after: NotificationID?
+    let includesPayloads: Bool
+    let limit: Int
+
+    /// - Throws: ``Problem`` 422, naming every invalid parameter.
+    init(query: String?) throws(Problem) {
+        var parameters = QueryParameters(query, known: ["Unread", "After", "Limit", "include"])
+        unreadOnly =
+            parameters.take("Unread", "The value must be true or false.") { Bool($0.lowercased()) } ?? false
+        after = parameters.take("After", "The value must be the ID of a notification.") { NotificationID($0) }
+        includesPayloads =
+            parameters.take("include", "The value must be payload.") { $0 == "payload" ? true : nil } ?? false
+        let limit = parameters.takeNumber("Limit", in: 1...200) ?? 50
+        self.limit = includesPayloads ? min(limit, Self.maxPayloads) : limit
+        try parameters.check()
+    }
+}
+
+/// A page of the inbox with opened payloads, as JSON that is being written.
+///
+/// One entry never spoils the others. An entry that was revoked or destroyed since the list was made is left out. An
+/// entry whose payload cannot be opened is listed without `Payload`, stays unread, and is logged as an error: its key
+/// is missing, or the stored bytes were changed.
+private struct OpenedPage {
+    /// The number of payloads.
+    private(set) var count = 0
+    /// The entries that nobody had read before.
+    private(set) var firstRead: [InboxPage.Entry] = []
+    private var body = ByteBuffer()
+
+    init(
+        _ page: InboxPage, _ stored: [NotificationID: StoredNotification], of user: UserName, at now: Timestamp,
+        sealer: PayloadSealer, logger: Logger
+    ) {
+        var stored = stored
+        let bytes = stored.values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
+        body.reserveCapacity(bytes + page.entries.count * 128 + 128)
+        body.writeStaticString(#"{"Notifications":["#)
+        var separator = ""
+        for entry in page.entries {
+            // Removed, so that a page is not in memory twice.
+            guard let notification = stored.removeValue(forKey: entry.id), let sealed = notification.payload,
+                notification.state.access(at: now) == .readable
+            else { continue }
+            body.writeString("\(separator){\(entry.members)")
+            separator = ","
+            do {
+                let payload = try sealer.open(sealed, id: entry.id, recipient: user)
+                body.writeStaticString(#","Payload":"#)
+                body.writeBytes(payload)
+                count += 1
+                if notification.readAt == nil { firstRead.append(entry) }
+                logger.debug("Notification read", metadata: notification.logMetadata)
+            } catch {
+                logger.error(
+                    "A payload could not be opened",
+                    metadata: notification.logMetadata.merging(["error": "\(error)"]) { first, _ in first })
+            }
+            body.writeStaticString("}")
+        }
+    }
+
+    /// The whole text.
+    mutating func finish(unread: Int, next: NotificationID?) -> ByteBuffer {
+        body.writeString(#"],"Unread":\#(unread)"#)
+        if let next { body.writeString(#","Next":"\#(next)""#) }
+        body.writeStaticString("}")
+        return body
+    }
+}
+
+extension InboxPage {
+    /// `{"Notifications":[{"Id","CreatedAt","Read"}],"Unread","Next"}`, without `Next` on the last page.
+    fileprivate var json: String {
+        let entries = entries.map { "{\($0.members)}" }
+        let next = next.map { #","Next":"\#($0)""# } ?? ""
+        return #"{"Notifications":[\#(entries.joined(separator: ","))],"Unread":\#(unread)\#(next)}"#
+    }
+}
+
+extension InboxPage.Entry {
+    /// The members of an entry without a payload.
+    fileprivate var members: String { #""Id":"\#(id)","CreatedAt":"\#(createdAt)","Read":\#(isRead)"# }
+}
+
+extension Response {
+    /// A JSON answer that keeps its share of the budget until it is written, or given up.
+    fileprivate static func json(_ body: ByteBuffer, holding share: RequestBudget.Share) -> Response {
+        var response = Response.json(.ok, body)
+        response.body = ResponseBody(contentLength: body.readableBytes) { writer in
+            defer { share.release() }
+            try await writer.write(body)
+            try await writer.finish(nil)
+        }
+        return response
+    }
+}

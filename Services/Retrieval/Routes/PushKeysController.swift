@@ -1,0 +1,50 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+
+/// `GET /api/push-keys`: the public keys with which devices verify pushes, without credentials. An app that is being
+/// set up has none yet, and the keys are no secret.
+struct PushKeysController: Sendable {
+    /// `nil` if there are none (`PUSH_VERIFICATION_KEYS_FILE`).
+    let keys: PushKeysFile?
+
+    func addRoutes(to router: some RouterMethods<some RequestContext>) {
+        router.get("/api/push-keys", use: show)
+    }
+
+    @Sendable func show(_ request: Request, context: some RequestContext) async throws -> Response {
+        guard let keys else { throw Problem.notFound("This server has no keys for pushes.") }
+        // A device reads them again after an hour, and when no key fits a push.
+        return Response(
+            status: .ok, headers: [.contentType: "application/json", .cacheControl: "max-age=3600"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: keys.document)))
+    }
+}
+
+/// The file of the public keys for pushes, which is read again when it changes.
+struct PushKeysFile: Sendable {
+    private let file: ReloadingFile<[UInt8]>
+
+    /// - Parameters:
+    ///   - path: the file (`PUSH_VERIFICATION_KEYS_FILE`).
+    ///   - logger: gets an error when a changed file cannot be used. The last keys stay in use then.
+    /// - Throws: ``FileError`` if the file is missing, unreadable or malformed, and if it has a private key.
+    init(path: String, logger: Logger) throws(FileError) {
+        file = try ReloadingFile(
+            path: path,
+            report: { problem in
+                logger.error(
+                    "The changed public keys for pushes cannot be used; the last keys stay in use",
+                    metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
+            },
+            parse: { Array(try PushVerificationKeys(jwks: $0).jwks.utf8) })
+    }
+
+    /// The JSON Web Key Set.
+    var document: [UInt8] { file.current }
+
+    var source: ReloadableSource { file.source("PUSH_VERIFICATION_KEYS_FILE") }
+}

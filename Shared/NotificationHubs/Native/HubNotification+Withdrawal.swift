@@ -1,0 +1,34 @@
+public import SecurePushCore
+
+extension HubNotification {
+    /// The push that withdraws a notification: it wakes the app silently, and the app removes what it shows.
+    ///
+    /// It has no collapse key, so it never replaces another push, and no other push replaces it. It has no time to
+    /// live either: a device that was off for days still has to remove an expired notification. Android devices get it
+    /// with normal priority, because it shows nothing, and FCM lowers the priority of an app whose urgent messages show
+    /// nothing.
+    ///
+    /// - Parameters:
+    ///   - id: the notification that is withdrawn.
+    ///   - recipient: the user whose devices have it.
+    ///   - platform: the platform that accepted its push.
+    ///   - signature: the values `ts` and `sig`, signed as a withdrawal; see ``PushSigner/sign(_:for:withdraw:now:)``.
+    /// - Returns: `nil` for a platform that has no native form (see ``Platform/known``).
+    public static func withdrawal(
+        of id: NotificationID, recipient: UserName, for platform: Platform, signature: PushSignature? = nil
+    ) -> HubNotification? {
+        let data = PushData(id: id, isWithdrawal: true, signature: signature)
+        func native(_ body: String, headers: [Header] = []) -> HubNotification {
+            HubNotification(native: platform, recipient: recipient, headers: headers, body: body)
+        }
+        return switch platform {
+        case .apple: native(data.appleBackgroundBody, headers: PushData.appleBackground)
+        case .fcmv1:
+            native("{\"message\":{\"data\":{\(data.members)},\"android\":{\"priority\":\"normal\"}}}")
+        case .gcm, .adm: native(data.gcmBody)
+        case .browser: native(data.browserBody)
+        case .windows: native(data.rawBody, headers: PushData.windowsRaw)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// What decides whether a notification's recipient can read it.
+public struct ReadingState: Sendable, Hashable {
+    /// From this time on it is not readable.
+    public var expiresAt: Timestamp
+    /// Before this time it does not exist for its recipient.
+    public var notBefore: Timestamp?
+    /// Whether the sender has revoked it.
+    public var isRevoked: Bool
+    /// Whether a device has read it.
+    public var isRead: Bool
+
+    /// Makes a state.
+    public init(expiresAt: Timestamp, notBefore: Timestamp? = nil, isRevoked: Bool = false, isRead: Bool = false) {
+        self.expiresAt = expiresAt
+        self.notBefore = notBefore
+        self.isRevoked = isRevoked
+        self.isRead = isRead
+    }
+
+    /// What the recipient finds.
+    public enum Access: Sendable, Hashable {
+        /// Nothing: its `NotBefore` is in the future. It looks like an unknown ID, even if it was revoked.
+        case absent
+        /// It was there, and the sender has revoked it.
+        case revoked
+        /// It was there, and has expired.
+        case expired
+        /// It can be read.
+        case readable
+    }
+
+    /// What the recipient finds at a time.
+    public func access(at now: Timestamp) -> Access {
+        if let notBefore, notBefore > now { return .absent }
+        if isRevoked { return .revoked }
+        return expiresAt <= now ? .expired : .readable
+    }
+
+    /// Whether it counts as unread in the inbox at a time.
+    public func isUnread(at now: Timestamp) -> Bool { !isRead && access(at: now) == .readable }
+}
+
+extension StoredNotification {
+    /// What decides whether its recipient can read it.
+    public var state: ReadingState {
+        ReadingState(expiresAt: expiresAt, notBefore: notBefore, isRevoked: isRevoked, isRead: readAt != nil)
+    }
+}

@@ -1,0 +1,163 @@
+import Postgres
+import SecurePushCore
+
+extension PostgresStore: SilentPushes {
+    /// A row that another dispatcher inserted during the statement is not in the answer, so the statement is repeated
+    /// for it. The row exists then.
+    private static let maxTries = 3
+
+    func admit(
+        _ wishes: [SilentPushWish], interval: Duration, now: Timestamp
+    ) async throws -> [SilentPushAdmission] {
+        var admissions: [SilentPushKey: SilentPushAdmission] = [:]
+        for _ in 0..<Self.maxTries {
+            let missing = wishes.filter { admissions[$0.key] == nil }
+            if missing.isEmpty { break }
+            try await admit(missing, interval: interval, now: now, into: &admissions)
+        }
+        return try wishes.map { wish in
+            guard let admission = admissions[wish.key] else {
+                throw StorageError(.unavailable, "The silent pushes of a recipient keep changing.")
+            }
+            return admission
+        }
+    }
+
+    private func admit(
+        _ wishes: [SilentPushWish], interval: Duration, now: Timestamp,
+        into admissions: inout [SilentPushKey: SilentPushAdmission]
+    ) async throws {
+        // Sorted, so that two dispatchers never wait for each other's row locks.
+        let wishes = wishes.sorted { $0.key.precedes($1.key) }
+        var parameters = PostgresParameters(capacity: wishes.count * 96 + 128)
+        parameters.append(wishes) { $0.key.recipient.text }
+        parameters.append(wishes) { $0.key.platform.rawValue }
+        parameters.append(wishes) { PostgresUUID($0.id) }
+        parameters.append(wishes) { $0.turn }
+        parameters.append(wishes) { $0.isReminder }
+        parameters.append(now.milliseconds)
+        parameters.append(interval.milliseconds)
+        let result = try await query(.admitSilent, parameters)
+        try decoding {
+            for row in result {
+                // The position counts from 1.
+                let position = Int(try row.decode(0, as: Int64.self)) - 1
+                guard wishes.indices.contains(position) else { throw unreadable("of a wish's position") }
+                let wish = wishes[position]
+                let state = try SilentPushState(row)
+                admissions[wish.key] =
+                    state?.admitting(wish, interval: interval, now: now).admission
+                    ?? .granted(SilentPushGrant(key: wish.key, turn: 1))
+            }
+        }
+    }
+
+    func release(_ releases: [SilentPushRelease], interval: Duration, now: Timestamp) async throws {
+        if releases.isEmpty { return }
+        let releases = releases.sorted { $0.grant.key.precedes($1.grant.key) }
+        var parameters = PostgresParameters(capacity: releases.count * 64 + 128)
+        parameters.append(releases) { $0.grant.key.recipient.text }
+        parameters.append(releases) { $0.grant.key.platform.rawValue }
+        parameters.append(releases) { $0.grant.turn }
+        parameters.append(releases) { $0.isOwed }
+        parameters.append((now - interval).milliseconds)
+        _ = try await query(.releaseSilent, parameters)
+    }
+}
+
+extension SilentPushState {
+    /// The state before a wish, as ``PostgresStatement/admitSilent`` returns it; `nil` if there was none.
+    fileprivate init?(_ row: PostgresRow) throws {
+        guard let turn = try row.decodeIfPresent(1, as: Int64.self) else { return nil }
+        self.init(
+            turn: turn, pushedAt: Timestamp(milliseconds: try row.decode(2, as: Int64.self)),
+            pushedID: try row.decodeIfPresent(3, as: PostgresUUID.self).map { NotificationID($0) },
+            waitingID: try row.decodeIfPresent(4, as: PostgresUUID.self).map { NotificationID($0) })
+    }
+}
+
+extension SilentPushKey {
+    /// An order that is the same in all dispatchers.
+    fileprivate func precedes(_ other: SilentPushKey) -> Bool {
+        if recipient == other.recipient { return platform.rawValue < other.platform.rawValue }
+        return recipient.text.utf8.lexicographicallyPrecedes(other.recipient.text.utf8)
+    }
+}
+
+extension PostgresStatement {
+    private static let patience = SilentPushState.patience.milliseconds
+
+    /// ``SilentPushState/admitting(_:interval:now:)`` for many rows. It returns the positions of the wishes and the rows
+    /// before the statement, with NULL for new ones; the caller decides again, in the same way.
+    ///
+    /// New rows are inserted before existing ones are locked, in the order of the wishes both times, so that two
+    /// dispatchers never wait for each other.
+    fileprivate static let admitSilent = PostgresStatement(
+        """
+        WITH wish AS (
+            SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::boolean[]) WITH ORDINALITY
+                AS wish (recipient, platform, id, turn, is_reminder, place)
+        ), made AS (
+            INSERT INTO silent_pushes (recipient, platform, turn, pushed_at, pushed_id)
+            SELECT recipient, platform, 1, $6, CASE WHEN NOT is_reminder THEN id END FROM wish
+            ON CONFLICT (recipient, platform) DO NOTHING
+            RETURNING recipient, platform
+        ), present AS (
+            SELECT wish.place, wish.recipient, wish.platform, wish.id, wish.is_reminder,
+                state.turn, state.pushed_at, state.pushed_id, state.waiting_id,
+                coalesce(wish.turn < state.turn AND wish.id < state.pushed_id, false) AS is_covered,
+                least(state.pushed_at, $6) + $7 AS next_at,
+                coalesce(state.waiting_id > wish.id, false) AS is_older
+            FROM wish JOIN silent_pushes AS state USING (recipient, platform)
+            WHERE (SELECT count(*) FROM made) >= 0
+            FOR UPDATE OF state
+        ), decided AS (
+            SELECT *, next_at <= $6 AND NOT (is_older AND $6 < next_at + \(patience)) AS is_granted FROM present
+        ), changed AS (
+            UPDATE silent_pushes AS state SET
+                turn = CASE WHEN is_granted THEN decided.turn + 1 ELSE decided.turn END,
+                pushed_at = CASE WHEN is_granted THEN $6 ELSE least(decided.pushed_at, $6) END,
+                pushed_id = CASE WHEN NOT is_granted THEN decided.pushed_id WHEN NOT is_reminder THEN decided.id END,
+                waiting_id = CASE WHEN NOT is_granted THEN greatest(decided.waiting_id, decided.id) END
+            FROM decided
+            WHERE state.recipient = decided.recipient AND state.platform = decided.platform AND NOT is_covered
+        )
+        SELECT place, turn, pushed_at, pushed_id, waiting_id FROM present
+        UNION ALL
+        SELECT place, NULL, NULL, NULL, NULL FROM wish JOIN made USING (recipient, platform)
+        """)
+
+    /// ``SilentPushState/releasing(_:interval:now:)``.
+    fileprivate static let releaseSilent = PostgresStatement(
+        """
+        UPDATE silent_pushes AS state SET pushed_at = $5, pushed_id = NULL,
+            waiting_id = CASE WHEN is_owed THEN greatest(waiting_id, pushed_id) ELSE waiting_id END
+        FROM unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[]) AS unused (recipient, platform, turn, is_owed)
+        WHERE state.recipient = unused.recipient AND state.platform = unused.platform AND state.turn = unused.turn
+        """)
+
+    /// Stores outcomes whose notifications wait for a time; see ``DispatchOutcome/dueAgain``. The sweep of unpublished
+    /// entries finds them at that time. They look confirmed, so that a late confirm of their last publish does not
+    /// change them, and their claim has ended.
+    static let recordPostponed = PostgresStatement(postponing(and: "", input: "", names: "", columns: ""))
+
+    /// The parameters are those of ``recording(and:input:names:columns:)``.
+    static func postponing(and work: String, input: String, names: String, columns: String) -> String {
+        """
+        WITH recorded AS (
+            UPDATE notifications AS n
+            SET status = outcome.status, deliveries = outcome.deliveries, recorded_attempt = outcome.attempt,
+                claimed_at = NULL
+            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[]\(input))
+                AS outcome (id, attempt, status, deliveries, due_at\(names))
+            WHERE n.id = outcome.id AND n.attempt = outcome.attempt
+            RETURNING n.id, n.traceparent, outcome.due_at\(columns)
+        ), entry AS (
+            INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
+            SELECT id, due_at, \(never), traceparent FROM recorded
+            ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
+        )\(work)
+        SELECT id FROM unnest($1::uuid[]) AS outcome (id) EXCEPT SELECT id FROM recorded
+        """
+    }
+}

@@ -1,0 +1,237 @@
+import APITestSupport
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Logging
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Retrieval
+
+@Suite("GET /api/notifications?include=payload")
+struct InboxPayloadTests {
+    private static let start = Timestamp(milliseconds: 1_700_000_000_000)
+
+    private func time(_ second: Int) -> Timestamp { Self.start + .seconds(second) }
+
+    @Test func theAnswerIsExact() async throws {
+        try await withRetrieval { bench in
+            let empty = try await bench.page()
+            #expect(empty.text == #"{"Notifications":[],"Unread":0}"#)
+            let older = try await bench.accept(#"{"b":1, "a":"\u0041"}"#, createdAt: time(1))
+            let newer = try await bench.accept("null", createdAt: time(2))
+            _ = try await bench.accept("3", for: "bob", createdAt: time(3))
+            let first = try await bench.page("&Limit=1")
+            #expect(first.headers[.contentType] == "application/json" && first.headers[.cacheControl] == "no-store")
+            #expect(first.headers[.contentLength] == "\(first.body.readableBytes)")
+            #expect(
+                first.text == """
+                    {"Notifications":[{"Id":"\(older)","CreatedAt":"2023-11-14T22:13:21.000Z","Read":false,\
+                    "Payload":{"b":1, "a":"\\u0041"}}],"Unread":1,"Next":"\(older)"}
+                    """)
+            let rest = try await bench.page("&After=\(older)")
+            #expect(
+                rest.text == """
+                    {"Notifications":[{"Id":"\(newer)","CreatedAt":"2023-11-14T22:13:22.000Z","Read":false,\
+                    "Payload":null}],"Unread":0}
+                    """)
+            let again = try await bench.page()
+            #expect(again.text.components(separatedBy: #""Read":true"#).count == 3)
+        }
+    }
+
+    @Test func eachEntryIsMarkedAsByAFetch() async throws {
+        try await withRetrieval { bench in
+            var ids: [NotificationID] = []
+            for _ in 0..<3 { ids.append(try await bench.accept("1", createdAt: .now - .seconds(3600))) }
+            _ = try await bench.get(ids[0])
+            let readAt = try await bench.store.record(ids[0], sender: "clinic")?.readAt
+            _ = try await bench.page()
+            for id in ids { #expect(try await bench.store.record(id, sender: "clinic")?.readAt != nil) }
+            #expect(try await bench.store.record(ids[0], sender: "clinic")?.readAt == readAt)
+            let lines = bench.metrics.exposition().split(separator: "\n")
+            for line in [
+                #"securepush_retrievals_total{result="ok"} 4"#, "securepush_inbox_requests_total 1",
+                "securepush_time_to_fetch_seconds_count 3",
+            ] { #expect(lines.contains { $0 == line }, "\(line)") }
+        }
+    }
+
+    @Test func headMarksNothing() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.accept("1")
+            let path = "/api/notifications?include=payload"
+            let head = try await bench.request(.head, path, by: try bench.token())
+            #expect(head.status == .ok && head.body.readableBytes == 0)
+            #expect(try await bench.store.record(id, sender: "clinic")?.readAt == nil)
+        }
+    }
+
+    @Test func aPageHasAtMostTwenty() async throws {
+        try await withRetrieval { bench in
+            var ids: [String] = []
+            for second in 0..<23 { ids.append(try await bench.accept("1", createdAt: time(second)).description) }
+            for query in ["&Limit=200", "&Limit=20", ""] {
+                #expect(try await bench.page(query).ids() == Array(ids.prefix(20)))
+            }
+            #expect(try await bench.page("&After=\(ids[19])").ids() == Array(ids.suffix(3)))
+            // The limit of a list without payloads is as ever.
+            let list = try await bench.request(.get, "/api/notifications?Limit=200", by: try bench.token())
+            #expect(try list.ids().count == 23)
+        }
+    }
+
+    @Test func twentyOfTheLargestFit() async throws {
+        try await withRetrieval { bench in
+            let payload = "\"" + String(repeating: "x", count: 256 * 1024 - 2) + "\""
+            for _ in 0..<20 { _ = try await bench.accept(payload) }
+            let answer = try await bench.page()
+            #expect(answer.status == .ok && answer.body.readableBytes > 20 * 256 * 1024)
+            let entries = try #require(try answer.object()["Notifications"] as? [[String: Any]])
+            #expect(entries.allSatisfy { ($0["Payload"] as? String)?.utf8.count == 256 * 1024 - 2 })
+        }
+    }
+
+    @Test func whatDoesNotFitIs503AndIsNotMarked() async throws {
+        let budget = RequestBudget(maxBytes: 100_000, reservedForSmall: 0)
+        try await withRetrieval(budget: budget) { bench in
+            let payload = "\"" + String(repeating: "x", count: 60_000) + "\""
+            let ids = [try await bench.accept(payload), try await bench.accept(payload)]
+            let answer = try await bench.page()
+            try answer.expectProblem(503)
+            #expect(answer.headers[.retryAfter] != nil)
+            for id in ids { #expect(try await bench.store.record(id, sender: "clinic")?.readAt == nil) }
+            #expect(try await bench.page("&Limit=1").status == .ok)
+            #expect(try await bench.page("&Limit=1").status == .ok)
+            try await expectEventually { budget.usedBytes == 0 }
+        }
+    }
+
+    /// The likeliest mistake of a key rotation must not hide what can be opened.
+    @Test func whatCannotBeOpenedIsListedWithoutItsPayloadAndStaysUnread() async throws {
+        let kept = Mutex<[String]>([])
+        let logger = Logger(label: "test") { label in
+            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
+                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+            }
+        }
+        try await withRetrieval(logger: logger) { bench in
+            let first = try await bench.accept(#""one secret""#, createdAt: time(1))
+            let lost = try await bench.acceptUnopenable(NotificationID(at: time(2)))
+            let last = try await bench.accept(#""another secret""#, createdAt: time(3))
+            let answer = try await bench.page()
+            #expect(answer.status == .ok)
+            let entries = try #require(try answer.object()["Notifications"] as? [[String: Any]])
+            #expect(entries.map { $0["Id"] as? String } == [first, lost, last].map(\.description))
+            #expect(entries.map { $0["Payload"] as? String } == ["one secret", nil, "another secret"])
+            #expect(entries.map { $0["Payload"] == nil } == [false, true, false])
+            #expect(try answer.object()["Unread"] as? Int == 1)
+            #expect(try await bench.store.record(lost, sender: "clinic")?.readAt == nil)
+            let lines = kept.withLock { $0 }
+            let line = try #require(lines.first { $0.contains("could not be opened") })
+            #expect(line.contains("\(lost)") && line.contains("The key ring holds no key"))
+            #expect(!lines.joined().contains("secret"))
+        }
+    }
+
+    /// Between the list and the payloads, another request may take a notification away.
+    @Test func whatIsGoneMeanwhileIsLeftOut() async throws {
+        let store = MemoryStore()
+        try await withRetrieval(reader: VanishingReader(store: store)) { bench in
+            let user = try #require(UserName("alice"))
+            var ids: [NotificationID] = []
+            for number in 0..<3 {
+                let notification = Notification(
+                    sender: "clinic", recipient: user, expiresAt: .now + .seconds(3600))
+                let payload = try bench.sealer.seal(Array("\(number)".utf8), id: notification.id, recipient: user)
+                try await store.append([SealedNotification(notification: notification, payload: payload)])
+                ids.append(notification.id)
+            }
+            let answer = try await bench.page()
+            #expect(try answer.ids() == ids.dropFirst().map(\.description))
+            #expect(try answer.object()["Unread"] as? Int == 0)
+        }
+    }
+
+    @Test(arguments: ["unread", "", "Payload", "payload&include=payload", "payload,unread"])
+    func anotherValueIs422(_ value: String) async throws {
+        try await withRetrieval { bench in
+            let answer = try await bench.request(
+                .get, "/api/notifications?include=\(value)", by: try bench.token())
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == ["/include"])
+        }
+    }
+}
+
+/// A store in which the first notification is revoked as soon as the inbox has been listed.
+private struct VanishingReader: PayloadReader, Inbox {
+    let store: MemoryStore
+
+    func inbox(
+        of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
+    ) async throws -> InboxPage {
+        let page = try await store.inbox(
+            of: recipient, unreadOnly: unreadOnly, after: after, limit: limit, now: now)
+        if let first = page.entries.first { _ = try await store.revoke(first.id, sender: "clinic", now: now) }
+        return page
+    }
+
+    func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
+        try await store.find(id, recipient: recipient)
+    }
+
+    func find(
+        _ ids: [NotificationID], recipient: UserName
+    ) async throws -> [NotificationID: StoredNotification] {
+        try await store.find(ids, recipient: recipient)
+    }
+
+    func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState] {
+        try await store.states(ids, recipient: recipient)
+    }
+
+    func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
+        try await store.markRead(ids, at: time)
+    }
+
+    func markShown(_ id: NotificationID, at time: Timestamp) async throws {
+        try await store.markShown(id, at: time)
+    }
+
+    func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
+        try await store.unreadCount(of: recipient, now: now)
+    }
+}
+
+extension RetrievalBench {
+    /// A page of the inbox of `alice` with payloads.
+    fileprivate func page(_ query: String = "") async throws -> TestResponse {
+        try await request(.get, "/api/notifications?include=payload" + query, by: try token())
+    }
+
+    /// Stores a notification for `alice` whose key the service does not have.
+    fileprivate func acceptUnopenable(_ id: NotificationID) async throws -> NotificationID {
+        let ring = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: ring) }
+        try Data(PayloadKeyRing.newLine().utf8).write(to: ring)
+        let other = try PayloadSealer(path: ring.path, logger: .silent)
+        let user = try #require(UserName("alice"))
+        let lost = Notification(id: id, sender: "clinic", recipient: user, expiresAt: .now + .seconds(60))
+        let sealed = try other.seal(Array(#""a lost secret""#.utf8), id: lost.id, recipient: user)
+        try await store.append([SealedNotification(notification: lost, payload: sealed)])
+        return lost.id
+    }
+}
+
+extension TestResponse {
+    fileprivate func ids() throws -> [String] {
+        #expect(status == .ok, "\(text)")
+        let entries = try #require(try object()["Notifications"] as? [[String: Any]])
+        return entries.compactMap { $0["Id"] as? String }
+    }
+}
