@@ -96,12 +96,19 @@ import Testing
 
     @Test func pushesAtTheSameTimeShareOneLookIntoTheInbox() async throws {
         let phone = try await SimulatedPhone()
-        for number in 100..<150 { phone.server.add("\(number)") }
+        let gate = Gate()
+        for number in 100..<150 {
+            phone.server.add("\(number)")
+            phone.server.fail("GET notifications/\(number)", .meanwhile { await gate.wait() })
+        }
         await withTaskGroup(of: Void.self) { group in
             for number in 100..<150 { group.addTask { _ = await phone.push("\(number)") } }
+            while phone.requests.count < 50 { await Task.yield() }
+            await gate.open()
         }
         let shown = await phone.screen.shown
         #expect(shown.count == 50 && Set(shown).count == 50)
+        #expect(phone.requests.filter { $0.hasPrefix("GET notifications?") }.count == 1)
     }
 
     @Test func theSamePushManyTimesAtOnceIsShownOnce() async throws {

@@ -145,6 +145,8 @@ extension SecurePushClient {
         of listing: Listing, _ unread: inout Int, until deadline: TimeInterval
     ) async -> WakeReport {
         var (report, after, missing) = (WakeReport(), listing.anchor, Set(listing.found))
+        let found = listing.found
+        let new = (try? await keeper.update { state in Set(found.filter { !state.ledger.ask($0) }) }) ?? []
         while !missing.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
             var query = [
                 (name: "include", value: "payload"), ("Limit", "\(configuration.limits.maxSecretsPerPage)"),
@@ -156,7 +158,10 @@ extension SecurePushClient {
             for secret in page.entries.compactMap(\.secret) where missing.contains(secret.id) {
                 missing.remove(secret.id)
                 guard underWay.insert(secret.id).inserted else { continue }
-                report.add(await finish(await claim(secret, unread: nil, until: deadline), secret.id))
+                report.add(
+                    await finish(
+                        await claim(secret, unread: nil, wasAsked: !new.contains(secret.id), until: deadline), secret.id
+                    ))
             }
             guard page.hasNext, page.entries.contains(where: { $0.secret != nil }), last != after else { break }
             after = last

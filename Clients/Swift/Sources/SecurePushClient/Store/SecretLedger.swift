@@ -28,7 +28,9 @@ struct SecretLedger: Codable, Sendable, Equatable {
         var at: Double
         /// Whether the user has seen the generic text or the prompt for it.
         var isNoticed = false
-        /// Whether this device was the first of the user's devices that fetched it.
+        /// Whether the server was asked for it. The answer may have been lost, and the notification marked as read.
+        var isAsked = false
+        /// Whether this device may have been the first of the user's devices that fetched it.
         var isFirstReader = false
     }
 
@@ -60,6 +62,15 @@ struct SecretLedger: Codable, Sendable, Equatable {
             entries[index].at = now
             return true
         }
+    }
+
+    /// Notes that the server is being asked for a notification.
+    ///
+    /// - Returns: whether that was so before.
+    mutating func ask(_ id: PushID) -> Bool {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else { return false }
+        defer { entries[index].isAsked = true }
+        return entries[index].isAsked
     }
 
     /// The answer to a wish to show a secret that was fetched.
@@ -170,6 +181,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
             }
             if entry.progress.rank > entries[index].progress.rank { entries[index] = entry }
             if entry.isNoticed { entries[index].isNoticed = true }
+            if entry.isAsked { entries[index].isAsked = true }
         }
     }
 
