@@ -172,11 +172,12 @@ extension SecurePushClient {
     /// Fetches and shows what waits, one by one, until something fails for all.
     private func showWaiting(_ unread: inout Int, shown: Int, until deadline: TimeInterval) async -> WakeReport {
         var (report, shown) = (WakeReport(), shown)
-        for id in (try? await keeper.read().ledger.waiting) ?? [] where !underWay.contains(id) {
+        for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !underWay.contains(id) {
             guard shown < configuration.limits.maxShownPerWake, clock.uptime < deadline, !Task.isCancelled else {
                 break
             }
-            let acquisition = await acquire(id, until: deadline)
+            let end = min(deadline, clock.uptime + configuration.limits.secondsPerTry)
+            let acquisition = await acquire(id, until: end)
             if case .secret(_, let count?) = acquisition { unread = count }
             if case .loggedOut(let code) = acquisition {
                 report.add(await prompt((try? await keeper.read().ledger.waiting) ?? [id], code))

@@ -58,8 +58,8 @@ extension ClientState {
     /// Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it is
     /// shown and questioned.
     ///
-    /// - Parameter wasAsked: whether this device has asked for it before without an answer. Then it may have been read by
-    ///   that.
+    /// - Parameter wasAsked: whether this device has asked for it before without an answer, which may have marked it as
+    ///   read.
     mutating func claim(
         _ secret: SecretNotification, wasAsked: Bool, by process: String, at now: Double, _ limits: ClientLimits
     ) -> SecretLedger.Claim {

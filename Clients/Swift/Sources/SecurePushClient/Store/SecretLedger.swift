@@ -42,6 +42,13 @@ struct SecretLedger: Codable, Sendable, Equatable {
     /// The notifications that are still to be shown, in order.
     var waiting: [PushID] { entries.filter { $0.progress == .pending }.map(\.id) }
 
+    /// The notifications that are still to be shown: first those that have not failed, so that one that always fails
+    /// does not keep the others waiting.
+    var fetchOrder: [PushID] {
+        let waiting = entries.filter { $0.progress == .pending }
+        return (waiting.filter { !$0.isNoticed } + waiting.filter(\.isNoticed)).map(\.id)
+    }
+
     /// The notification that was shown last.
     var lastShown: PushID? { entries.last { $0.progress == .shown }?.id }
 
