@@ -86,4 +86,16 @@ import Testing
         #expect(await phone.push("01").shown.count == 1)
         #expect(await phone.screen.secrets.count == 1)
     }
+
+    /// The server marks the notification as read, and its answer is lost. The second answer says that it was read.
+    @Test func aLostAnswerDoesNotMakeAnotherDeviceTheReader() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        let server = phone.server
+        server.change { $0.items[0].isRead = true }
+        server.fail("GET notifications/01", .error(.unreachable))
+        _ = await phone.push("01")
+        _ = await withdraw("01", on: phone)
+        #expect(await phone.screen.secrets.count == 1)
+    }
 }
