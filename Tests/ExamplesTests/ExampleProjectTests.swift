@@ -18,7 +18,7 @@ import Testing
 
     @Test func everyPathOfTheProjectExists() throws {
         let project = try Self.text("project.yml")
-        let settings = project.matches(of: /(?:path|Debug|Release|INFOPLIST_FILE|CODE_SIGN_ENTITLEMENTS): (\S+)/)
+        let settings = project.matches(of: /\s(?:path|Debug|Release|INFOPLIST_FILE|CODE_SIGN_ENTITLEMENTS): (\S+)/)
         let sources = project.matches(of: /(?m)^      - ([A-Z]\w+)$/)
         let paths = settings.map { String($0.1) } + sources.map { String($0.1) }
         #expect(paths.count >= 11)

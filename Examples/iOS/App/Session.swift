@@ -32,7 +32,7 @@ import UIKit
     /// Known as soon as APNs has answered. A new token is registered at once.
     var device: PushDevice? {
         didSet {
-            status = isLoggedIn ? .registered : .loggedOut
+            if !isLoggedIn { status = .loggedOut }
             if device != oldValue { Task { await register() } }
         }
     }
@@ -44,7 +44,12 @@ import UIKit
     func becomeActive() async {
         isLoggedIn = await push.credentials.userName() != nil
         await register()
-        _ = await push.client.catchUp()
+        let report = await push.client.catchUp()
+        // The session has ended, so the user has to log in again. The user's name stays known, for signed pushes.
+        if report.code == .loggedOut || report.code == .status(401) {
+            isLoggedIn = false
+            status = .loggedOut
+        }
     }
 
     /// Log in, register, and show what waited for the log-in.

@@ -74,7 +74,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
         seen.shown = device.screen.secrets[pushed] ?? 0
         seen.hints = device.screen.hints
         seen.requests = device.server.log.count
-        try await recover(device, plan, [missed, pushed])
+        try await recover(device, plan, [missed, pushed], app)
         seen.finallyShown = [missed, pushed].map { device.screen.secrets[$0] ?? 0 }
         seen.strayRequests = device.server.strayRequests
         seen.leaks = leaks(device)
@@ -129,20 +129,24 @@ struct FaultCell: Sendable, CustomStringConvertible {
         return device.clock.uptime - begin
     }
 
-    /// Everything works again, a minute later: the app comes to the front, and the user logs in if asked to.
-    private func recover(_ device: SimulatedDevice, _ plan: FaultPlan, _ ids: [PushID]) async throws {
+    /// Everything works again, a minute later: the app comes to the front, and the user logs in if that is needed.
+    private func recover(
+        _ device: SimulatedDevice, _ plan: FaultPlan, _ ids: [PushID], _ first: SimulatedDevice.App
+    ) async throws {
         plan.heal()
         try await device.clock.sleep(for: 60)
-        let app = try device.start()
-        _ = await app.client.catchUp()
+        // What could not be stored is in the memory of the process. If that ends first, a secret may be shown again.
+        let app = fault == .storeFull || fault == .storeReadOnly ? first : try device.start()
+        let report = await app.client.catchUp()
         try await device.clock.sleep(for: 60)
-        if device.screen.isPrompting || device.screen.prompts.count > 0 {
+        if device.screen.isPrompting || report.code == .loggedOut || report.code == .status(401) {
             try await device.logIn()
             _ = await app.client.resumeAfterLogIn()
         }
-        // The sender repeats its push; what was shown must not be shown again.
-        for id in ids { _ = await app.client.handle(push: IncomingPush(userInfo: try device.push(id))) }
-        _ = await app.client.catchUp()
+        // The sender repeats its push; what was shown must not be shown again, also not by another process.
+        let next = try device.start()
+        for id in ids { _ = await next.client.handle(push: IncomingPush(userInfo: try device.push(id))) }
+        _ = await next.client.catchUp()
     }
 
     /// Texts on the screen that are no secret of this user.
