@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Logging
 import NIOCore
+import NIOHTTP1
 public import SecurePushCore
 
 /// Reads the hub's feedback: `GET /HUB/feedbackcontainer` returns the URL of a container in Azure Storage, whose files
