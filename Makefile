@@ -2,16 +2,16 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up down status build release tools test chaos format lint clean
+.PHONY: help demo up down status build release client-release tools test chaos format lint clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif
 
-SOURCES := Package.swift Services Shared Tests Tools
+SOURCES := Package.swift Clients/Swift/Package.swift Clients/Swift/Sources Clients/Swift/Tests Examples Services Shared Tests Tools
 
 help: ## list the targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 demo: ## show the whole way of a secret on this machine; installs what is missing
 	@scripts/demo.sh
@@ -32,6 +32,9 @@ build: ## compile for debugging
 release: ## compile for production, with Swift's libraries inside
 	@scripts/install-dependencies.sh build
 	@swift build -c release --static-swift-stdlib
+
+client-release: ## split Clients/Swift off with its history, for apps to add by URL (VERSION=1.2.3 REPOSITORY=URL)
+	@scripts/client-release.sh "$(VERSION)" "$(REPOSITORY)"
 
 test: ## run every test, with RabbitMQ and PostgreSQL started beside them
 	@scripts/test.sh

@@ -63,7 +63,7 @@ let package = Package(
         .executable(name: "securepush", targets: ["SecurePushCLI"]),
     ],
     dependencies: [
-        // The SDK for devices, a package of its own: the command line is a device too.
+        // The SDK for devices, a package of its own: the devices of `securepush` and of the chaos test are apps of it.
         .package(path: "Clients/Swift"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
@@ -283,7 +283,7 @@ let package = Package(
             name: "SecurePushCLITests",
             dependencies: [
                 "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
-                "AMQP", "StackKit", "TestSupport", argumentParser, logging,
+                "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging, securePushClient,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
@@ -291,6 +291,9 @@ let package = Package(
                 "SecurePushCore", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, grdb, httpTypes,
                 hummingbird, logging, nioCore, nioHTTP1,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
+        .testTarget(
+            name: "ExamplesTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/ExamplesTests",
+            swiftSettings: settings),
         .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]

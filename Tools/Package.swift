@@ -16,6 +16,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "Swift")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 // Build it with `make tools`: the main package offers its modules only while SECUREPUSH_TOOLS is set, and it pins every
@@ -29,6 +30,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "securepush", path: ".."),
+        .package(path: "../Clients/Swift"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -48,7 +50,7 @@ let package = Package(
             name: "Chaos",
             dependencies: [
                 "ChaosChecker", module("SecurePushCore"), module("Storage"), module("Messaging"), module("AMQP"),
-                module("StackKit"),
+                module("StackKit"), securePushClient,
                 argumentParser, logging, nioCore, nioHTTP1, serviceLifecycle,
             ], path: "Chaos", swiftSettings: settings),
         .testTarget(

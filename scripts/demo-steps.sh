@@ -33,11 +33,23 @@ end_devices() {
 
 send() { "$bin/securepush" send --to alice --payload "$secret" --api-key-file "$secrets/ingest-api-key" "$@"; }
 
+# Waits until a device's output has a text.
+await_text() {
+    local deadline=$((SECONDS + 30))
+    until grep -qF -- "$2" "$run/device-$1.out" 2>/dev/null; do
+        [ $SECONDS -lt $deadline ] || return 1
+        sleep 0.1
+    done
+}
+
+# What a device has shown, a line each.
+shown_by() { sed -n 's/^[a-z0-9]* *shows *//p' "$run/device-$1.out"; }
+
 demo_register() {
     local platform pids=''
     heading "1. alice logs in on three devices"
     for platform in $platforms; do
-        start_device "$platform" "$platform" --count 1
+        start_device "$platform" "$platform" --count 2
         pids="$pids $platform=$device_pid"
     done
     for platform in $pids; do
@@ -55,9 +67,9 @@ demo_send() {
 }
 
 demo_crossing() {
-    local pair
-    for pair in $device_pids; do
-        wait "${pair#*=}" || die "The $(device_name "${pair%=*}") was not reached."
+    local platform
+    for platform in $platforms; do
+        await_text "$platform" "$secret" || die "The $(device_name "$platform") was not reached."
     done
     heading "3. What crossed the hub: the ID, and nothing else"
     "$bin/securepush" hub-record >"$run/hub-record.txt"
@@ -69,15 +81,29 @@ demo_shows() {
     local platform shown
     heading "4. Each device fetched the payload with alice's credentials, and shows it"
     for platform in $platforms; do
-        shown=$(sed -n 's/^[a-z0-9]* *shows *//p' "$run/device-$platform.out")
+        shown=$(shown_by "$platform")
         printf '   %-15s %s%s%s\n' "$(device_name "$platform")" "$green" "$shown" "$plain"
         [ "$shown" = "$secret" ] || die "The $(device_name "$platform") should show the secret."
     done
 }
 
+demo_alert() {
+    local pair platform shown
+    heading "5. An alert: the push has a generic text, and the app's extension puts the secret in its place"
+    send --presentation alert >/dev/null
+    for pair in $device_pids; do
+        platform=${pair%=*}
+        wait "${pair#*=}" || die "The $(device_name "$platform") was not reached."
+        shown=$(shown_by "$platform" | tail -n 1)
+        printf '   %-15s %s%s%s\n' "$(device_name "$platform")" "$green" "$shown" "$plain"
+        [ "$(shown_by "$platform" | grep -cxF "$secret")" -eq 2 ] || die "The $(device_name "$platform") should show it."
+    done
+    grep -q "alert push" "$run/device-apple.out" || die "The iPhone should have got an alert."
+}
+
 demo_other_user() {
     local status
-    heading "5. bob knows the ID, and asks for it"
+    heading "6. bob knows the ID, and asks for it"
     status=$(printf 'user = "bob:%s"\n' "$(cat "$secrets/bob.password")" |
         curl -sS --max-time 10 -K - -o "$run/bob.json" -w '%{http_code}' "$RETRIEVAL_URL/api/notifications/$id")
     say "   $status $(cat "$run/bob.json")"
@@ -85,17 +111,20 @@ demo_other_user() {
 }
 
 demo_expired_token() {
-    local shown
-    heading "6. alice's token on her phone has expired: a new push leads to the generic prompt"
+    local prompt shown
+    heading "7. alice's token on her phone has expired: the generic prompt, and after the log-in the secret"
     "$bin/securepush" token --user alice --signing-key-file "$secrets/token-signing-key.pem" \
         --expires-at 2026-01-01T00:00:00Z >"$run/expired.token"
-    start_device expired apple --count 1 --fetch-token-file "$run/expired.token"
+    start_device expired apple --count 1 --fetch-token-file "$run/expired.token" --login-after 2s
     await_device expired "$device_pid"
     send --platform apple >/dev/null
     wait "$device_pid" || die "The phone with the expired token was not reached."
-    shown=$(sed -n 's/^[a-z0-9]* *shows *//p' "$run/device-expired.out")
-    say "   iPhone          $green$shown$plain"
-    case $shown in "You have a new message. Log in to read it."*) ;; *) die "The generic prompt should be shown." ;; esac
+    prompt=$(shown_by expired | head -n 1)
+    shown=$(shown_by expired | tail -n 1)
+    say "   iPhone          $green$prompt$plain"
+    say "   after the log-in $green$shown$plain"
+    case $prompt in "You have a new message. Log in to read it."*) ;; *) die "The generic prompt should be shown." ;; esac
+    [ "$shown" = "$secret" ] || die "The secret should be shown after the log-in."
 }
 
 # How many files of those named hold a text, as `2 of 14`; a folder counts with all its files.
@@ -109,7 +138,7 @@ count_holding() {
 
 demo_search() {
     local place found=0 answer
-    heading "7. A search for the secret, and for its ID as a check of the search"
+    heading "8. A search for the secret, and for its ID as a check of the search"
     curl -sS --max-time 10 "$HUB_EMULATOR_URL/emulator/messages" >"$run/hub-record.json"
     printf '   %-34s %-16s %s\n' "files that hold" "the secret" "the ID"
     for place in hub-record broker logs database; do

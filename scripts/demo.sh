@@ -55,6 +55,7 @@ demo_register
 demo_send
 demo_crossing
 demo_shows
+demo_alert
 demo_other_user
 demo_expired_token
 demo_search

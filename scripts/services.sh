@@ -100,6 +100,7 @@ write_connection_string() {
 start_services() {
     local hub=(HUB_CONNECTION_STRING_FILE="$run/hub-connection-string" HUB_NAME=securepush)
     local users=(AUTH_USERS_FILE="$secrets/users" AUTH_JWKS_FILE="$secrets/jwks.json")
+    users+=(DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}") hub+=(DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}")
     start_service hub-emulator HTTP_PORT="$emulator_port" \
         EMULATOR_CONNECTION_STRING="$(cat "$run/hub-connection-string")"
     wait_until_ready hub-emulator "$emulator_port"

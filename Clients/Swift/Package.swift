@@ -30,6 +30,8 @@ let package = Package(
         .target(name: "SecurePushClient", dependencies: crypto, swiftSettings: settings),
         .testTarget(
             name: "SecurePushClientTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
+        .testTarget(
+            name: "FaultTableTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
     ]
 )
 

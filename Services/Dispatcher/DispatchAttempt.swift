@@ -45,7 +45,7 @@ final class DispatchAttempt: Sendable {
     func grant(at index: Int) -> SilentPushGrant? { state.withLock { $0.grants[index] } }
 
     /// The answers, once all are there.
-    private var answers: [(platform: Platform, answer: LaneAnswer, grant: SilentPushGrant?)] {
+    var answers: [(platform: Platform, answer: LaneAnswer, grant: SilentPushGrant?)] {
         let (answers, grants) = state.withLock { ($0.answers, $0.grants) }
         return platforms.indices.compactMap { index in
             answers[index].map { (platforms[index], $0, grants.isEmpty ? nil : grants[index]) }
@@ -66,6 +66,8 @@ struct Settlement: Sendable {
     var releases: [SilentPushRelease] = []
     /// The number of platforms on which another silent push covers the notification.
     var coalesced = 0
+    /// The outcome of a follow-up, in place of ``outcome``.
+    var followUp: SettledFollowUp?
 
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
@@ -81,6 +83,7 @@ struct Settlement: Sendable {
 extension DispatchAttempt {
     /// Decides what follows from the answers.
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
+        if let followUp = message.followUp { return settlement(of: followUp, policy, now: now) }
         var deliveries = plan.noted(policy, besides: platforms, now: now)
         var owed = OwedPlatforms()
         var dead = givenUpBefore
@@ -106,6 +109,7 @@ extension DispatchAttempt {
             }
         }
         settlement.outcome = DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries)
+        if !plan.remind.isEmpty, answers.contains(where: \.answer.isAccepted) { settlement.outcome?.pushedAt = now }
         if let delay = owed.delay(policy.retryDelays) {
             // A hold is not a retry and keeps the number. A notification's first message has no number yet.
             let attempt = owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
@@ -151,7 +155,7 @@ extension DispatchAttempt {
 
 /// The platforms that an attempt leaves owed, and the delay of their retry. One message names all of them: two messages
 /// of one notification in two dispatchers would fence off each other's outcomes.
-private struct OwedPlatforms {
+struct OwedPlatforms {
     private(set) var platforms: [Platform] = []
     /// The largest number of requests that a failed platform has used up; 0 if none failed.
     private(set) var failures = 0

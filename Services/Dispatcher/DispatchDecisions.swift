@@ -7,6 +7,8 @@ struct DispatchPolicy: Sendable {
     /// The number of requests to the hub for one platform before it is given up (`DISPATCH_MAX_ATTEMPTS`).
     var maxAttempts = 10
     var retryDelays = RetryDelays.standard
+    /// When pushed notifications are withdrawn (`DISPATCH_WITHDRAW`).
+    var withdrawals = WithdrawalMode.revoked
 }
 
 /// The next step of a delivery whose notification has been claimed.

@@ -15,7 +15,9 @@ struct DispatchMetrics: Sendable {
     let recordFailures = Counter(
         label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "record")])
     let ambiguous = Counter(label: "securepush_ambiguous_total", dimensions: [("reason", "claimed")])
+    private let reminders = Counter(label: "securepush_reminders_total")
     private let unregistered: [Platform: Counter]
+    private let withdrawn: [Platform: Counter]
     private let deadLettered: [String: Counter]
 
     init(platforms: [Platform]) {
@@ -24,6 +26,10 @@ struct DispatchMetrics: Sendable {
             return (platform, Counter(label: "securepush_dispatch_unregistered_total", dimensions: dimensions))
         }
         unregistered = Dictionary(counters) { first, _ in first }
+        let withdrawals = platforms.map { platform in
+            (platform, Counter(label: "securepush_withdrawn_total", dimensions: [("platform", platform.rawValue)]))
+        }
+        withdrawn = Dictionary(withdrawals) { first, _ in first }
         let letters = DeadLetterCause.labels.map { label in
             (label, Counter(label: "securepush_dead_lettered_total", dimensions: [("reason", label)]))
         }
@@ -33,6 +39,16 @@ struct DispatchMetrics: Sendable {
     /// Counts sends that were skipped because the recipient has no device on the platform.
     func countUnregistered(_ platforms: [Platform]) {
         for platform in platforms { unregistered[platform]?.increment() }
+    }
+
+    /// Counts the withdrawals and the steps of reminders that the hub has accepted.
+    func countFollowUps(_ outcomes: [SettledFollowUp]) {
+        for outcome in outcomes {
+            switch outcome.outcome.followUp.kind {
+            case .withdrawal: for platform in outcome.sent { withdrawn[platform]?.increment() }
+            case .reminder: if outcome.isFirstSent { reminders.increment() }
+            }
+        }
     }
 
     /// Counts messages that were moved to the dead-letter queue.

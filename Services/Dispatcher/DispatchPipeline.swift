@@ -13,6 +13,8 @@ import ServiceLifecycle
 struct DispatchPipeline: Service {
     let consumer: any DispatchConsumer
     let store: any DispatchStore
+    /// Withdrawals and reminders; `nil` without.
+    let followUps: (any FollowUpStore)?
     let gateway: any PushGateway
     let policy: DispatchPolicy
     /// Asked before sending if platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
@@ -47,11 +49,13 @@ struct DispatchPipeline: Service {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
-        gateway: any PushGateway, policy: DispatchPolicy, registered: (any RegisteredPlatforms)? = nil,
-        lanes: LaneSettings? = nil, signer: PushSigner? = nil, silent: SilentBudget? = nil, logger: Logger
+        followUps: (any FollowUpStore)? = nil, gateway: any PushGateway, policy: DispatchPolicy,
+        registered: (any RegisteredPlatforms)? = nil, lanes: LaneSettings? = nil, signer: PushSigner? = nil,
+        silent: SilentBudget? = nil, logger: Logger
     ) {
         self.consumer = consumer
         self.store = store
+        self.followUps = followUps
         self.gateway = gateway
         self.policy = policy
         self.registered = registered
@@ -60,8 +64,8 @@ struct DispatchPipeline: Service {
         self.logger = logger
         metrics = DispatchMetrics(platforms: policy.platforms)
         let settler = DispatchSettler(
-            consumer: consumer, publisher: publisher, store: store, policy: policy, silent: silent, logger: logger,
-            metrics: metrics)
+            consumer: consumer, publisher: publisher, store: store, followUps: followUps, policy: policy,
+            silent: silent, logger: logger, metrics: metrics)
         self.settler = settler
         let settings = lanes ?? LaneSettings(platforms: policy.platforms)
         maxInFlight = settings.maxInFlight
@@ -125,12 +129,18 @@ struct DispatchPipeline: Service {
         metrics.countDeadLetters(.body, unreadable.count)
         let (admitted, repeated) = readable.partitioned(settler.admit)
         metrics.repeated.increment(by: repeated.count)
-        guard !admitted.isEmpty else { return }
-        if var claims = await claim(admitted.compactMap { $0.message?.id }) {
+        let (pushes, followUps) = admitted.partitioned { $0.message?.kind == nil }
+        if !pushes.isEmpty { await dispatchPushes(pushes) }
+        if !followUps.isEmpty { await dispatchFollowUps(followUps) }
+    }
+
+    private func dispatchPushes(_ deliveries: [DispatchDelivery]) async {
+        let ids = deliveries.compactMap { $0.message?.id }
+        if var claims = await claim(ids.count, { try await store.claim(ids, now: .now) }) {
             claims.plans = await skippingUnregistered(claims.plans)
-            await start(admitted, claims)
+            await start(deliveries, claims)
         } else {
-            consumer.requeue(settler.release(admitted))
+            consumer.requeue(settler.release(deliveries))
         }
     }
 
@@ -139,19 +149,19 @@ struct DispatchPipeline: Service {
     ///
     /// A claim that the store refuses is not repeated: each try increments the attempts of all rows, and their records
     /// then show pushes that may have been sent.
-    private func claim(_ ids: [NotificationID]) async -> DispatchClaims? {
+    func claim<Claims: Sendable>(_ count: Int, _ claim: () async throws -> Claims) async -> Claims? {
         for wait in Self.claimWaits where !Task.isCancelled {
             do {
-                let claims = try await store.claim(ids, now: .now)
+                let claims = try await claim()
                 claimProblem.succeeded(to: logger)
                 return claims
             } catch let error as StorageError where !error.isRetriable {
-                logger.error("The store refused a claim", metadata: ["error": "\(error)", "count": "\(ids.count)"])
+                logger.error("The store refused a claim", metadata: ["error": "\(error)", "count": "\(count)"])
                 metrics.claimFailures.increment()
                 try? await Task.sleep(for: Self.refusedWait)
                 return nil
             } catch {
-                claimProblem.failed("\(error)", to: logger, metadata: ["count": "\(ids.count)"])
+                claimProblem.failed("\(error)", to: logger, metadata: ["count": "\(count)"])
                 metrics.claimFailures.increment()
                 try? await Task.sleep(for: wait)
             }
@@ -214,9 +224,10 @@ struct DispatchPipeline: Service {
     }
 
     /// - Parameter roles: of the attempt's platforms; `nil` if silent pushes are not limited.
-    private func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
+    func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
         // One signature serves all platforms.
-        let signature = signer?.sign(attempt.plan.id, for: attempt.plan.recipient, now: now)
+        let plan = attempt.plan
+        let signature = signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now)
         for (index, platform) in attempt.platforms.enumerated() {
             var followers: [SilentFollower] = []
             switch roles?[index] ?? .free {
@@ -229,7 +240,7 @@ struct DispatchPipeline: Service {
                 settler.note(answer, to: attempt, at: index)
                 continue
             }
-            if let notification = attempt.plan.notification(for: platform, now: now, signature: signature),
+            if let notification = plan.native(for: platform, now: now, signature: signature),
                 lanes.submit(
                     LaneSend(notification: notification, attempt: attempt, index: index, followers: followers))
             {

@@ -8,6 +8,7 @@ final class DispatchSettler: Sendable {
     private let consumer: any DispatchConsumer
     private let publisher: any DispatchPublisher
     private let store: any DispatchStore
+    private let followUps: (any FollowUpStore)?
     private let policy: DispatchPolicy
     private let silent: SilentBudget?
     private let logger: Logger
@@ -24,7 +25,7 @@ final class DispatchSettler: Sendable {
 
     private struct InFlight {
         /// From before the claim until after the settlement, with further deliveries of the same notification.
-        var repeats: [NotificationID: [DispatchDelivery]] = [:]
+        var repeats: [DispatchKey: [DispatchDelivery]] = [:]
         /// Attempts that wait for the hub.
         var attempts = 0
         /// Waits until at most `limit` notifications are in flight.
@@ -36,11 +37,13 @@ final class DispatchSettler: Sendable {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
-        policy: DispatchPolicy, silent: SilentBudget? = nil, logger: Logger, metrics: DispatchMetrics
+        followUps: (any FollowUpStore)? = nil, policy: DispatchPolicy, silent: SilentBudget? = nil, logger: Logger,
+        metrics: DispatchMetrics
     ) {
         self.consumer = consumer
         self.publisher = publisher
         self.store = store
+        self.followUps = followUps
         self.policy = policy
         self.silent = silent
         self.logger = logger
@@ -53,13 +56,13 @@ final class DispatchSettler: Sendable {
     /// covers everything that is owed, and no other claim may fence off its outcome. So the second delivery is kept,
     /// and is acknowledged or requeued with the first.
     func admit(_ delivery: DispatchDelivery) -> Bool {
-        guard let id = delivery.message?.id else { return false }
+        guard let key = delivery.message?.key else { return false }
         return inFlight.withLock { state in
-            guard state.repeats[id] != nil else {
-                state.repeats[id] = []
+            guard state.repeats[key] != nil else {
+                state.repeats[key] = []
                 return true
             }
-            state.repeats[id]?.append(delivery)
+            state.repeats[key]?.append(delivery)
             return false
         }
     }
@@ -71,7 +74,7 @@ final class DispatchSettler: Sendable {
         inFlight.withLock { state in
             var released = deliveries
             for delivery in deliveries {
-                guard let id = delivery.message?.id, let repeats = state.repeats.removeValue(forKey: id) else {
+                guard let key = delivery.message?.key, let repeats = state.repeats.removeValue(forKey: key) else {
                     continue
                 }
                 released += repeats
@@ -156,7 +159,7 @@ final class DispatchSettler: Sendable {
     /// The settling loop.
     func run() async {
         while let settlements = await mailbox.take() {
-            guard let fenced = await record(settlements.compactMap(\.outcome)) else {
+            guard let fenced = await recordAll(settlements) else {
                 consumer.requeue(release(settlements.map(\.delivery)))
                 continue
             }
@@ -221,20 +224,37 @@ final class DispatchSettler: Sendable {
         return start.duration(to: .now) < Self.recordPatience
     }
 
+    /// Stores the outcomes of notifications and of follow-ups.
+    ///
+    /// - Returns: the notifications with a later claim; `nil` if something could not be stored.
+    private func recordAll(_ settlements: [Settlement]) async -> Set<NotificationID>? {
+        let outcomes = settlements.compactMap(\.outcome)
+        let fenced = outcomes.isEmpty ? [] : await record(outcomes.count) { try await self.store.record(outcomes) }
+        let followed = settlements.compactMap(\.followUp)
+        guard let followUps, !followed.isEmpty, fenced != nil else { return fenced }
+        let recorded: Void? = await record(followed.count) {
+            try await followUps.recordFollowUps(followed.map(\.outcome))
+        }
+        guard recorded != nil else { return nil }
+        metrics.countFollowUps(followed)
+        return fenced
+    }
+
     /// Stores outcomes, and tries again while the store is away: a duplicate push costs more than a wait.
     ///
-    /// - Returns: the notifications with a later claim; `nil` if nothing could be stored.
-    private func record(_ outcomes: [DispatchOutcome]) async -> Set<NotificationID>? {
-        guard !outcomes.isEmpty else { return [] }
+    /// - Returns: the result; `nil` if nothing could be stored.
+    private func record<Value: Sendable>(
+        _ count: Int, _ store: () async throws -> Value
+    ) async -> Value? {
         let start = ContinuousClock.now
         var wait = Duration.milliseconds(50)
         repeat {
             do {
-                let superseded = try await store.record(outcomes)
+                let result = try await store()
                 recordProblem.succeeded(to: logger)
-                return superseded
+                return result
             } catch {
-                recordProblem.failed("\(error)", to: logger, metadata: ["count": "\(outcomes.count)"])
+                recordProblem.failed("\(error)", to: logger, metadata: ["count": "\(count)"])
                 metrics.recordFailures.increment()
                 try? await Task.sleep(for: wait)
                 wait = min(wait * 2, .seconds(1))

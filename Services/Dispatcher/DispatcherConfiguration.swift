@@ -33,6 +33,7 @@ struct DispatcherConfiguration: Sendable {
         + [
             ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
+            ConfigurationKeys.dispatchWithdraw,
             ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
         ]
 
@@ -48,13 +49,16 @@ struct DispatcherConfiguration: Sendable {
         let maxAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
         let concurrency = reader.read(ConfigurationKeys.dispatchConcurrency)
         let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
+        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
         let silentInterval = reader.read(ConfigurationKeys.silentPushMinInterval)
         let issues = reader.issues.count
         let pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
-        guard let http, let storage, let prefetch, let messaging, let hub, let platforms, let delays,
-            let maxAttempts, let concurrency, let registeredOnly, let silentInterval, reader.issues.count == issues
+        guard let http, var storage, let prefetch, let messaging, let hub, let platforms, let delays,
+            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval,
+            reader.issues.count == issues
         else { return nil }
         self.http = http
+        storage.withdrawals = withdrawals
         self.storage = storage
         self.messaging = messaging
         self.hub = hub
@@ -64,7 +68,8 @@ struct DispatcherConfiguration: Sendable {
         self.silentInterval = silentInterval
         self.pushSigningKeyFile = pushSigningKeyFile
         policy = DispatchPolicy(
-            platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays))
+            platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays),
+            withdrawals: withdrawals)
     }
 }
 
@@ -102,9 +107,9 @@ func buildDispatcher(
         SilentBudget(store: opened.store, interval: $0, logger: context.logger)
     }
     let pipeline = DispatchPipeline(
-        consumer: consumer, publisher: publisher, store: opened.store, gateway: sender, policy: configuration.policy,
-        registered: configuration.registeredOnly ? opened.store : nil, lanes: configuration.lanes, signer: signer,
-        silent: silent, logger: context.logger)
+        consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store, gateway: sender,
+        policy: configuration.policy, registered: configuration.registeredOnly ? opened.store : nil,
+        lanes: configuration.lanes, signer: signer, silent: silent, logger: context.logger)
     let files = (signer?.source).map { [context.watch([$0])] } ?? []
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(

@@ -19,7 +19,8 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
     let gauge = RabbitMQDispatchGauge(configuration: configuration.messaging, logger: context.logger)
-    let relay = OutboxRelay(outbox: opened.store, publisher: publisher, gauge: gauge, logger: context.logger)
+    let relay = OutboxRelay(
+        outbox: opened.store, followUps: opened.store, publisher: publisher, gauge: gauge, logger: context.logger)
     let senders = try ConfigurationKeys.ingestAPIKeysFile.making {
         try APIKeyRing(path: configuration.apiKeysFile, logger: context.logger)
     }

@@ -32,7 +32,8 @@ struct IngestConfiguration: Sendable {
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: 8080) + StorageConfiguration.keys + MessagingConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
-        + UserAuthenticationConfiguration.verifyingKeys + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention]
+        + UserAuthenticationConfiguration.verifyingKeys
+        + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.dispatchWithdraw]
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -43,9 +44,11 @@ struct IngestConfiguration: Sendable {
         let apiKeysFile = reader.require(ConfigurationKeys.ingestAPIKeysFile)
         let users = UserAuthenticationConfiguration.read(&reader)
         let (platforms, retention) = (reader.readPlatforms(), reader.read(ConfigurationKeys.retention))
-        guard let http, let storage, let messaging, let payloadKeysFile, let apiKeysFile, let users, let platforms,
-            let retention
+        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
+        guard let http, var storage, let messaging, let payloadKeysFile, let apiKeysFile, let users, let platforms,
+            let retention, let withdrawals
         else { return nil }
+        storage.withdrawals = withdrawals
         (self.http, self.storage, self.messaging) = (http, storage, messaging)
         (self.payloadKeysFile, self.apiKeysFile, self.users) = (payloadKeysFile, apiKeysFile, users)
         (self.platforms, self.retention) = (platforms, retention)

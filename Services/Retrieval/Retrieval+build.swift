@@ -43,15 +43,21 @@ func buildRetrieval(
         users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)
     )
     .addRoutes(to: router)
-    TokenController(users: users, issuer: issuer).addRoutes(to: router)
+    let refresh = RefreshTokens(
+        configuration: configuration.users, issuer: issuer, store: opened.store, logger: context.logger)
+    TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
     PushKeysController(keys: pushKeys).addRoutes(to: router)
-    let changes = DeviceChanges(hub: hub, store: opened.store)
+    let changes = DeviceChanges(hub: hub, store: opened.store, removals: DeviceRemovals(context.metrics))
     addDeviceRoutes(to: router, users: users, changes: changes)
     var services: [any Service] = [opened.service]
     if let hub {
         services.append(hub)
-        services.append(DeviceUpkeep(changes: changes, logger: context.logger))
+        services.append(
+            DeviceUpkeep(
+                changes: changes, staleAfter: configuration.deviceStaleAfter,
+                feedback: configuration.readsFeedback ? hub : nil, logger: context.logger))
     }
+    if let refresh { services.append(RefreshTokenSweep(tokens: refresh, logger: context.logger)) }
     services.append(try makeHTTPService(router: router, configuration: configuration.http, context: context))
     return BuiltRetrieval(services: services, store: opened.store, router: router)
 }
@@ -67,4 +73,5 @@ func addDeviceRoutes(
 ) {
     RegistrationController(users: users, changes: changes).addRoutes(to: router)
     InstallationController(users: users, changes: changes).addRoutes(to: router)
+    DeviceListController(users: users, changes: changes).addRoutes(to: router)
 }

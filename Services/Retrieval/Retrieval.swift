@@ -1,9 +1,4 @@
-import Authentication
-import NotificationHubs
-import SecurePushCore
-import ServiceConfiguration
 import ServiceRuntime
-import Storage
 
 /// The retrieval service: gives secrets to their owners' devices, and registers the devices with the hub.
 @main
@@ -15,47 +10,5 @@ struct Retrieval {
             keys: RetrievalConfiguration.keys,
             read: { RetrievalConfiguration(&$0) },
             build: { try await buildRetrieval($0, context: $1).services })
-    }
-}
-
-/// The settings of the retrieval service.
-struct RetrievalConfiguration: Sendable {
-    var http: HTTPConfiguration
-    var storage: StorageConfiguration
-    var payloadKeysFile: String
-    var users: UserAuthenticationConfiguration
-    /// `nil` if devices register with the hub by other means; `/api/register` and `/api/installations` return 503 then.
-    var hub: NotificationHubConfiguration?
-    /// The public keys of pushes; `nil` if there are none.
-    var pushVerificationKeysFile: String?
-    /// The web apps that may call the API from a browser; none if it is empty.
-    var webOrigins: [WebOrigin]
-
-    static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys + [ConfigurationKeys.payloadKeysFile]
-        + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
-        + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
-
-    /// - Returns: `nil` if the reader noted an issue.
-    init?(_ reader: inout ConfigurationReader) {
-        let http = HTTPConfiguration.read(&reader, defaultPort: 8081, isAPI: true)
-        let storage = StorageConfiguration.read(&reader)
-        let payloadKeysFile = reader.require(ConfigurationKeys.payloadKeysFile)
-        let users = UserAuthenticationConfiguration.read(&reader)
-        if let users, !users.isUsable {
-            reader.note(
-                ConfigurationKeys.authJWKSFile.name,
-                "is not set, and neither is another AUTH_ key: no user could be authenticated")
-        }
-        webOrigins = reader.read(ConfigurationKeys.retrievalCORSOrigins) ?? []
-        let usesHub = NotificationHubConfiguration.isConfigured(reader)
-        let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
-        let issues = reader.issues.count
-        pushVerificationKeysFile = reader.read(ConfigurationKeys.pushVerificationKeysFile)
-        guard let http, let storage, let payloadKeysFile, let users, users.isUsable, !usesHub || hub != nil,
-            reader.issues.count == issues
-        else { return nil }
-        (self.http, self.storage, self.payloadKeysFile) = (http, storage, payloadKeysFile)
-        (self.users, self.hub) = (users, hub)
     }
 }

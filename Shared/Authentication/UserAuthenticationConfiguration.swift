@@ -19,11 +19,14 @@ public struct UserAuthenticationConfiguration: Sendable {
     public var signingKeyFile: String?
     /// How long tokens issued here are valid, in whole seconds.
     public var tokenTTL: Duration
+    /// How long a refresh token is valid; `nil` if none are issued.
+    public var refreshTTL: Duration?
 
     /// Makes a configuration.
     public init(
         jwksFile: String? = nil, jwksURL: String? = nil, issuer: String? = nil, audience: String? = nil,
-        usersFile: String? = nil, signingKeyFile: String? = nil, tokenTTL: Duration = .seconds(3600)
+        usersFile: String? = nil, signingKeyFile: String? = nil, tokenTTL: Duration = .seconds(3600),
+        refreshTTL: Duration? = nil
     ) {
         self.jwksFile = jwksFile
         self.jwksURL = jwksURL
@@ -32,10 +35,14 @@ public struct UserAuthenticationConfiguration: Sendable {
         self.usersFile = usersFile
         self.signingKeyFile = signingKeyFile
         self.tokenTTL = tokenTTL
+        self.refreshTTL = refreshTTL
     }
 
     /// Whether any way of authenticating users is configured.
     public var isUsable: Bool { jwksFile != nil || jwksURL != nil || usersFile != nil || signingKeyFile != nil }
+
+    /// Whether refresh tokens are wanted without the files that they need.
+    public var cannotRefresh: Bool { refreshTTL != nil && (signingKeyFile == nil || usersFile == nil) }
 }
 
 extension UserAuthenticationConfiguration {
@@ -49,7 +56,9 @@ extension UserAuthenticationConfiguration {
     }
 
     /// All settings that ``read(_:)`` uses, for a service that issues tokens too.
-    public static var keys: [any ConfigurationKeyDescription] { verifyingKeys + [ConfigurationKeys.authTokenTTL] }
+    public static var keys: [any ConfigurationKeyDescription] {
+        verifyingKeys + [ConfigurationKeys.authTokenTTL, ConfigurationKeys.authRefreshTTL]
+    }
 
     /// Reads the `AUTH_…` settings.
     ///
@@ -65,10 +74,22 @@ extension UserAuthenticationConfiguration {
         configuration.usersFile = reader.read(ConfigurationKeys.authUsersFile)
         configuration.signingKeyFile = reader.read(ConfigurationKeys.authTokenSigningKeyFile)
         if let ttl = reader.read(ConfigurationKeys.authTokenTTL) { configuration.tokenTTL = ttl }
+        configuration.refreshTTL = reader.read(ConfigurationKeys.authRefreshTTL)
         if configuration.jwksFile != nil, configuration.jwksURL != nil {
             reader.note(ConfigurationKeys.authJWKSURL.name, "is set, and AUTH_JWKS_FILE too: set one of them")
         }
         return reader.issues.count == before ? configuration : nil
+    }
+}
+
+extension UserAuthenticationConfiguration {
+    /// Notes that refresh tokens are wanted without the files that they need. Only retrieval issues tokens; the other
+    /// services may have `AUTH_REFRESH_TTL` in a shared environment.
+    public func checkRefreshing(_ reader: inout ConfigurationReader) {
+        guard cannotRefresh else { return }
+        reader.note(
+            ConfigurationKeys.authRefreshTTL.name,
+            "is set, but AUTH_TOKEN_SIGNING_KEY_FILE or AUTH_USERS_FILE is not: refresh tokens need both")
     }
 }
 

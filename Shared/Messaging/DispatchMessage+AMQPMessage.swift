@@ -22,6 +22,7 @@ extension AMQPTable {
             entries.append(Entry("platforms", .string(platforms.map(\.rawValue).joined(separator: ","))))
         }
         if let attempt = message.attempt { entries.append(Entry("attempt", .integer(Int64(attempt)))) }
+        if let kind = message.kind { entries.append(Entry("kind", .string(kind.rawValue))) }
         if let reason { entries.append(Entry("reason", .string(reason))) }
     }
 }
@@ -49,6 +50,8 @@ enum UnreadableMessage: Error, Hashable, CustomStringConvertible {
     case notAnID
     /// The header `attempt` is outside ``DispatchMessage/attempts``.
     case attempt
+    /// The header `kind` names no work that this version knows.
+    case kind
 
     /// The `reason` of its dead letter.
     var description: String {
@@ -61,6 +64,7 @@ enum UnreadableMessage: Error, Hashable, CustomStringConvertible {
         case .attempt:
             "unreadable: the attempt is not a number from \(DispatchMessage.attempts.lowerBound) to "
                 + "\(DispatchMessage.attempts.upperBound)"
+        case .kind: "unreadable: the header kind is not one of those that this version knows"
         }
     }
 }
@@ -81,7 +85,8 @@ extension DispatchMessage {
         self.init(
             id: id, platforms: platforms?.isEmpty == true ? nil : platforms,
             attempt: try message.headers["attempt"].map { value throws(UnreadableMessage) in try Self.attempt(value) },
-            traceparent: message.headers["traceparent"]?.string)
+            traceparent: message.headers["traceparent"]?.string,
+            kind: try message.headers["kind"].map { value throws(UnreadableMessage) in try Self.kind(value) })
     }
 
     /// Accepts a number or a string of digits: some clients can send only string headers.
@@ -89,6 +94,11 @@ extension DispatchMessage {
         let number = value.integer ?? value.string.flatMap { Int64($0) }
         guard let attempt = number.flatMap({ Int(exactly: $0) }), attempts.contains(attempt) else { throw .attempt }
         return attempt
+    }
+
+    private static func kind(_ value: AMQPValue) throws(UnreadableMessage) -> FollowUp.Kind {
+        guard let kind = value.string.flatMap(FollowUp.Kind.init(rawValue:)) else { throw .kind }
+        return kind
     }
 
     /// How much of a message a connection holds.

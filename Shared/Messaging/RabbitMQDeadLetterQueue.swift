@@ -68,7 +68,7 @@ extension DeadLetter {
         } catch {
             switch error {
             case .body, .headers: size = error.description
-            case .notAnID, .attempt: break
+            case .notAnID, .attempt, .kind: break
             }
         }
         let reason =

@@ -140,6 +140,12 @@ extension ConfigurationKeys {
         meaning: "Send only to platforms for which the recipient has a registered device; enable this only if all "
             + "devices register through SecurePush")
 
+    /// The key `DISPATCH_WITHDRAW`.
+    public static let dispatchWithdraw = ConfigurationKey(
+        "DISPATCH_WITHDRAW", .oneOf(WithdrawalMode.self, hint: "MODE"), default: "revoked",
+        meaning: "When devices remove a notification that was pushed: off, revoked (when its sender revokes it), read "
+            + "(also when one device has read it); the same value for ingest, dispatcher and retrieval")
+
     /// The key `SILENT_PUSH_MIN_INTERVAL`.
     public static let silentPushMinInterval = ConfigurationKey(
         "SILENT_PUSH_MIN_INTERVAL", .durationOrOff(.seconds(1) ... .seconds(86_400)), default: "off",
@@ -185,6 +191,17 @@ extension ConfigurationKeys {
     public static let hubPlatforms = ConfigurationKey(
         "HUB_PLATFORMS", .list(of: .platform, hint: "LIST"), default: "apple,fcmv1,windows",
         meaning: "Platforms fanned out to, each named once: apple, fcmv1, windows, adm, browser, gcm (legacy)")
+
+    /// The key `HUB_TELEMETRY`.
+    public static let hubTelemetry = ConfigurationKey(
+        "HUB_TELEMETRY", .boolean, default: "false",
+        meaning: "Retrieval reads the hub's feedback and removes the devices whose push channel is dead; needs the "
+            + "Standard tier and a rule with the Manage right")
+
+    /// The key `DEVICE_STALE_AFTER`.
+    public static let deviceStaleAfter = ConfigurationKey(
+        "DEVICE_STALE_AFTER", .duration(.seconds(1) ... .seconds(36_500 * 86_400)), default: "270d",
+        meaning: "Time after which a device is removed if it has neither registered nor renewed its registration")
 }
 
 extension ConfigurationKeys {
@@ -228,6 +245,12 @@ extension ConfigurationKeys {
     public static let authTokenTTL = ConfigurationKey(
         "AUTH_TOKEN_TTL", .duration(.seconds(1) ... .seconds(365 * 86_400)), default: "1h",
         meaning: "Lifetime of the tokens that retrieval issues")
+
+    /// The key `AUTH_REFRESH_TTL`.
+    public static let authRefreshTTL = ConfigurationKey(
+        "AUTH_REFRESH_TTL", .duration(.seconds(1) ... .seconds(3650 * 86_400)), defaultText: "no refresh tokens",
+        meaning: "Lifetime of a refresh token; POST /api/token then returns one, and each refresh gives a new one. "
+            + "Needs AUTH_TOKEN_SIGNING_KEY_FILE and AUTH_USERS_FILE")
 }
 
 extension ConfigurationKeys {
@@ -270,10 +293,10 @@ extension ConfigurationKeys {
         databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
         hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,
-        hubPlatforms, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
-        dispatchRegisteredOnly, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile, retryDelays,
-        ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
-        authUsersFile, authTokenSigningKeyFile, authTokenTTL, retrievalCORSOrigins,
+        hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
+        dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile,
+        retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,
     ]
 
     /// The table of `docs/reference/configuration.md`, which a test compares with this: a header and a row per key.

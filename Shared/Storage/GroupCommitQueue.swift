@@ -151,6 +151,9 @@ extension SealedNotification {
 }
 
 extension SealedNotification {
+    /// Whether it is to be followed by reminders.
+    var hasReminders: Bool { !notification.remind.isEmpty }
+
     /// The approximate memory while it waits; see ``GroupCommitQueue/Capacity``.
     var heldBytes: Int {
         let alert = (notification.alert?.title?.utf8.count ?? 0) + (notification.alert?.body?.utf8.count ?? 0)

@@ -48,14 +48,16 @@ extension OpenedStore {
 public func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
     switch configuration.location {
     case .memory:
-        return OpenedStore(MemoryStore(), service: IdleService(), kind: .memory)
+        return OpenedStore(
+            MemoryStore(withdrawals: configuration.withdrawals), service: IdleService(), kind: .memory)
     case .sqlite(let path):
         let database = try await SQLiteDatabase.open(path: path, migrations: configuration.migrations)
         logger.debug("Opened the database", metadata: ["kind": "sqlite", "path": "\(path)"])
-        let store = SQLiteStore(database, logger: logger)
+        let store = SQLiteStore(database, withdrawals: configuration.withdrawals, logger: logger)
         return OpenedStore(store, service: store, kind: .sqlite)
     case .postgres(let uri):
-        let store = try PostgresStore(uri: uri, migrations: configuration.migrations, logger: logger)
+        let store = try PostgresStore(
+            uri: uri, migrations: configuration.migrations, withdrawals: configuration.withdrawals, logger: logger)
         return OpenedStore(store, service: store, kind: .postgres)
     }
 }

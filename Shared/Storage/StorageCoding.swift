@@ -10,6 +10,24 @@ enum StorageCoding {
         text.split(separator: ",").map { Platform(rawValue: String($0)) }
     }
 
+    /// The delays of reminders in milliseconds, separated by commas; `nil` for none.
+    static func encode(remind: [Duration]) -> String? {
+        remind.isEmpty ? nil : remind.map { String($0.milliseconds) }.joined(separator: ",")
+    }
+
+    /// - Throws: ``StorageError`` with code `failed` for a text that this program did not write.
+    static func decodeRemind(_ text: String) throws(StorageError) -> [Duration] {
+        var delays: [Duration] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let delay = Int64(part).map { Duration.milliseconds($0) }
+            guard let delay, FollowUpPolicy.reminderDelay.contains(delay) else {
+                throw StorageError(.failed, "A notification's reminders cannot be read.")
+            }
+            delays.append(delay)
+        }
+        return delays
+    }
+
     /// A registration's tags as a JSON array of strings, in their order.
     static func encode(tags: [String]) -> String {
         var bytes = [UInt8(ascii: "[")]

@@ -14,6 +14,8 @@ public struct StorageConfiguration: Sendable {
     let location: Location
     /// How to treat an older schema.
     public let migrations: MigrationPolicy
+    /// When the store makes withdrawals (`DISPATCH_WITHDRAW`).
+    public var withdrawals = WithdrawalMode.revoked
 
     /// Reads `sqlite:PATH` (or `sqlite:///PATH`), `postgres://…` or `postgresql://…` (a libpq URI: PostgreSQL's manual,
     /// 34.1.1.2), or `memory:`, which stores nothing on disk and is meant for tests.

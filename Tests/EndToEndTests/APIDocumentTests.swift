@@ -53,7 +53,7 @@ struct APIDocumentTests {
         let users = ["AUTH_USERS_FILE": secret("users")]
         let ingest = try await stack.start("ingest", users)
         let settings = [
-            "AUTH_TOKEN_SIGNING_KEY_FILE": secret("token-signing-key.pem"),
+            "AUTH_TOKEN_SIGNING_KEY_FILE": secret("token-signing-key.pem"), "AUTH_REFRESH_TTL": "1h",
             "HUB_CONNECTION_STRING": "Endpoint=http://127.0.0.1:\(emulator.port)/;\(parts)", "HUB_NAME": "securepush",
         ]
         let retrieval = try await stack.start("retrieval", users.merging(settings) { $1 })

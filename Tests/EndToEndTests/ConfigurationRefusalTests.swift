@@ -61,6 +61,9 @@ struct ConfigurationRefusalTests {
         Case("retrieval", ["AUTH_JWKS_FILE": "garbage", "AUTH_JWKS_URL": ""], "AUTH_JWKS_FILE"),
         Case("retrieval", ["AUTH_TOKEN_SIGNING_KEY_FILE": "garbage"], "AUTH_TOKEN_SIGNING_KEY_FILE"),
         Case("retrieval", ["AUTH_TOKEN_TTL": "0s"], "AUTH_TOKEN_TTL"),
+        Case("retrieval", ["AUTH_REFRESH_TTL": "1h"], "AUTH_REFRESH_TTL"),
+        Case("retrieval", ["DEVICE_STALE_AFTER": "0s"], "DEVICE_STALE_AFTER"),
+        Case("retrieval", ["HUB_TELEMETRY": "perhaps"], "HUB_TELEMETRY"),
         Case("retrieval", ["HUB_NAME": ""], "HUB_NAME"),
         Case("dispatcher", ["HUB_CONNECTION_STRING": "", "HUB_NAME": ""], "HUB_CONNECTION_STRING", "HUB_NAME"),
         Case(

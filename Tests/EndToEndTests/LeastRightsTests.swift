@@ -15,7 +15,7 @@ struct LeastRightsTests {
         let nothing = "WHERE false"
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
-            "schema_migrations",
+            "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator"] {
@@ -51,6 +51,11 @@ struct LeastRightsTests {
             ("dispatcher", "UPDATE notifications SET recipient = 'x' \(nothing)", false),
             ("dispatcher", "INSERT INTO notifications (id, sender) VALUES (gen_random_uuid(), 'x')", false),
             ("dispatcher", "DELETE FROM notifications \(nothing)", false),
+            ("dispatcher", "UPDATE silent_pushes SET turn = 1 \(nothing)", true),
+            ("dispatcher", "DELETE FROM silent_pushes \(nothing)", false),
+            ("ingest", "DELETE FROM silent_pushes \(nothing)", true),
+            ("ingest", "UPDATE silent_pushes SET turn = 1 \(nothing)", false),
+            ("retrieval", "SELECT FROM silent_pushes", false), ("operator", "SELECT FROM silent_pushes", false),
             ("retrieval", "SELECT sealed FROM payloads", true),
             ("retrieval", "UPDATE payloads SET sealed = NULL \(nothing)", false),
             ("retrieval", "DELETE FROM payloads \(nothing)", false),
@@ -58,8 +63,23 @@ struct LeastRightsTests {
             ("retrieval", "UPDATE notifications SET shown_at = 1 \(nothing)", true),
             ("retrieval", "UPDATE notifications SET status = 1 \(nothing)", false),
             ("retrieval", "INSERT INTO outbox (notification_id, due_at) VALUES (gen_random_uuid(), 1)", false),
+            ("retrieval", "INSERT INTO follow_ups (notification_id, kind, due_at) SELECT NULL, 1, 1 \(nothing)", true),
+            (
+                "retrieval",
+                "INSERT INTO follow_ups (notification_id, kind, due_at, step) SELECT NULL, 1, 1, 1 \(nothing)", false
+            ),
+            ("retrieval", "SELECT notification_id FROM follow_ups", false),
+            ("retrieval", "UPDATE follow_ups SET due_at = 1 \(nothing)", false),
+            ("dispatcher", "UPDATE follow_ups SET step = 1 \(nothing)", true),
+            ("dispatcher", "DELETE FROM follow_ups \(nothing)", false),
+            ("operator", "SELECT FROM follow_ups", false),
             ("retrieval", "SELECT FROM outbox", false), ("retrieval", "SELECT FROM idempotency_keys", false),
             ("retrieval", "DELETE FROM installations \(nothing)", true),
+            ("retrieval", "UPDATE refresh_tokens SET expires_at = 1 \(nothing)", true),
+            ("ingest", "SELECT FROM refresh_tokens", false), ("dispatcher", "SELECT FROM refresh_tokens", false),
+            ("operator", "SELECT FROM refresh_tokens", false),
+            ("operator", "SELECT last_seen_at, expires_at FROM installations", true),
+            ("dispatcher", "SELECT last_seen_at FROM installations", false),
             ("operator", "UPDATE notifications SET deliveries = NULL \(nothing)", true),
             ("operator", "UPDATE notifications SET read_at = 1 \(nothing)", false),
             ("operator", "DELETE FROM notifications \(nothing)", false),

@@ -29,6 +29,34 @@ import Testing
         #expect(registry.all.first?.displays.last?.text == "\(Device.keptForPage + 4)")
     }
 
+    @Test func aTextTakesThePlaceOfTheSameNotificationsPrompt() async throws {
+        try await withEmulator { emulator in
+            for json in [
+                #"{"Id":"7","Text":"log in","Kind":"prompt"}"#, #"{"Id":"8","Text":"other"}"#,
+                #"{"Id":"7","Text":"the secret"}"#,
+            ] { _ = try await emulator.call(.post, "/emulator/devices/aa/display", body: json, authorization: nil) }
+            #expect(emulator.state.devices.all.first?.displays.map(\.text) == ["other", "the secret"])
+        }
+    }
+
+    @Test func withdrawnTextsDisappear() async throws {
+        try await withEmulator { emulator in
+            func withdraw(_ path: String) async throws -> Int {
+                Int(try await emulator.call(.delete, "/emulator/devices/\(path)", authorization: nil).status.code)
+            }
+            for id in ["7", "8"] {
+                _ = try await emulator.call(
+                    .post, "/emulator/devices/aa/display", body: #"{"Id":"\#(id)","Text":"x"}"#, authorization: nil)
+            }
+            #expect(try await withdraw("AA/display/7") == 204)
+            #expect(emulator.state.devices.all.first?.displays.map(\.id) == ["8"])
+            // A device may withdraw twice; and nobody makes a device by it.
+            #expect(try await withdraw("AA/display/7") == 204)
+            #expect(try await withdraw("unknown/display/7") == 204)
+            #expect(emulator.state.devices.all.map(\.handle) == ["aa"])
+        }
+    }
+
     @Test func devicesThatNobodyNeedsMakeRoom() {
         let registry = DeviceRegistry(capacity: 3, feed: EventFeed())
         let push = DevicePush(

@@ -82,6 +82,19 @@ import Testing
         }
     }
 
+    @Test func aShareOfThePushesIsSwallowedAndCounted() async throws {
+        try await withEmulator { emulator in
+            try await emulator.register("aa", tags: "t")
+            try await emulator.addFault(#"{"Platform":"apple","Swallow":true,"Rate":0.2,"Seed":12}"#)
+            for _ in 0..<100 { #expect(try await emulator.send(tags: "t").status == .created) }
+            let records = try await emulator.records("?Limit=100")
+            let swallowed = records.count { $0["Fault"] as? String == "swallowed" }
+            #expect((10...30).contains(swallowed))
+            #expect(emulator.state.faults.all.map(\.hits) == [swallowed])
+            #expect(records.count { $0["Deliveries"] as? [String] == ["AA"] } == 100 - swallowed)
+        }
+    }
+
     @Test(arguments: DeliveryOutcome.allCases.filter { $0 != .success })
     func outcomesAreInjected(_ outcome: DeliveryOutcome) async throws {
         try await withEmulator { emulator in

@@ -16,6 +16,12 @@ import Testing
         ["device", "--user", "alice", "--platform", "nokia"],
         ["device", "--user", "alice", "--platform", "apple", "--count", "0"],
         ["device", "--user", "alice", "--platform", "apple", "--password-file", "a", "--token-file", "b"],
+        ["device", "--user", "alice"],
+        ["device", "--user", "alice", "--platform", "apple", "--devices", "2001"],
+        ["device", "--user", "alice", "--platform", "apple", "--devices", "2", "--handle", "aa"],
+        ["device", "--user", "load-{n}", "--platform", "apple"],
+        ["device", "--user", "load-{n}", "--platform", "apple", "--count", "2001"],
+        ["device", "--user", "alice", "--platform", "apple", "--login-after", "soon"],
         ["token", "--user", "alice", "--expires-in", "1h"],
         ["keys", "generate", "--signing-key", "a"],
         ["users", "add"],
@@ -25,6 +31,18 @@ import Testing
     func `Unusable arguments exit with 64`(arguments: [String]) {
         let error = #expect(throws: (any Error).self) { try SecurePush.parseAsRoot(arguments) }
         #expect(error.map { SecurePush.exitCode(for: $0).rawValue } == 64)
+    }
+
+    @Test(arguments: [
+        (["--user", "alice"], 1, "alice"), (["--user", "alice", "--count", "1000"], 1, "alice"),
+        (["--user", "alice", "--devices", "3", "--count", "9"], 3, "alice"),
+        (["--user", "load-{n}", "--count", "1000"], 1000, "load-2"),
+        (["--user", "load-{n}", "--devices", "5", "--count", "1000"], 5, "load-2"),
+    ])
+    func `How many devices there are, and whose`(arguments: [String], devices: Int, second: String) throws {
+        let command = try DeviceCommand.parse(arguments + ["--platform", "apple"])
+        #expect(command.deviceCount == devices)
+        #expect(command.user(of: 1) == second)
     }
 
     @Test func `The help of every command has examples`() {

@@ -43,6 +43,16 @@ import Testing
                 + #""Priority":"normal"}"#)
     }
 
+    @Test func `Reminders are durations`() throws {
+        let json = try body("--to", "a", "--remind", "1m", "--remind", "90s", "--remind", "1.5h")
+        #expect(json == #"{"Recipient":"a","Payload":"secret","Remind":["1m","90s","90m"]}"#)
+        let wrong = [["29s"], ["366d"], ["x"], ["1m", "1m", "1m", "1m", "1m", "1m"]]
+        for values in wrong {
+            let flags = values.flatMap { ["--remind", $0] }
+            #expect(throws: (any Error).self) { try SendCommand.parse(["--to", "a", "--payload", "x"] + flags) }
+        }
+    }
+
     @Test func `IDs of one and of many`() throws {
         #expect(try SendResponse.ids(#"{"Id":"1","Status":"accepted"}"#) == ["1"])
         #expect(try SendResponse.ids(#"{"Notifications":[{"Id":"1"},{"Id":"2"}]}"#) == ["1", "2"])

@@ -20,7 +20,9 @@ struct ConfigurationKeysTests {
     private static let additions = [
         "HUB_INSECURE_HOST", "DISPATCH_REGISTERED_ONLY", "HTTP_MAX_CONNECTIONS", "HTTP_MAX_CONNECTIONS_PER_ADDRESS",
         "HTTP_MAX_IN_FLIGHT", "HTTP_HEADER_TIMEOUT", "HTTP_BODY_TIMEOUT", "DATABASE_URL_FILE", "AMQP_URL_FILE",
-        "AMQP_DECLARE", "ALLOW_INSECURE",
+        "AMQP_DECLARE", "ALLOW_INSECURE", "SILENT_PUSH_MIN_INTERVAL", "PUSH_SIGNING_KEY_FILE",
+        "PUSH_VERIFICATION_KEYS_FILE", "HUB_TELEMETRY", "DEVICE_STALE_AFTER", "AUTH_REFRESH_TTL", "DISPATCH_WITHDRAW",
+        "RETRIEVAL_CORS_ORIGINS",
     ]
 
     @Test func everyKeyOnce() {
@@ -49,6 +51,7 @@ struct ConfigurationKeysTests {
         #expect(reader.read(ConfigurationKeys.retryDelays)?.count == 5)
         #expect(reader.read(ConfigurationKeys.hubPlatforms)?.map(\.rawValue) == ["apple", "fcmv1", "windows"])
         #expect(reader.read(ConfigurationKeys.dispatchPrefetch) == 1024)
+        #expect(reader.read(ConfigurationKeys.silentPushMinInterval) == .some(nil))
         #expect(reader.read(ConfigurationKeys.amqpURL) == "amqp://guest:guest@127.0.0.1:5672/%2F")
         #expect(reader.read(ConfigurationKeys.databaseURL) == "sqlite:./.securepush/securepush.sqlite")
         #expect(reader.issues.isEmpty)

@@ -48,6 +48,7 @@ import Testing
         ],
         "Configuration": [],
         "RawStructuredFieldValues": ["Services/Ingest"],
+        "SecurePushClient": ["Services/SecurePushCLI", "Tools/Chaos"],
         "Testing": ["Tests/TestSupport"],
         "TestSupport": [],
     ]
@@ -56,7 +57,9 @@ import Testing
     static let tools: [String: Set<String>] = [
         "Tools/StackKit": ["SecurePushCore"],
         "Tools/ChaosChecker": [],
-        "Tools/Chaos": ["ChaosChecker", "SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit"],
+        "Tools/Chaos": [
+            "ChaosChecker", "SecurePushClient", "SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit",
+        ],
         "Tools/Seed": ["SecurePushCore", "Storage", "Messaging"],
     ]
 

@@ -7,6 +7,14 @@ struct ChaosOptions: ParsableArguments {
         case postgres, sqlite
     }
 
+    enum Withdraw: String, ExpressibleByArgument, CaseIterable, Sendable {
+        case off, revoked, read
+    }
+
+    /// The time of each reminder after the last push: the shortest that ingest takes.
+    static let reminderSeconds = 30
+    static let reminderCount = 2
+
     @Option(help: "How many notifications are sent.") var count = 2000
     @Option(help: "The platforms fanned out to, separated by commas.") var platforms = "apple,fcmv1,windows"
     @Option(help: "How many users there are; each has a device on every platform.") var recipients = 50
@@ -14,6 +22,11 @@ struct ChaosOptions: ParsableArguments {
     @Option(help: "Ingest processes.") var ingests = 2
     @Option(help: "The store.") var database = Database.postgres
     @Option(help: "RabbitMQ nodes: 1, or 3 (scripts/rabbitmq-cluster.sh).") var nodes = 1
+    @Option(help: "Every n-th notification asks for two reminders; 0 for none.") var remindEvery = 2
+    @Option(help: "Every n-th notification is revoked after it was accepted; 0 for none.") var revokeEvery = 50
+    @Option(help: "The services' DISPATCH_WITHDRAW.") var withdraw = Withdraw.read
+    @Option(help: "The share of pushes that the hub accepts and loses, 0 to 1.") var swallow = 0.02
+    @Flag(inversion: .prefixedNo, help: "Sign the pushes; the devices ignore others.") var sign = true
     @Option(help: "What the plan is made from; the same seed gives the same plan.") var seed: UInt64 = 1
     @Option(help: "Kills by kind.") var kills = Kills(text: "rabbitmq=2,postgres=2,ingest=3,dispatcher=6")
     @Option(help: "How often the broker's data is deleted.") var wipeBroker = 1
@@ -47,6 +60,8 @@ struct ChaosOptions: ParsableArguments {
         if min(count, dispatchers, ingests, inFlight, concurrency, recipients - 1) < 1 {
             return "--count, --dispatchers, --ingests, --in-flight and --concurrency are at least 1, --recipients 2."
         }
+        if min(remindEvery, revokeEvery) < 0 { return "--remind-every and --revoke-every are at least 0." }
+        if !(0...1).contains(swallow) { return "--swallow is 0 to 1." }
         if let rate, rate < 1 { return "--rate is at least 1." }
         if nodes != 1 && nodes != 3 { return "--nodes is 1 or 3." }
         if nodes == 3 && wipeBroker > 0 { return "--wipe-broker needs --nodes 1: the data of three is not deleted." }
@@ -102,7 +117,9 @@ struct ChaosOptions: ParsableArguments {
             + "--dispatchers \(dispatchers) --ingests \(ingests) --database \(database.rawValue) --nodes \(nodes) "
             + "--kills \(killed.isEmpty ? "none" : killed) --wipe-broker \(wipeBroker) --storms \(storms) "
             + "--stops \(stops) --terms \(terms) --silences \(silences) --rate \(pace) --in-flight \(inFlight) "
-            + "--concurrency \(concurrency) --retry-delays \(retryDelays)"
+            + "--concurrency \(concurrency) --retry-delays \(retryDelays) --remind-every \(remindEvery) "
+            + "--revoke-every \(revokeEvery) --withdraw \(withdraw.rawValue) --swallow \(swallow)"
+            + (sign ? "" : " --no-sign")
     }
 }
 

@@ -23,7 +23,7 @@ struct ChaosRun: Sendable {
             .run(
                 .init(
                     time: HistoryWriter.now, count: options.count, platforms: options.platformNames,
-                    allowance: options.allowance, plan: plan)))
+                    allowance: options.allowance, withdraw: options.withdraw.rawValue, plan: plan)))
         var failure: String?
         do {
             let stack = try await Stack.start(options, folder: folder, history: history)
@@ -53,7 +53,7 @@ struct ChaosRun: Sendable {
     private func drive(_ stack: Stack) async throws {
         let progress = Progress(count: options.count)
         let store = try await StoreWatch(stack, history: history)
-        let fleet = Fleet(stack: stack, history: history)
+        let fleet = try Fleet(stack: stack, history: history)
         let hub = HubWatch(stack: stack, history: history, fleet: fleet)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await store.run() }
@@ -105,16 +105,33 @@ struct ChaosRun: Sendable {
         Report.line("gave up draining: \(last) notifications are owed something")
     }
 
-    /// Lets the devices finish, and look into their inboxes.
+    /// Lets the devices finish and look into their inboxes, and waits for what follows from that: withdrawals, and
+    /// reminders that must not come.
     private func settle(_ fleet: Fleet, _ hub: HubWatch) async throws {
-        let deadline = ContinuousClock.now + .seconds(300)
-        await pause(.milliseconds(300))
+        try await hub.awaitQuiet(.milliseconds(300), within: .seconds(10))
+        try await rest(fleet)
+        try await fleet.catchUp()
+        if options.remindEvery > 0 {
+            Report.line("all is fetched: for \(ChaosOptions.reminderSeconds + 5) s no reminder may come")
+            await pause(.seconds(ChaosOptions.reminderSeconds + 5))
+        }
+        switch options.withdraw {
+        case .off: break
+        // A refused withdrawal may wait for the last of the retry delays.
+        case .revoked: try await hub.awaitQuiet(.seconds(16), within: .seconds(60))
+        case .read: try await hub.awaitQuiet(.zero, within: .seconds(60), isWithdrawn: true)
+        }
+        try await rest(fleet)
         try await hub.finish()
+    }
+
+    /// Waits until the devices have handled all pushes.
+    private func rest(_ fleet: Fleet) async throws {
+        let deadline = ContinuousClock.now + .seconds(300)
         while !fleet.isIdle, ContinuousClock.now < deadline {
             try Task.checkCancellation()
             await pause(.milliseconds(50))
         }
-        try await fleet.catchUp()
     }
 
     /// Starts services again that ended by themselves.

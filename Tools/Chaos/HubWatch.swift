@@ -28,6 +28,13 @@ final class HubWatch: Sendable {
     private let needles: Needles
     private let state = Mutex((last: 0, leaks: 0, bytes: 0))
     private let unanswered = Atomic<Int>(0)
+    /// What the hub took and was not withdrawn yet.
+    private let standing = Mutex<Set<Standing>>([])
+
+    private struct Standing: Hashable {
+        let id: NotificationID
+        let platform: String?
+    }
 
     init(stack: Stack, history: HistoryWriter, fleet: Fleet) {
         (self.stack, self.history, self.fleet) = (stack, history, fleet)
@@ -42,6 +49,22 @@ final class HubWatch: Sendable {
         while !Task.isCancelled {
             let count = (try? await readPage()) ?? 0
             if count < Self.page { await pause(.milliseconds(100)) }
+        }
+    }
+
+    /// Reads until nothing has crossed the hub for a while, or the time is up.
+    ///
+    /// - Parameter isWithdrawn: whether to wait until everything that the hub took is withdrawn instead.
+    func awaitQuiet(_ quiet: Duration, within limit: Duration, isWithdrawn: Bool = false) async throws {
+        let deadline = ContinuousClock.now + limit
+        var (last, since) = (-1, ContinuousClock.now)
+        while ContinuousClock.now < deadline {
+            try Task.checkCancellation()
+            while try await readPage() == Self.page {}
+            let sequence = state.withLock { $0.last }
+            if sequence != last { (last, since) = (sequence, .now) }
+            if isWithdrawn ? standing.withLock({ $0.isEmpty }) : ContinuousClock.now - since >= quiet { return }
+            await pause(.milliseconds(100))
         }
     }
 
@@ -78,22 +101,33 @@ final class HubWatch: Sendable {
         }
         guard ["send", "direct", "batch", "scheduled"].contains(crossing.Kind) else { return }
         let id = Self.id(in: crossing.Body)
+        let withdraws = Self.withdraws(crossing.Body)
         history.write(
             .hub(
                 .init(
                     time: Timestamp(rfc3339: crossing.ReceivedAt)?.milliseconds ?? HistoryWriter.now,
                     sequence: crossing.Sequence, platform: crossing.Platform ?? "", id: id?.description,
                     accepted: crossing.Accepted, status: crossing.Status, fault: crossing.Fault,
-                    devices: crossing.Deliveries.map { fleet.name(of: $0) ?? $0 })))
+                    devices: crossing.Deliveries.map { fleet.name(of: $0) ?? $0 },
+                    withdraws: withdraws ? true : nil)))
         if crossing.Fault == "no answer" { unanswered.add(1, ordering: .relaxed) }
-        guard let id, crossing.Accepted else { return }
-        for handle in crossing.Deliveries { fleet.wake(handle, id) }
+        guard crossing.Accepted else { return }
+        if let id {
+            let entry = Standing(id: id, platform: crossing.Platform)
+            standing.withLock { if withdraws { $0.remove(entry) } else { $0.insert(entry) } }
+        }
+        for handle in crossing.Deliveries { fleet.wake(handle, crossing.Body) }
     }
 
-    /// The ID that a native body names: of Apple's and Google's in `secureId`, of Windows' the body itself.
+    /// The ID that a native body names: of Apple's and Google's in `secureId`, of Windows' the body's first word.
     static func id(in body: String) -> NotificationID? {
-        if let id = NotificationID(body) { return id }
+        if let id = NotificationID(body.prefix { $0 != " " }) { return id }
         guard let range = body.range(of: #""secureId":""#) else { return nil }
         return NotificationID(body[range.upperBound...].prefix(36))
+    }
+
+    /// Whether a native body takes a notification back instead of telling of one.
+    static func withdraws(_ body: String) -> Bool {
+        body.contains(#""withdraw":"1""#) || body.dropFirst(36).hasPrefix(" withdraw")
     }
 }

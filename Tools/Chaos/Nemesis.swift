@@ -147,23 +147,30 @@ struct Nemesis: Sendable {
         try await bringBack(service)
     }
 
-    /// What the hub does wrong all the time: 5 % 503, 1 % taken without an answer, 1 % connections cut.
+    /// What the hub does wrong all the time: 5 % 503, 1 % taken without an answer, 1 % connections cut, and a share of
+    /// the pushes taken and lost.
     func beginHubFaults() async throws {
         let seed = plan.request.seed % 1_000_000
-        note(.begin, Self.hubFaults)
+        note(.begin, hubFaults)
         try await setFault(#"{"Operation":"send","Status":503,"Rate":0.05,"Seed":\#(seed)}"#)
         try await setFault(#"{"Operation":"send","TimeoutMs":2000,"Accept":true,"Rate":0.01,"Seed":\#(seed + 1)}"#)
         try await setFault(#"{"Operation":"send","Reset":true,"Rate":0.01,"Seed":\#(seed + 2)}"#)
+        if stack.options.swallow > 0 {
+            try await setFault(
+                #"{"Operation":"send","Swallow":true,"Rate":\#(stack.options.swallow),"Seed":\#(seed + 3)}"#)
+        }
     }
 
     /// The end of all faults.
     func endHubFaults() async throws {
         _ = try await stack.http.send(
             .DELETE, port: stack.emulator.port, "/emulator/faults", timeout: .seconds(60))
-        note(.end, Self.hubFaults)
+        note(.end, hubFaults)
     }
 
-    private static let hubFaults = "errors of the hub (5 % 503, 1 % taken and unanswered, 1 % reset)"
+    private var hubFaults: String {
+        "errors of the hub (5 % 503, 1 % taken and unanswered, 1 % reset, \(stack.options.swallow) of all swallowed)"
+    }
 
     /// - Returns: its number at the emulator.
     @discardableResult private func setFault(_ json: String) async throws -> Int {

@@ -61,13 +61,14 @@ final class Sender: Sendable {
     private func send(_ number: Int) async {
         let recipient = Self.recipient(number, stack.options)
         let deadline = ContinuousClock.now + Self.patience
-        let body = #"{"Recipient":"\#(recipient)","Payload":"\#(stack.secrets.payload(number))"}"#
+        let reminders = Self.isChosen(number, stack.options.remindEvery) ? ChaosOptions.reminderCount : 0
+        let body = Self.body(recipient, stack.secrets.payload(number), reminders: reminders)
         func note(_ phase: HistoryEvent.Send.Phase, _ id: String? = nil, _ status: Int? = nil) {
             history.write(
                 .send(
                     .init(
                         time: HistoryWriter.now, phase: phase, number: number, recipient: recipient, id: id,
-                        status: status)))
+                        status: status, reminders: reminders > 0 ? reminders : nil)))
         }
         var attempt = 0
         while ContinuousClock.now < deadline, !Task.isCancelled {
@@ -79,8 +80,10 @@ final class Sender: Sendable {
                     .POST, port: ingest.port, "/api/notifications", headers: ["Idempotency-Key": "chaos-\(number)"],
                     bearer: stack.secrets.apiKey, json: body)
                 if answer.status == 201 {
-                    note(.ok, try answer.decoded(Answer.self).Id, 201)
+                    let id = try answer.decoded(Answer.self).Id
+                    note(.ok, id, 201)
                     progress.accept()
+                    if Self.isChosen(number + 1, stack.options.revokeEvery) { await revoke(id, number) }
                     return
                 }
                 let isFinal = (400..<500).contains(answer.status) && answer.status != 409 && answer.status != 429
@@ -88,6 +91,33 @@ final class Sender: Sendable {
                 if isFinal { return }
             } catch {
                 note(.unknown)
+            }
+            await pause(.milliseconds(Int.random(in: 100...400)))
+        }
+    }
+
+    /// Whether a number is one of every so many.
+    private static func isChosen(_ number: Int, _ interval: Int) -> Bool { interval > 0 && number % interval == 0 }
+
+    private static func body(_ recipient: String, _ payload: String, reminders: Int) -> String {
+        let steps = Array(repeating: "\"\(ChaosOptions.reminderSeconds)s\"", count: reminders).joined(separator: ",")
+        let remind = reminders > 0 ? #","Remind":[\#(steps)]"# : ""
+        return #"{"Recipient":"\#(recipient)","Payload":"\#(payload)"\#(remind)}"#
+    }
+
+    /// Takes a notification back, in most cases after it was pushed, until that is answered.
+    private func revoke(_ id: String, _ number: Int) async {
+        await pause(.milliseconds(Int.random(in: 0...1500)))
+        let deadline = ContinuousClock.now + Self.patience
+        var attempt = 0
+        while ContinuousClock.now < deadline, !Task.isCancelled {
+            let ingest = stack.ingests[(number + attempt) % stack.ingests.count]
+            attempt += 1
+            let answer = try? await stack.http.send(
+                .DELETE, port: ingest.port, "/api/notifications/\(id)", bearer: stack.secrets.apiKey)
+            if answer?.status == 204 {
+                history.write(.revoke(.init(time: HistoryWriter.now, id: id)))
+                return
             }
             await pause(.milliseconds(Int.random(in: 100...400)))
         }

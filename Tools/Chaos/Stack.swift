@@ -68,7 +68,7 @@ struct Stack: Sendable {
         dispatchers = (0..<options.dispatchers).map {
             service("dispatcher", "dispatcher-\($0 + 1)", first + 2 + options.ingests + $0, settings.dispatcher)
         }
-        http = LoopbackHTTP(connections: max(32, options.inFlight))
+        http = LoopbackHTTP(connections: max(64, options.inFlight))
     }
 
     private static func databaseURL(
@@ -132,7 +132,9 @@ struct ServiceSettings: Sendable {
         ]
     }
 
-    private var store: [String: String] { ["DATABASE_URL": databaseURL] }
+    private var store: [String: String] {
+        ["DATABASE_URL": databaseURL, "DISPATCH_WITHDRAW": options.withdraw.rawValue]
+    }
     private var broker: [String: String] { ["AMQP_URL": brokerURL, "RETRY_DELAYS": options.retryDelays] }
 
     var emulator: [String: String] {
@@ -152,11 +154,13 @@ struct ServiceSettings: Sendable {
     var dispatcher: [String: String] {
         store.merging(broker) { $1 }.merging(hub) { $1 }
             .merging(["DISPATCH_CONCURRENCY": "\(options.concurrency)"]) { $1 }
+            .merging(options.sign ? ["PUSH_SIGNING_KEY_FILE": "push-signing-key.pem"] : [:]) { $1 }
     }
 
     var retrieval: [String: String] {
         store.merging(hub) { $1 }
             .merging(["PAYLOAD_KEYS_FILE": "payload-keys", "AUTH_JWKS_FILE": "jwks.json"]) { $1 }
+            .merging(options.sign ? ["PUSH_VERIFICATION_KEYS_FILE": "push-keys.json"] : [:]) { $1 }
     }
 }
 

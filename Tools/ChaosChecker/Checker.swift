@@ -27,6 +27,9 @@ public struct Checker: Sendable {
     var letters = 0
     var lettersWithoutID = 0
     var leaks: [HistoryEvent.Leak] = []
+    var withdrawalSends = 0
+    /// When a dispatcher could not act on a read in time, by the fault's name: stopped, or without answers of the hub.
+    var pauses: [Pause] = []
     var missingRecords = 0
     var crashes: [String] = []
     var badDrains: [String] = []
@@ -38,12 +41,21 @@ public struct Checker: Sendable {
         var number: Int?
         var recipient: String?
         var wasSent = false
-        /// Sends that the hub took, by platform.
-        var hubAccepted: [String: Int] = [:]
+        /// The times of the pushes that the hub took, by platform.
+        var pushes: [String: [Int64]] = [:]
+        /// How many withdrawals the hub took, by platform.
+        var withdrawals: [String: Int] = [:]
         var pushedTo: Set<String> = []
+        var withdrawnFrom: Set<String> = []
         var readers: Set<String> = []
+        /// The time of the recipient's first successful fetch.
+        var firstRead: Int64?
         var numbersRead: Set<Int> = []
         var shown: [String: Int] = [:]
+        var hidden: Set<String> = []
+        /// How many reminders were asked for.
+        var reminders = 0
+        var isRevoked = false
         /// What was seen to be settled, by platform.
         var settled: [String: HistoryEvent.Record.Delivery] = [:]
         var record: HistoryEvent.Record?
@@ -67,6 +79,10 @@ public struct Checker: Sendable {
         case .hub(let send): take(send)
         case .fetch(let fetch): take(fetch)
         case .show(let show): notifications[show.id, default: Trace()].shown[show.device, default: 0] += 1
+        case .hide(let hide): notifications[hide.id, default: Trace()].hidden.insert(hide.device)
+        case .revoke(let revoke):
+            notifications[revoke.id, default: Trace()].isRevoked = true
+            lastTrouble = max(lastTrouble, revoke.time)
         case .nemesis(let nemesis): take(nemesis)
         case .record(let record): take(record)
         case .letter(let letter):
@@ -90,6 +106,7 @@ public struct Checker: Sendable {
             answers[send.number, default: []].insert(id)
             notifications[id, default: Trace()].number = send.number
             notifications[id]?.recipient = send.recipient
+            notifications[id]?.reminders = send.reminders ?? 0
             lastTrouble = max(lastTrouble, send.time)
         case .fail: refused.insert(send.number)
         case .unknown: if send.status == nil { statuses[0, default: 0] += 1 }
@@ -97,27 +114,35 @@ public struct Checker: Sendable {
     }
 
     private mutating func take(_ send: HistoryEvent.HubSend) {
-        hubSends += 1
+        if send.withdraws == true { withdrawalSends += 1 } else { hubSends += 1 }
         guard let id = send.id else {
             unreadableSends += 1
             return
         }
         notifications[id, default: Trace()].wasSent = true
         guard send.accepted else { return }
+        if send.withdraws == true {
+            notifications[id]?.withdrawals[send.platform, default: 0] += 1
+            notifications[id]?.withdrawnFrom.formUnion(send.devices)
+            return
+        }
         hubAccepted += 1
-        notifications[id]?.hubAccepted[send.platform, default: 0] += 1
+        notifications[id]?.pushes[send.platform, default: []].append(send.time)
         for device in send.devices { notifications[id]?.pushedTo.insert(device) }
     }
 
     private mutating func take(_ fetch: HistoryEvent.Fetch) {
         guard fetch.status == 200 else { return }
         notifications[fetch.id, default: Trace()].readers.insert(fetch.user)
+        let first = notifications[fetch.id]?.firstRead ?? .max
+        if fetch.reason != .probe { notifications[fetch.id]?.firstRead = min(first, fetch.time) }
         // What came without a number is not what was sent.
         notifications[fetch.id]?.numbersRead.insert(fetch.number ?? -1)
     }
 
     private mutating func take(_ nemesis: HistoryEvent.Nemesis) {
         lastTrouble = max(lastTrouble, nemesis.time)
+        note(pause: nemesis)
         switch nemesis.phase {
         case .begin:
             open[nemesis.fault, default: 0] += 1
@@ -166,6 +191,8 @@ extension Checker {
         addWork(to: &verdict)
         addPromises(to: &verdict, tally())
         addDevices(to: &verdict)
+        addReminders(to: &verdict)
+        addWithdrawals(to: &verdict)
         addSecrecy(to: &verdict)
         addProcesses(to: &verdict)
         return verdict
@@ -189,10 +216,10 @@ extension Checker {
         for trace in notifications.values {
             if trace.number == nil, trace.record == nil, trace.wasSent { tally.ghosts += 1 }
             if trace.number == nil, trace.record != nil { tally.strangers += 1 }
-            for (platform, count) in trace.hubAccepted where count > 1 {
-                tally.duplicates += count - 1
-                let unanswered = trace.delivery(platform)?.unanswered ?? 0
-                tally.explained += min(count - 1, unanswered)
+            for platform in trace.pushes.keys {
+                let duplicates = trace.duplicates(platform)
+                tally.duplicates += duplicates
+                tally.explained += min(duplicates, trace.delivery(platform)?.unanswered ?? 0)
             }
             guard trace.number != nil || trace.record != nil else { continue }
             let isOver = trace.record.map { $0.isExpired || $0.isRevoked } ?? false
@@ -204,7 +231,7 @@ extension Checker {
                 } else if !isOver {
                     tally.unsettled += 1
                 }
-                guard trace.number != nil, trace.hubAccepted[platform, default: 0] == 0, !isOver else { continue }
+                guard trace.number != nil, trace.pushes[platform] == nil, !isOver else { continue }
                 let isVisible = delivery.map { $0.state == "dead" || $0.state == "skipped" } ?? false
                 if !isVisible { tally.lost += 1 }
             }
@@ -257,7 +284,7 @@ extension Checker {
 
     private func addDevices(to verdict: inout Verdict) {
         let ofUser = Dictionary(grouping: devices.values, by: \.user)
-        var (twice, missing, misread, misdirected, mixed, shown) = (0, 0, 0, 0, 0, 0)
+        var (twice, missing, unseen, misread, misdirected, mixed, shown) = (0, 0, 0, 0, 0, 0, 0)
         for trace in notifications.values {
             twice += trace.shown.values.reduce(0) { $0 + $1 - 1 }
             shown += trace.shown.count
@@ -265,13 +292,17 @@ extension Checker {
             misread += trace.readers.subtracting([recipient]).count
             misdirected += trace.pushedTo.count { devices[$0]?.user != recipient }
             if let number = trace.number { mixed += trace.numbersRead.subtracting([number]).count }
-            guard trace.number != nil else { continue }
+            guard trace.number != nil, !trace.wasRevoked else { continue }
+            if trace.shown.isEmpty { unseen += 1 }
+            // A device need not show what another one has read, when that withdraws it.
+            if run?.withdraw == "read", !trace.withdrawals.isEmpty { continue }
             for device in ofUser[recipient] ?? [] where trace.shown[device.name] == nil { missing += 1 }
         }
         verdict.note("devices", devices.count)
         verdict.note("shown on a device", shown)
         verdict.bar("shown twice on a device", twice, "0", twice == 0)
         verdict.bar("not shown on a live device", missing, "0", missing == 0)
+        verdict.bar("shown on no device of the user", unseen, "0", unseen == 0)
         verdict.bar("pushed to a wrong device", misdirected, "0", misdirected == 0)
         verdict.bar("fetched by a wrong device", misread, "0", misread == 0)
         verdict.bar("fetched with another payload", mixed, "0", mixed == 0)

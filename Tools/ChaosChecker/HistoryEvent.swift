@@ -6,6 +6,8 @@ public enum HistoryEvent: Sendable, Equatable {
     case hub(HubSend)
     case fetch(Fetch)
     case show(Show)
+    case hide(Show)
+    case revoke(Revoke)
     case nemesis(Nemesis)
     case record(Record)
     case letter(Letter)
@@ -21,13 +23,18 @@ public enum HistoryEvent: Sendable, Equatable {
         public var platforms: [String]
         /// Explained duplicate sends that are allowed beside 2 % of all: what a short run's kills can amount to.
         public var allowance: Int
+        /// The dispatchers' `DISPATCH_WITHDRAW`; `nil` in histories from before there were withdrawals.
+        public var withdraw: String?
         public var plan: FaultPlan
 
-        public init(time: Int64, count: Int, platforms: [String], allowance: Int = 0, plan: FaultPlan) {
+        public init(
+            time: Int64, count: Int, platforms: [String], allowance: Int = 0, withdraw: String? = nil, plan: FaultPlan
+        ) {
             self.time = time
             self.count = count
             self.platforms = platforms
             self.allowance = allowance
+            self.withdraw = withdraw
             self.plan = plan
         }
     }
@@ -62,9 +69,12 @@ public enum HistoryEvent: Sendable, Equatable {
         public var recipient: String
         public var id: String?
         public var status: Int?
+        /// How many reminders it asks for; `nil` for none.
+        public var reminders: Int?
 
         public init(
-            time: Int64, phase: Phase, number: Int, recipient: String, id: String? = nil, status: Int? = nil
+            time: Int64, phase: Phase, number: Int, recipient: String, id: String? = nil, status: Int? = nil,
+            reminders: Int? = nil
         ) {
             self.time = time
             self.phase = phase
@@ -72,6 +82,18 @@ public enum HistoryEvent: Sendable, Equatable {
             self.recipient = recipient
             self.id = id
             self.status = status
+            self.reminders = reminders
+        }
+    }
+
+    /// The sender revoked a notification: it was answered 204.
+    public struct Revoke: Codable, Sendable, Equatable {
+        public var time: Int64
+        public var id: String
+
+        public init(time: Int64, id: String) {
+            self.time = time
+            self.id = id
         }
     }
 
@@ -89,10 +111,12 @@ public enum HistoryEvent: Sendable, Equatable {
         public var fault: String?
         /// The devices that it reached.
         public var devices: [String]
+        /// Whether it withdraws the notification; `nil` for a push.
+        public var withdraws: Bool?
 
         public init(
             time: Int64, sequence: Int, platform: String, id: String?, accepted: Bool, status: Int? = nil,
-            fault: String? = nil, devices: [String] = []
+            fault: String? = nil, devices: [String] = [], withdraws: Bool? = nil
         ) {
             self.time = time
             self.sequence = sequence
@@ -102,6 +126,7 @@ public enum HistoryEvent: Sendable, Equatable {
             self.status = status
             self.fault = fault
             self.devices = devices
+            self.withdraws = withdraws
         }
     }
 
@@ -135,7 +160,7 @@ public enum HistoryEvent: Sendable, Equatable {
         }
     }
 
-    /// A device showed a notification to its user.
+    /// A device showed a notification's payload to its user, or took it away again.
     public struct Show: Codable, Sendable, Equatable {
         public var time: Int64
         public var device: String
@@ -151,7 +176,7 @@ public enum HistoryEvent: Sendable, Equatable {
 
 extension HistoryEvent: Codable {
     private enum Kind: String, Codable {
-        case run, device, send, hub, fetch, show, nemesis, record, letter, leak, gap, exit, end
+        case run, device, send, hub, fetch, show, hide, revoke, nemesis, record, letter, leak, gap, exit, end
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -167,6 +192,8 @@ extension HistoryEvent: Codable {
         case .hub: self = .hub(try HubSend(from: decoder))
         case .fetch: self = .fetch(try Fetch(from: decoder))
         case .show: self = .show(try Show(from: decoder))
+        case .hide: self = .hide(try Show(from: decoder))
+        case .revoke: self = .revoke(try Revoke(from: decoder))
         case .nemesis: self = .nemesis(try Nemesis(from: decoder))
         case .record: self = .record(try Record(from: decoder))
         case .letter: self = .letter(try Letter(from: decoder))
@@ -192,6 +219,8 @@ extension HistoryEvent: Codable {
         case .hub(let value): (.hub, value)
         case .fetch(let value): (.fetch, value)
         case .show(let value): (.show, value)
+        case .hide(let value): (.hide, value)
+        case .revoke(let value): (.revoke, value)
         case .nemesis(let value): (.nemesis, value)
         case .record(let value): (.record, value)
         case .letter(let value): (.letter, value)

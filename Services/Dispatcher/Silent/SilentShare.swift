@@ -80,11 +80,16 @@ extension Delivery {
 }
 
 extension DispatchPlan {
+    /// Whether it withdraws a notification; its signature says so.
+    var isWithdrawal: Bool { work == .withdrawal }
+
     /// Whether its pushes count towards `SILENT_PUSH_MIN_INTERVAL`.
-    var isSilentPush: Bool { presentation == .silent }
+    var isSilentPush: Bool { presentation == .silent && !isWithdrawal }
 
     /// Whether it repeats a push that was accepted before.
-    var isReminder: Bool { false }
+    var isReminder: Bool {
+        if case .reminder = work { true } else { false }
+    }
 
     /// The wish for a push on one platform.
     func silentWish(for platform: Platform) -> SilentPushWish {

@@ -45,6 +45,12 @@ struct Device: Sendable {
         received = []
     }
 
+    /// Removes what it shows of a notification.
+    mutating func removeDisplays(of id: String?) {
+        guard let id else { return }
+        displays.removeAll { $0.id == id }
+    }
+
     /// The device in the emulator's own API.
     var json: JSONValue {
         JSONValue([

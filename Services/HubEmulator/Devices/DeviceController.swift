@@ -13,6 +13,10 @@ struct DeviceController: Sendable {
         emulator.get("devices") { _, _ in JSONValue.array(devices.all.map(\.json)).response() }
         emulator.get("devices/:handle/stream", use: stream)
         emulator.post("devices/:handle/display", use: display)
+        emulator.delete("devices/:handle/display/:id") { _, context in
+            devices.removeDisplays(of: context.parameter("id"), on: try Self.handle(context))
+            return Response(status: .noContent)
+        }
     }
 
     /// A stream of the pushes to the device, beginning with the waiting one.

@@ -107,9 +107,20 @@ final class DeviceRegistry: Sendable {
         publish(registration.handle)
     }
 
+    /// Shows a text in place of an earlier one of the same notification, as real devices do.
     func display(_ display: DeviceDisplay) {
-        withDevice(display.handle) { Self.keep(display, in: &$0.displays) }
+        withDevice(display.handle) { device in
+            device.removeDisplays(of: display.id)
+            Self.keep(display, in: &device.displays)
+        }
         feed.publish(.display, display.json)
+    }
+
+    /// Removes the texts that a device shows of a notification: it was withdrawn, or its text is no longer true.
+    func removeDisplays(of id: String, on handle: String) {
+        guard state.withLock({ $0.devices[handle.lowercased()] != nil }) else { return }
+        withDevice(handle) { $0.removeDisplays(of: id) }
+        publish(handle)
     }
 
     /// The devices in order of their handles.

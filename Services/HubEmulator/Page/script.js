@@ -35,12 +35,15 @@ const time = (text) => {
 const plural = (count, word) => count.toLocaleString() + " " + word + (count === 1 ? "" : "s");
 const isPush = (record) => record.Kind !== "register" && record.Kind !== "unregister";
 
-/** The notification's ID inside a body, whatever the platform's form. */
-function idIn(body) {
+/** A push in the forms of SecurePush: its ID, and whether it is a withdrawal and has a signature (not checked here). */
+function pushIn(body) {
   const named = /"secureId"\s*:\s*"([^"]+)"/.exec(body);
-  if (named) return named[1];
-  return /^[0-9A-Za-z-]{1,64}$/.test(body.trim()) ? body.trim() : null;
+  if (named) return { id: named[1], isWithdrawal: /"withdraw"\s*:\s*"1"/.test(body), isSigned: /"sig"\s*:\s*"/.test(body) };
+  const raw = /^([0-9A-Za-z-]{1,64})( withdraw)?( [0-9]{1,12} [0-9A-Za-z_-]{86})?$/.exec(body.trim());
+  return { id: raw && raw[1], isWithdrawal: Boolean(raw && raw[2]), isSigned: Boolean(raw && raw[3]) };
 }
+
+const idIn = (body) => pushIn(body).id;
 
 function withMark(body, id) {
   const block = make("pre");
@@ -71,11 +74,37 @@ function headerList(headers) {
   return list;
 }
 
-function recordCard(record) {
-  const id = isPush(record) ? idIn(record.Body) : null;
+/** By a record's sequence: which accepted push of its notification to its platform it is, from 1. */
+function ordinals(all) {
+  const [counts, result] = [new Map(), new Map()];
+  for (const record of all) {
+    if (!isPush(record) || !record.Accepted) continue;
+    const push = pushIn(record.Body);
+    if (!push.id) continue;
+    const key = [record.Platform, record.Tags, push.id, push.isWithdrawal].join(" ");
+    counts.set(key, (counts.get(key) || 0) + 1);
+    result.set(record.Sequence, counts.get(key));
+  }
+  return result;
+}
+
+/** What kind of push it is, as words. */
+function kinds(push, ordinal) {
+  const pills = [];
+  if (push.isWithdrawal) pills.push(make("span", "pill warn", "withdrawal"));
+  // A reminder or a repeated request: the push itself does not say which.
+  if (ordinal > 1) pills.push(make("span", "pill", "again: " + ordinal + ". push"));
+  if (push.isSigned) pills.push(make("span", "pill", "signed"));
+  return pills;
+}
+
+function recordCard(record, ordinal) {
+  const push = isPush(record) ? pushIn(record.Body) : {};
+  const id = push.id || null;
   const card = make("li", "record",
     make("div", "row",
-      make("span", "pill platform", record.Platform || "?"), make("span", "pill", record.Kind), ...fates(record),
+      make("span", "pill platform", record.Platform || "?"), make("span", "pill", record.Kind),
+      ...kinds(push, ordinal), ...fates(record),
       make("time", "time", time(record.ReceivedAt))),
     record.Tags ? make("div", "tag", record.Tags) : null);
   if (isPush(record)) card.append(withMark(record.Body, id));
@@ -162,7 +191,9 @@ function show(list, cards, words) {
 function draw() {
   isDrawing = false;
   const crossed = [...records.values()].filter((record) => matches(record) && (!onlyTrouble || isTrouble(record)));
-  show(byID("records"), crossed.slice(-maximumShown).reverse().map(recordCard), records.size
+  const nth = ordinals(records.values());
+  const cards = crossed.slice(-maximumShown).reverse().map((record) => recordCard(record, nth.get(record.Sequence)));
+  show(byID("records"), cards, records.size
     ? "Nothing matches the filter." : "Nothing yet. Send a notification, and what the hub gets to see of it appears here.");
   const visible = [...devices.values()].filter(matches)
     .sort((a, b) => (b.Connected - a.Connected) || a.Handle.localeCompare(b.Handle)).slice(0, maximumShown);
@@ -227,6 +258,8 @@ function addDisplay(display) {
   const device = devices.get(display.Handle.toLowerCase()) || {
     Handle: display.Handle, Tags: [], Received: [], Displays: [], Connected: false, Waiting: false,
   };
+  // A text takes the place of an earlier one of the same notification.
+  if (display.Id) device.Displays = device.Displays.filter((other) => other.Id !== display.Id);
   device.Displays.push(display);
   devices.set(display.Handle.toLowerCase(), device);
 }

@@ -83,6 +83,8 @@ struct OutboxTiming: Sendable {
     /// How often the sweep looks for unpublished entries: a fifth of the 1 s by which `NotBefore` may be late. The rest
     /// is for publishing ten thousand entries that fall due together. A sweep that finds nothing writes nothing.
     var sweepInterval = Duration.milliseconds(200)
+    /// How often the sweep looks for due follow-ups.
+    var followUpInterval = Duration.milliseconds(500)
     /// How long a leased entry belongs to this process.
     var leaseDuration = Duration.seconds(15)
     /// The time from publishing to marking an entry as published, if it still exists. By then nearly all notifications

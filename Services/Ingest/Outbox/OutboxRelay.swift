@@ -8,10 +8,12 @@ import Synchronization
 ///
 /// The fast path is in memory: requests hand over what they have stored, and the relay publishes it in groups. The
 /// sweep publishes what the fast path missed: entries left by a crash or an outage of the broker, and those that
-/// `NotBefore` delayed. The redelivery republishes what the broker lost after it had confirmed it. Responses to senders
+/// `NotBefore` delayed; and the follow-ups that are due. The redelivery republishes what the broker lost after it had confirmed it. Responses to senders
 /// never wait for any of this.
 final class OutboxRelay: Service {
     let outbox: any Outbox
+    /// Withdrawals and reminders; `nil` without.
+    let followUps: (any FollowUpOutbox)?
     let publisher: any DispatchPublisher
     let gauge: any DispatchGauge
     let timing: OutboxTiming
@@ -20,6 +22,8 @@ final class OutboxRelay: Service {
     let metrics = OutboxMetrics()
     let storeProblem = LastingProblemLog(
         "The outbox cannot be reached; its entries stay pending", end: "The outbox can be reached again")
+    private let followUpProblem = LastingProblemLog(
+        "The follow-ups cannot be reached; they stay due", end: "The follow-ups can be reached again")
     private let confirmProblem = LastingProblemLog(
         "The broker did not confirm some IDs; they stay in the outbox", end: "The broker confirms IDs again")
     let confirmed = ConfirmedIDs(limit: Limit.maxConfirmed)
@@ -45,10 +49,12 @@ final class OutboxRelay: Service {
     }
 
     init(
-        outbox: any Outbox, publisher: any DispatchPublisher, gauge: any DispatchGauge,
-        timing: OutboxTiming = .standard, now: @escaping @Sendable () -> Timestamp = { .now }, logger: Logger
+        outbox: any Outbox, followUps: (any FollowUpOutbox)? = nil, publisher: any DispatchPublisher,
+        gauge: any DispatchGauge, timing: OutboxTiming = .standard, now: @escaping @Sendable () -> Timestamp = { .now },
+        logger: Logger
     ) {
         self.outbox = outbox
+        self.followUps = followUps
         self.publisher = publisher
         self.gauge = gauge
         self.timing = timing
@@ -112,6 +118,7 @@ final class OutboxRelay: Service {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Int.self) { group in
                 var inFlight = 0
+                var followUpsLeased: ContinuousClock.Instant?
                 while !Task.isCancelled {
                     var goesOn = true
                     if inFlight == Limit.maxSweepsInFlight {
@@ -119,7 +126,7 @@ final class OutboxRelay: Service {
                         goesOn = await group.next() ?? 0 > 0
                         inFlight -= 1
                     }
-                    let entries = self.publisher.isConnected ? await self.lease() : []
+                    let entries = self.publisher.isConnected ? await self.leaseDue(&followUpsLeased) : []
                     if !entries.isEmpty {
                         inFlight += 1
                         group.addTask { await self.publishLeased(entries) }
@@ -132,6 +139,17 @@ final class OutboxRelay: Service {
         }
     }
 
+    /// Leases notifications, and from time to time follow-ups, which wait while notifications fill a group.
+    private func leaseDue(_ followUpsLeased: inout ContinuousClock.Instant?) async -> [OutboxEntry] {
+        let entries = await lease()
+        let isTime = followUpsLeased.map { $0.duration(to: .now) >= timing.followUpInterval } ?? true
+        guard entries.count < Limit.leaseSize, isTime else { return entries }
+        let all = entries + (await leaseFollowUps(limit: Limit.leaseSize - entries.count))
+        // At once again if there may be more.
+        followUpsLeased = all.count < Limit.leaseSize ? .now : nil
+        return all
+    }
+
     private func lease() async -> [OutboxEntry] {
         let now = now()
         do {
@@ -140,6 +158,18 @@ final class OutboxRelay: Service {
             return entries
         } catch {
             storeProblem.failed("\(error)", to: logger, metadata: ["task": "sweep"])
+            return []
+        }
+    }
+
+    private func leaseFollowUps(limit: Int) async -> [OutboxEntry] {
+        guard let followUps, publisher.isConnected else { return [] }
+        do {
+            let entries = try await followUps.leaseFollowUps(limit: limit, now: now())
+            followUpProblem.succeeded(to: logger)
+            return entries
+        } catch {
+            followUpProblem.failed("\(error)", to: logger, metadata: ["task": "follow-ups"])
             return []
         }
     }
@@ -157,25 +187,26 @@ final class OutboxRelay: Service {
     @discardableResult
     private func publishAndRemember(_ entries: [OutboxEntry]) async -> Int {
         let start = ContinuousClock.now
-        let ids = await publish(entries)
-        confirmed.insert(ids, until: start + timing.confirmDelay)
-        return ids.count
+        let published = await publish(entries)
+        // A follow-up that is published has no confirm in the store: its claim is what it waits for.
+        confirmed.insert(published.filter { $0.kind == nil }.map(\.id), until: start + timing.confirmDelay)
+        return published.count
     }
 
     /// Publishes a group.
     ///
-    /// - Returns: the confirmed IDs.
-    func publish(_ entries: [OutboxEntry]) async -> [NotificationID] {
+    /// - Returns: the confirmed entries.
+    func publish(_ entries: [OutboxEntry]) async -> [OutboxEntry] {
         let start = ContinuousClock.now
-        let messages = entries.map { DispatchMessage(id: $0.id, traceparent: $0.traceparent) }
+        let messages = entries.map { DispatchMessage(id: $0.id, traceparent: $0.traceparent, kind: $0.kind) }
         let results = await publisher.publish(messages, to: .dispatch)
         metrics.confirm.record(duration: start.duration(to: .now))
-        var confirmed: [NotificationID] = []
+        var confirmed: [OutboxEntry] = []
         confirmed.reserveCapacity(entries.count)
         var failure: MessagingError?
         for (entry, result) in zip(entries, results) {
             switch result {
-            case .success: confirmed.append(entry.id)
+            case .success: confirmed.append(entry)
             case .failure(let error): failure = error
             }
         }

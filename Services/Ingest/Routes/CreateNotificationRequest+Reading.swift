@@ -1,4 +1,5 @@
 import SecurePushCore
+import ServiceConfiguration
 
 extension CreateNotificationRequest {
     /// Reads a body.
@@ -40,7 +41,7 @@ private struct RequestReading {
     /// In the contract's spelling.
     private static let members = [
         "Recipient", "Recipients", "Payload", "Presentation", "Alert", "Platforms", "ExpiresAt", "NotBefore",
-        "CollapseKey", "Priority",
+        "CollapseKey", "Priority", "Remind",
     ]
 
     init(available: [Platform], retention: Duration, now: Timestamp) {
@@ -77,6 +78,7 @@ private struct RequestReading {
         case "ExpiresAt": request.expiresAt = futureTime(member, &json)
         case "NotBefore": request.notBefore = futureTime(member, &json)
         case "CollapseKey": readCollapseKey(member, &json)
+        case "Remind": readRemind(member, &json)
         default: request.priority = json.choice(member.value, at: member.pointer)
         }
     }
@@ -166,6 +168,25 @@ private struct RequestReading {
             return
         }
         request.collapseKey = text
+    }
+
+    private mutating func readRemind(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
+        guard let elements = json.array(member.value, at: member.pointer) else { return }
+        // Counted first, so that none is read if there are too many.
+        let count = elements.reduce(0) { count, _ in count + 1 }
+        guard FollowUpPolicy.reminderCount.contains(count) else {
+            json.note(member.pointer, "There must be 1 to 5 reminders, not \(count).")
+            return
+        }
+        for (index, element) in elements.enumerated() {
+            let pointer = "\(member.pointer)/\(index)"
+            guard let text = json.string(element, at: pointer) else { continue }
+            guard let delay = Duration(configurationText: text), FollowUpPolicy.reminderDelay.contains(delay) else {
+                json.note(pointer, "The time must be a number and s, m, h or d, from 30s to 365d, for example 5m.")
+                continue
+            }
+            request.remind.append(delay)
+        }
     }
 
     private func futureTime(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) -> Timestamp? {

@@ -17,6 +17,8 @@ struct CreateNotificationRequest: Sendable {
     var notBefore: Timestamp?
     var collapseKey: String?
     var priority: Priority?
+    /// The time from each push to the next reminder.
+    var remind: [Duration] = []
 
     /// The limits of the contract.
     enum Limit {
@@ -44,7 +46,7 @@ struct CreateNotificationRequest: Sendable {
                 id: NotificationID(), sender: sender, recipient: recipient, presentation: presentation,
                 alert: alert, platforms: platforms, createdAt: now, expiresAt: expiresAt ?? now + retention,
                 expiryBoundsPush: expiresAt != nil, notBefore: notBefore, collapseKey: collapseKey, priority: priority,
-                traceparent: traceparent)
+                traceparent: traceparent, remind: remind)
         }
     }
 

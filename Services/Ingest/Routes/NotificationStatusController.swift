@@ -160,7 +160,14 @@ extension NotificationRecord {
                         if let id = delivery.coalescedInto { json.member("CoalescedInto", id.description) }
                         if let error = delivery.error { json.member("Error", error) }
                         json.member("UpdatedAt", delivery.updatedAt.description)
+                        if let time = delivery.withdrawnAt { json.member("Withdrawn", time.description) }
                     }
+                }
+            }
+            if let reminders {
+                json.object("Reminders") { json in
+                    json.member("Sent", reminders.sent)
+                    if let next = reminders.next { json.member("Next", next.description) }
                 }
             }
         }

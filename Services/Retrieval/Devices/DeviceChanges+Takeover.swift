@@ -40,7 +40,7 @@ extension DeviceChanges {
         }
         let newest = found.max { ($0.updatedAt, $0.id) < ($1.updatedAt, $1.id) }
         for other in found where other.id != newest?.id {
-            try await remove(.registration, other.id, if: .holding(handles))
+            try await remove(.registration, other.id, if: .holding(handles), because: .takeover)
         }
     }
 
@@ -54,6 +54,6 @@ extension DeviceChanges {
             let (own, other) = (DeviceID.folded(kept.id), DeviceID.folded(id))
             if (kept.kind.rawValue, own) > (kind.rawValue, other) { wait = Self.shortWait }
         }
-        try await remove(kind, id, if: .holding(handles), wait: wait)
+        try await remove(kind, id, if: .holding(handles), because: .takeover, wait: wait)
     }
 }

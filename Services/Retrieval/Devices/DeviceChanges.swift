@@ -7,7 +7,8 @@ struct DeviceChanges: Sendable {
 
     /// `nil` if no hub is configured: nothing can be changed then, neither there nor in the store.
     let hub: (any Hub)?
-    let store: any RegistrationStore & InstallationStore & DeviceLeases
+    let store: any RegistrationStore & InstallationStore & DeviceLeases & DeviceLife
+    var removals: DeviceRemovals?
 
     /// How long a request waits for another one that is changing the same device.
     static let maxWait: Duration = .seconds(5)
@@ -68,14 +69,17 @@ struct DeviceChanges: Sendable {
 
     /// Removes a device from the hub and the store.
     ///
+    /// - Parameter reason: `nil` for a device that is only in the hub, and so is not counted.
     /// - Returns: whether the condition was met.
     @discardableResult
     func remove(
-        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, wait: Duration = Self.maxWait
+        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition,
+        because reason: DeviceRemoval? = .user, wait: Duration = Self.maxWait
     ) async throws -> Bool {
         let hub = try requiredHub
         guard let lease = try await lease(kind, id, if: condition, wait: wait) else { return false }
         try await perform(lease, then: .remove, ask: { try await hub.delete(kind, lease.id) })
+        if let reason { removals?.count(reason) }
         return true
     }
 
@@ -88,7 +92,7 @@ struct DeviceChanges: Sendable {
     ///   - prepare: runs before the request and does not change this device at the hub.
     ///   - ask: the one request to the hub.
     /// - Throws: ``PushGatewayError``, ``StorageError``; ``Problem`` if another request took over the device.
-    private func perform(
+    func perform(
         _ lease: DeviceLease, then change: DeviceLease.Change, prepare: () async throws -> Void = {},
         ask: () async throws -> Void
     ) async throws {
@@ -105,6 +109,9 @@ struct DeviceChanges: Sendable {
         }
         do {
             try await ask()
+        } catch let error as PushGatewayError where error.code == .gone {
+            try await forget(lease, change)
+            throw error
         } catch let error as PushGatewayError where error.code != .unavailable {
             // The hub has definitely not made the change.
             try await undo(lease)
@@ -118,7 +125,7 @@ struct DeviceChanges: Sendable {
     }
 
     /// Restores the state from before the lease: the hub has changed nothing.
-    private func undo(_ lease: DeviceLease) async throws {
+    func undo(_ lease: DeviceLease) async throws {
         if lease.isInDoubt, !lease.isNew {
             try await store.expire(lease, now: .now)
         } else {

@@ -6,10 +6,21 @@ import ServiceLifecycle
 struct DeviceUpkeep: Service {
     let reconciler: HubReconciler
     let search: NewHandleSearch
+    let due: DueDeviceSweep
+    /// `nil` without `HUB_TELEMETRY`.
+    let deadChannels: DeadChannelSweep?
 
-    init(changes: DeviceChanges, logger: Logger) {
+    /// - Parameters:
+    ///   - staleAfter: `DEVICE_STALE_AFTER`.
+    ///   - feedback: reads the hub's feedback, with `HUB_TELEMETRY`.
+    init(
+        changes: DeviceChanges, staleAfter: Duration = .seconds(270 * 86_400), feedback: (any HubFeedback)? = nil,
+        logger: Logger
+    ) {
         reconciler = HubReconciler(changes: changes, logger: logger)
         search = NewHandleSearch(changes: changes, logger: logger)
+        due = DueDeviceSweep(changes: changes, staleAfter: staleAfter, logger: logger)
+        deadChannels = feedback.map { DeadChannelSweep(changes: changes, feedback: $0, logger: logger) }
     }
 
     func run() async throws {
@@ -17,6 +28,8 @@ struct DeviceUpkeep: Service {
             await withDiscardingTaskGroup { group in
                 group.addTask { await Self.repeating { await reconciler.sweep() } }
                 group.addTask { await Self.repeating { await search.searchNext() } }
+                group.addTask { await Self.repeating { await due.sweep() } }
+                if let deadChannels { group.addTask { await Self.repeating { await deadChannels.sweep() } } }
             }
         }
     }
@@ -65,8 +78,9 @@ struct HubReconciler: Sendable {
         guard case .leased(let lease) = try await changes.store.lease(device.kind, device.id, if: .any, now: .now)
         else { return }
         do {
-            let change = try await bringUpToDate(lease)
-            _ = try await changes.store.end(lease, change, now: .now)
+            let (change, reason) = try await bringUpToDate(lease)
+            let isEnded = try await changes.store.end(lease, change, now: .now)
+            if isEnded, let reason { changes.removals?.count(reason) }
         } catch {
             // Retried later, after the other devices. If this fails too, the lease expires by itself.
             try? await changes.store.expire(lease, now: .now)
@@ -74,94 +88,32 @@ struct HubReconciler: Sendable {
         }
     }
 
-    /// - Returns: the change for the store.
-    private func bringUpToDate(_ lease: DeviceLease) async throws -> DeviceLease.Change {
+    /// - Returns: the change for the store, and why a device is removed.
+    private func bringUpToDate(
+        _ lease: DeviceLease
+    ) async throws -> (change: DeviceLease.Change, reason: DeviceRemoval?) {
         let hub = try changes.requiredHub
+        var reason: DeviceRemoval?
         do {
             switch lease.kind {
             case .installation:
                 if let known = try await changes.store.installation(lease.id) {
                     try await hub.put(known)
-                    return .keep
+                    return (.keep, nil)
                 }
             case .registration:
                 if let known = try await changes.store.registration(lease.id) {
                     // An ID whose device is not registered yet stays its owner's.
                     if try await !hub.put(known) { try await hub.delete(.registration, known.id) }
-                    return .keep
+                    return (.keep, nil)
                 }
             }
         } catch let error as PushGatewayError where error.code == .rejected || error.code == .gone {
             // Permanent. The device registers again at its next start.
             logger.warning("A device is removed because the hub rejects it", metadata: ["hub.error": "\(error.code)"])
+            reason = error.code == .gone ? .gone : .rejected
         }
         try await hub.delete(lease.kind, lease.id)
-        return .remove
-    }
-}
-
-/// Finds devices in the hub that were registered without this service and have a handle that is new here, and removes
-/// them.
-///
-/// It runs after the device has its response, for one handle after another and slowly, because the hub allows about 60
-/// listings per minute for all processes together. The handles wait in the store, next to the devices that have them: a
-/// crash loses none, and there are never more of them than devices.
-struct NewHandleSearch: Sendable {
-    let changes: DeviceChanges
-    let logger: Logger
-
-    /// At most one listing per three seconds and process, unless the hub asks for less.
-    private static let interval: Duration = .seconds(3)
-    private static let pauseWithoutWork: Duration = .seconds(1)
-    private static let pauseAfterThrottling: Duration = .seconds(60)
-    private static let maxPause: Duration = .seconds(900)
-    /// How long other processes, and this one after a failure, ignore a handle.
-    private static let leaseDuration: Duration = .seconds(300)
-
-    /// Searches for one handle.
-    ///
-    /// - Returns: the pause before the next search.
-    func searchNext(now: Timestamp = .now) async -> Duration {
-        do {
-            let until = now + Self.leaseDuration
-            guard let handle = try await changes.store.leaseNewHandle(now: now, until: until) else {
-                return Self.pauseWithoutWork
-            }
-            let handles = DeviceHandle.spellings(handle)
-            for handle in handles { try await search(handle) }
-            try await changes.store.settleNewHandle(handles)
-            return Self.interval * handles.count
-        } catch let error as PushGatewayError {
-            logger.warning(
-                "The hub could not be asked for devices with a new handle; retrying later",
-                metadata: ["hub.error": "\(error.code)"])
-            return min(max(error.retryAfter ?? Self.pauseAfterThrottling, Self.interval), Self.maxPause)
-        } catch {
-            logger.debug("The search for devices with a new handle failed", metadata: ["error": "\(error)"])
-            return Self.interval
-        }
-    }
-
-    private func search(_ handle: String) async throws {
-        for found in try await listed(handle) {
-            let (kind, id): (DeviceLease.Kind, String) =
-                found.installationID.map { (.installation, $0) } ?? (.registration, found.id)
-            do {
-                // Devices in the store have the handle legitimately: takeover has removed the others.
-                try await changes.remove(kind, id, if: .absent)
-            } catch let error as PushGatewayError where error.code == .rejected {
-                logger.warning("The hub refuses to remove a device that was registered without this service")
-            }
-        }
-    }
-
-    private func listed(_ handle: String) async throws -> [HubRegistration] {
-        do {
-            return try await changes.requiredHub.registrations(handle: handle)
-        } catch let error as PushGatewayError where error.code == .rejected {
-            // A retry would have the same result.
-            logger.warning("The hub refuses to list the devices with a handle")
-            return []
-        }
+        return (.remove, reason)
     }
 }

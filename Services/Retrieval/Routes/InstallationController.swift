@@ -28,7 +28,7 @@ struct InstallationController: Sendable {
         let handles = DeviceHandle.spellings(wanted.channel.handle)
         let installation = Installation(
             id: id, owner: user, platform: wanted.platform.format, handle: wanted.channel.handle,
-            document: wanted.document(id: id, user: user), updatedAt: .now)
+            document: wanted.document(id: id, user: user), updatedAt: .now, expiresAt: wanted.expiresAt)
         let claim = DeviceLease.Condition.claimed(by: installation, handles: handles)
         let isFound = try await context.askingHub {
             try await changes.register(.installation, id, handle: installation.handle, if: claim) { id in

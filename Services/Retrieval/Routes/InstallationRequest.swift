@@ -55,6 +55,11 @@ struct InstallationRequest: Sendable, Equatable {
 
     init() {}
 
+    /// ``expirationTime``, which was checked when it was read; a time without a zone is UTC.
+    var expiresAt: Timestamp? {
+        expirationTime.flatMap { Timestamp(rfc3339: $0) ?? Timestamp(rfc3339: $0 + "Z") }
+    }
+
     /// - Parameter id: the ID in the path; one in the body must be the same.
     /// - Throws: ``Problem`` 400 if the body is not JSON, 422 naming every invalid member.
     init(_ body: ByteBuffer, id: String) throws {

@@ -26,7 +26,7 @@ extension PushGatewayError {
     /// The response to a device whose registration or installation the hub did not accept.
     fileprivate var problem: Problem {
         switch code {
-        case .gone: .gone("The hub no longer accepts this registration ID; create a new one.")
+        case .gone: .gone("The hub no longer accepts this ID; create a new one.")
         case .throttled, .unavailable:
             .serviceUnavailable("The hub is unavailable; retry later.", retryAfter: retryAfter ?? .seconds(1))
         case .rejected: .badGateway("The hub rejected this device.")

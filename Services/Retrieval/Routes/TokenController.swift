@@ -5,26 +5,123 @@ import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
-/// `POST /api/token`: issues a bearer token for a user's password, so that a device need not store the password.
+/// `/api/token`:
+///
+/// - `POST` issues a bearer token for a user's password, so that a device need not store the password. With
+///   `AUTH_REFRESH_TTL` it also returns a refresh token, and exchanges one (RFC 6749, section 6).
+/// - `DELETE` ends a refresh token and its family.
 struct TokenController: Sendable {
     let users: UserAuthenticator
     /// `nil` if no signing key is configured (`AUTH_TOKEN_SIGNING_KEY_FILE`).
     let issuer: TokenIssuer?
+    /// `nil` without `AUTH_REFRESH_TTL`.
+    var refresh: RefreshTokens?
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.post("/api/token", use: issue)
+        router.delete("/api/token", use: end)
     }
 
-    /// Accepts Basic credentials only, because a token must not extend its own lifetime.
+    /// Accepts Basic credentials, or a refresh token and no other credentials. A bearer token is not accepted, because
+    /// it must not extend its own lifetime.
     @Sendable func issue(_ request: Request, context: some RequestContext) async throws -> Response {
         guard let issuer else { throw Problem.notFound("This server does not issue tokens.") }
+        if let refresh, request.headers[.authorization] == nil, let wanted = try await RefreshRequest(request) {
+            return Self.answer(try await refresh.refresh(try wanted.token(needsGrantType: true)))
+        }
         let user = try await users.authenticateByPassword(
             authorization: request.headers[.authorization], from: context.clientAddress)
-        let token = try issuer.issue(to: user, now: .now)
-        let body = """
-            {"access_token":\(JSONText.quoted(token.token)),"token_type":"Bearer","expires_in":\(token.expiresIn)}
-            """
-        return .json(.ok, ByteBuffer(string: body))
+        if let refresh { return Self.answer(try await refresh.begin(for: user)) }
+        return Self.answer(try issuer.issue(to: user, now: .now), refreshToken: nil)
+    }
+
+    /// Ends the family of a refresh token. The answer is the same for an unknown one.
+    @Sendable func end(_ request: Request, context: some RequestContext) async throws -> Response {
+        guard let refresh else { throw Problem.notFound("This server does not issue refresh tokens.") }
+        guard let wanted = try await RefreshRequest(request) else {
+            throw Problem.badRequest("The body must contain the refresh token.")
+        }
+        try await refresh.end(try wanted.token(needsGrantType: false))
+        return Response(status: .noContent)
+    }
+
+    private static func answer(_ tokens: TokenPair) -> Response {
+        answer(tokens.access, refreshToken: tokens.refresh)
+    }
+
+    /// The members of RFC 6749, section 5.1.
+    private static func answer(_ access: IssuedToken, refreshToken: String?) -> Response {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("access_token", access.token)
+            json.member("token_type", "Bearer")
+            json.member("expires_in", access.expiresIn)
+            if let refreshToken { json.member("refresh_token", refreshToken) }
+        }
+        return .json(.ok, json.bytes)
+    }
+}
+
+/// The body of a refresh: `grant_type` and `refresh_token`, as a form or as JSON.
+private struct RefreshRequest {
+    private var grantType: String?
+    private var refreshToken: String?
+
+    /// Far above two members and a token.
+    private static let maxBytes = 4096
+
+    /// - Returns: `nil` if there is no body.
+    /// - Throws: ``Problem``: 400 for a malformed body, 413, 415, 422 for invalid members.
+    init?(_ request: Request) async throws {
+        let body = try await request.wholeBody(upTo: Self.maxBytes)
+        guard body.readableBytes > 0 else { return nil }
+        let type = request.headers[.contentType]
+        if MediaType.isForm(type) {
+            try self.init(form: body)
+        } else if MediaType.isJSON(type) {
+            self = try body.readJSON { RefreshRequest(&$0) }
+        } else {
+            throw Problem.unsupportedMediaType(
+                "The body must be application/x-www-form-urlencoded or application/json in UTF-8.")
+        }
+    }
+
+    /// `scope` and `client_id` are allowed by RFC 6749 and have no meaning here.
+    private init(form body: ByteBuffer) throws {
+        guard let text = String(validating: body.readableBytesView, as: UTF8.self) else {
+            throw Problem.badRequest("The body is not UTF-8.")
+        }
+        var parameters = QueryParameters(text, known: ["grant_type", "refresh_token", "scope", "client_id"])
+        grantType = parameters.take("grant_type", "") { $0 }
+        refreshToken = parameters.take("refresh_token", "") { $0 }
+        do {
+            try parameters.check()
+        } catch var problem {
+            problem.detail = "The form is invalid; see `errors`."
+            throw problem
+        }
+    }
+
+    private init(_ json: inout JSONObjectReader) {
+        for member in json.members(of: json.root, known: ["grant_type", "refresh_token"]) {
+            let text = json.string(member.value, at: member.pointer)
+            if member.name == "grant_type" { grantType = text } else { refreshToken = text }
+        }
+    }
+
+    /// The token.
+    ///
+    /// - Parameter needsGrantType: whether `grant_type` is required; if it is present, it must have the right value.
+    /// - Throws: ``Problem`` 422 with every invalid member.
+    func token(needsGrantType: Bool) throws(Problem) -> String {
+        var issues = MemberIssues()
+        if grantType == nil, needsGrantType { issues.note("/grant_type", "The member is required.") }
+        if let grantType, grantType != "refresh_token" {
+            issues.note("/grant_type", "The value must be refresh_token.")
+        }
+        if refreshToken == nil { issues.note("/refresh_token", "The member is required.") }
+        guard issues.isEmpty, let refreshToken else { throw .invalidFields(issues) }
+        return refreshToken
     }
 }
 

@@ -1,33 +1,54 @@
 import ArgumentParser
+import AsyncHTTPClient
 import Foundation
+import SecurePushClient
 import SecurePushCore
 
 struct DeviceCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "Simulate a user's device: register, receive pushes, fetch and show the payloads.",
+        abstract: "Simulate users' devices: register, receive pushes, fetch and show the payloads.",
         discussion: """
-            Registers with the retrieval service like an app, listens to the hub emulator in place of Apple's, Google's
-            or Microsoft's push service, and fetches the payload of each push with the user's credentials. If the
-            service refuses them, it shows the generic prompt like an app. Runs until Ctrl-C, or until it has shown
-            --count notifications.
+            Each device is an app of the Swift SDK (Clients/Swift). It registers with the retrieval service,
+            listens to the hub emulator in place of Apple's, Google's or Microsoft's push service, and fetches the
+            payload of each push with the user's credentials. An alert push of Apple goes through the SDK's service
+            extension. If the service refuses the credentials, the device shows the generic prompt. Runs until Ctrl-C,
+            or until the devices have shown --count notifications.
+
+            --devices starts several devices in one process. {n} in the user's name is the number of the device, from 1:
+            each device then has its own user, and without --devices there are as many devices as --count says, one
+            notification for each. Without {n} all devices belong to one user, who can have 100. Several --platform
+            take turns.
+
+            With --login-after nobody is logged in at first (or the token of --fetch-token-file is in use). The device
+            shows the prompt, the user logs in after this time, and the device shows what waits. The prompt does not
+            count for --count then.
 
             EXAMPLES
               securepush device --user alice --platform apple --password-file alice.password
               securepush device --user alice --platform windows --token-file alice.token --count 1 --timeout 30s
+              securepush device --user alice --platform apple --password-file alice.password --login-after 10s --count 1
+              securepush device --user 'load-{n}' --platform apple --count 1000 --signing-key-file signing-key.pem
             """)
 
-    @Option(help: ArgumentHelp("The user of the device.", valueName: "name"))
+    @Option(help: ArgumentHelp("The user of the device; {n} in it is the device's number.", valueName: "name"))
     var user: String
 
-    @Option(help: "The platform of the device.")
-    var platform: DevicePlatform
+    @Option(help: "The platform of the device. Repeat it for several devices.")
+    var platform: [DevicePlatform]
 
     @Option(help: ArgumentHelp("The handle of the device (default: a new one).", valueName: "handle"))
     var handle: String?
 
-    @Option(help: ArgumentHelp("Exit after this many notifications.", valueName: "n"))
+    @Option(help: ArgumentHelp("Exit after this many notifications, counted over all devices.", valueName: "n"))
     var count: Int?
+
+    @Option(
+        help: ArgumentHelp("Number of devices, 1 to 2,000 (default: 1; --count with {n} in --user).", valueName: "n"))
+    var devices: Int?
+
+    @Option(help: ArgumentHelp("Log in this time after the first prompt.", valueName: "duration"))
+    var loginAfter: DurationArgument?
 
     @Option(help: ArgumentHelp("Give up with exit code 1 after this time.", valueName: "duration"))
     var timeout: DurationArgument?
@@ -35,41 +56,41 @@ struct DeviceCommand: ConsoleCommand {
     @OptionGroup var emulator: EmulatorOptions
     @OptionGroup var userCredentials: UserCredentialOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Sign the users' tokens with retrieval's key for them (AUTH_TOKEN_SIGNING_KEY_FILE).", valueName: "file"))
+    var signingKeyFile: String?
+
     @Option(help: ArgumentHelp("Fetch with this token instead, for example an expired one.", valueName: "file"))
     var fetchTokenFile: String?
+
+    @Option(
+        help: ArgumentHelp("Ignore pushes without a valid signature of these keys (a JWK Set).", valueName: "file"))
+    var pushKeysFile: String?
 
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func validate() throws { try requireRange("--count", count, 1 ... .max) }
+    static let maxDevices = 2000
 
-    func run(on console: Console) async throws {
-        let credentials = try userCredentials.credentials(of: user)
-        let client = try retrieval.client(timeout: .seconds(10))
-        let emulator = try emulator.client(timeout: .seconds(10))
-        let handle = handle ?? platform.makeHandle()
-        let report: @Sendable (DeviceEvent) -> Void = { event in
-            if console.isJSON {
-                try? console.show(event, "")
-            } else if event.isData {
-                console.line(event.line)
-            } else {
-                console.message(event.line)
-            }
+    func validate() throws {
+        try requireRange("--count", count, 1 ... .max)
+        try requireRange("--devices", devices, 1...Self.maxDevices)
+        if platform.isEmpty { throw ValidationError("Give at least one --platform.") }
+        if devices == nil, usesNumbers, !(1...Self.maxDevices).contains(count ?? 0) {
+            throw ValidationError("{n} in --user needs --devices or --count, 1 to \(Self.maxDevices.grouped).")
         }
-        let registration = DeviceRegistration(
-            platform: platform, handle: handle, authorization: credentials.authorization, retrieval: client)
-        let fetchToken = try fetchTokenFile.map { Credentials.bearer(try SecretFile.read($0)) }
-        let device = SimulatedDevice(
-            platform: platform, handle: handle, authorization: (fetchToken ?? credentials).authorization,
-            retrieval: client, emulator: emulator, report: report)
-        let end = try await withInterruption(after: timeout?.duration) {
-            let id = try await registration.run()
-            report(DeviceEvent(event: .registered, platform: platform.rawValue, text: id))
-            try await device.run(until: count)
-        }
-        if end == .timedOut { throw CommandFailure(.failed, "The time limit of --timeout has expired.") }
+        if handle != nil, deviceCount > 1 { throw ValidationError("--handle is for one device.") }
     }
+
+    /// Whether each device has its own user.
+    var usesNumbers: Bool { user.contains("{n}") }
+
+    /// The number of devices.
+    var deviceCount: Int { devices ?? (usesNumbers ? count ?? 1 : 1) }
+
+    /// The user of a device, from 0.
+    func user(of device: Int) -> String { user.replacing("{n}", with: "\(device + 1)") }
 }
 
 /// A platform whose devices can be simulated, by the hub's name.
@@ -78,12 +99,12 @@ enum DevicePlatform: String, CaseIterable, Sendable, ExpressibleByArgument {
     case fcmv1
     case windows
 
-    /// The name in the registration API.
-    var registrationName: String {
+    /// The name in the SDK.
+    var clientPlatform: PushDevice.Platform {
         switch self {
-        case .apple: "apns"
-        case .fcmv1: "fcmv1"
-        case .windows: "wns"
+        case .apple: .apns
+        case .fcmv1: .fcmv1
+        case .windows: .wns
         }
     }
 
@@ -96,42 +117,4 @@ enum DevicePlatform: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .windows: return "https://db5.notify.windows.com/?token=\(token.hex)"
         }
     }
-}
-
-/// An event of a simulated device: a line for people, an object for programs.
-struct DeviceEvent: Encodable, Sendable, Equatable {
-    enum Name: String, Encodable, Sendable {
-        case registered
-        case listening
-        case received
-        case shows
-        case ignored
-        case disconnected
-    }
-
-    var event: Name
-    var platform: String
-    var id: String?
-    var text: String?
-    var kind: String?
-    var reason: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case event = "Event", platform = "Platform", id = "Id", text = "Text", kind = "Kind", reason = "Reason"
-    }
-
-    /// Two columns, then the text: `apple    shows       Your results are in.`
-    var line: String {
-        let words =
-            switch event {
-            case .received: "\(id ?? "")  (\(kind ?? "push"))"
-            case .shows: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
-            case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
-            case .registered, .listening, .disconnected: (text ?? reason ?? "").printable
-            }
-        return platform.padded(to: 9) + event.rawValue.padded(to: 12) + words
-    }
-
-    /// Whether the line goes to standard output. The other events go to standard error, except with `--json`.
-    var isData: Bool { event == .received || event == .shows }
 }

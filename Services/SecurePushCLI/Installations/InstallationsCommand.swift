@@ -9,10 +9,12 @@ struct InstallationsCommand: AsyncParsableCommand {
         commandName: "installations", abstract: "Manage the devices' installations and registrations.",
         discussion: """
             EXAMPLES
+              securepush installations list --user alice
+              securepush installations export > devices.ndjson
               securepush installations refill --dry-run
               securepush installations refill --installations-only --json
             """,
-        subcommands: [Refill.self])
+        subcommands: [List.self, Export.self, Refill.self])
 
     struct Refill: ConsoleCommand {
         static let configuration = CommandConfiguration(

@@ -9,10 +9,12 @@ struct TokenCommand: ConsoleCommand {
         abstract: "Get a user's token from the retrieval service, or sign one, and print it.",
         discussion: """
             With --signing-key-file the command signs the token itself and contacts no service. This is for tests, which
-            can also need an expired token.
+            can also need an expired token. With --refresh-token-file it logs in once and keeps the refresh token in
+            the file; later calls use and replace that token and need no password (retrieval's AUTH_REFRESH_TTL).
 
             EXAMPLES
               securepush token --user alice --password-file alice.password > alice.token
+              securepush token --user alice --password-file alice.password --refresh-token-file alice.refresh
               securepush token --user alice --signing-key-file signing-key.pem --expires-in 5m
               securepush token --user alice --signing-key-file signing-key.pem --expires-at 2026-01-01T00:00:00Z
             """)
@@ -36,6 +38,9 @@ struct TokenCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("The audience of the signed token (AUTH_AUDIENCE).", valueName: "text"))
     var audience: String?
 
+    @Option(help: ArgumentHelp("Keep the refresh token in this file, and use the one in it.", valueName: "file"))
+    var refreshTokenFile: String?
+
     @OptionGroup var password: PasswordOptions
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -46,6 +51,9 @@ struct TokenCommand: ConsoleCommand {
         }
         if expiresAt != nil && expiresIn != nil {
             throw ValidationError("Give either --expires-at or --expires-in, not both.")
+        }
+        if signingKeyFile != nil && refreshTokenFile != nil {
+            throw ValidationError("Give either --signing-key-file or --refresh-token-file, not both.")
         }
     }
 
@@ -60,17 +68,49 @@ struct TokenCommand: ConsoleCommand {
         var accessToken: String
         var tokenType: String
         var expiresIn: Int
+        var refreshToken: String?
 
         private enum CodingKeys: String, CodingKey {
             case accessToken = "access_token", tokenType = "token_type", expiresIn = "expires_in"
+            case refreshToken = "refresh_token"
         }
     }
 
     private func request() async throws -> Token {
         let client = try retrieval.client()
+        if let refreshTokenFile, SecretFile.exists(refreshTokenFile) {
+            return try await refresh(client, refreshTokenFile)
+        }
         let credentials = Credentials.basic(user: user, password: try password.password(of: user))
         let response = try await client.request(.post, "/api/token", authorization: credentials.authorization)
-        return try client.decode(Token.self, from: response)
+        let token = try client.decode(Token.self, from: response)
+        return try refreshTokenFile.map { try keep(token, in: $0) } ?? token
+    }
+
+    private func refresh(_ client: APIClient, _ file: String) async throws -> Token {
+        let text = JSONText.quoted(try SecretFile.read(file))
+        let body = #"{"grant_type":"refresh_token","refresh_token":\#(text)}"#
+        let response = try await client.send(.post, "/api/token", json: body)
+        guard response.isSuccess else {
+            var failure = ProblemDocument.failure(response, from: client.service)
+            if response.status == 401 { failure.hint = "Remove \(file) and log in with the password again." }
+            throw failure
+        }
+        return try keep(try client.decode(Token.self, from: response), in: file)
+    }
+
+    /// The token that was used cannot be used again, so its successor replaces it.
+    ///
+    /// - Returns: the token without the refresh token, which is only in the file.
+    private func keep(_ token: Token, in file: String) throws -> Token {
+        guard let text = token.refreshToken else {
+            throw CommandFailure(
+                .failed, "The service returned no refresh token.", hint: "Does retrieval have AUTH_REFRESH_TTL?")
+        }
+        _ = try SecretFile.replace(file, text, mode: 0o600)
+        var shown = token
+        shown.refreshToken = nil
+        return shown
     }
 
     private func sign(_ name: UserName, _ keyFile: String) throws -> Token {

@@ -1,60 +1,80 @@
-import NIOCore
+import AsyncHTTPClient
+import Foundation
+import SecurePushClient
 import SecurePushCore
 import Synchronization
 
-/// The simulated devices of a load test. Each belongs to one recipient, listens to its push channel at the hub
-/// emulator, and reads the notifications of the pushes one after the other, like an app.
+/// The simulated devices of a load test: apps of the Swift SDK. Each belongs to one recipient, listens to its push
+/// channel at the hub emulator, and handles the pushes one after the other.
 struct LoadDevices: Sendable {
-    /// Concurrent registrations.
-    static let maxRegistrations = 16
-
     struct Device: Sendable {
-        var platform: DevicePlatform
-        var handle: String
-        /// With the credentials of its user.
-        var authorization: String
+        let channel: PushChannel
+        let device: PushDevice
+        let client: SecurePushClient
     }
 
     let devices: [Device]
-    let retrieval: APIClient
-    let emulator: APIClient
-    /// The payload of every notification of this test.
-    let payload: String
     let measurements: LoadMeasurements
-    private let progress = Progress()
+    let retrieval: APIClient
+    private let connected = Counter()
 
-    /// The state that the devices' tasks share.
-    private final class Progress: Sendable {
-        let registrations = Mutex<[(device: Int, id: String)]>([])
-        let connected = Atomic<Int>(0)
+    private final class Counter: Sendable {
+        let value = Atomic<Int>(0)
+    }
+
+    /// A device's user, platform and credentials.
+    struct Owner: Sendable {
+        var user: String
+        var platform: DevicePlatform
+        var credentials: ClientCredentials
+    }
+
+    /// - Parameters:
+    ///   - http: the connections of all devices.
+    ///   - payload: the payload of every notification of this test.
+    /// - Throws: ``CommandFailure`` if the URL of retrieval cannot be used.
+    init(
+        _ owners: [Owner], retrieval: APIClient, emulator: APIClient, http: HTTPClient, payload: String,
+        measurements: LoadMeasurements
+    ) throws {
+        guard let url = URL(string: retrieval.baseURL) else {
+            throw CommandFailure(.usage, "\(retrieval.baseURL.printable) is not a URL.")
+        }
+        devices = owners.map { owner in
+            let handle = owner.platform.makeHandle()
+            return Device(
+                channel: PushChannel(platform: owner.platform, handle: handle, emulator: emulator),
+                device: PushDevice(platform: owner.platform.clientPlatform, channel: handle),
+                client: SecurePushClient(
+                    configuration: SecurePushConfiguration(retrievalURL: url),
+                    credentials: FixedCredentialsProvider(userName: owner.user, credentials: owner.credentials),
+                    store: MemoryClientStore(), transport: HTTPClientTransport(http: http),
+                    presenter: LoadScreen(payload: payload, measurements: measurements)))
+        }
+        self.measurements = measurements
+        self.retrieval = retrieval
     }
 
     /// Registers all devices, like their apps.
     func register() async throws {
-        try await forAll { index in
-            let device = devices[index]
-            let registration = DeviceRegistration(
-                platform: device.platform, handle: device.handle, authorization: device.authorization,
-                retrieval: retrieval)
-            let id = try await registration.run()
-            progress.registrations.withLock { $0.append((index, id)) }
+        try await DeviceFleet.forEach(devices) { device in
+            do {
+                try await device.client.register(device.device)
+            } catch let failure as SecurePushFailure {
+                throw CommandFailure(failure, from: retrieval)
+            }
         }
     }
 
-    /// Deletes the registrations. Ignores errors, because the test is over.
+    /// Removes the devices from the server. Ignores errors, because the test is over.
     func unregister() async {
-        let registrations = progress.registrations.withLock { $0 }
-        try? await forAll(of: registrations.count) { index in
-            let (device, id) = registrations[index]
-            _ = try? await retrieval.send(
-                .delete, "/api/register/\(PercentCoding.encode(id))", authorization: devices[device].authorization)
-        }
+        try? await DeviceFleet.forEach(devices) { try? await $0.client.unregister() }
     }
 
     /// - Throws: ``CommandFailure`` with code `unreachable` if a device has no push channel within 30 s.
     func waitUntilConnected() async throws {
         let quiet = Quiet(limit: .seconds(30))
-        while progress.connected.load(ordering: .relaxed) < devices.count {
+        while connected.value.load(ordering: .relaxed) < devices.count {
             if quiet.isOver {
                 throw CommandFailure(.unreachable, "The hub emulator did not open all push channels within 30 s.")
             }
@@ -62,7 +82,7 @@ struct LoadDevices: Sendable {
         }
     }
 
-    /// Waits until the devices have read everything accepted for their users, or the drain timeout expires.
+    /// Waits until the devices have shown everything accepted for their users, or the drain timeout expires.
     func waitUntilRead(_ stop: StopRequest) async throws {
         var quiet = Quiet(limit: measurements.plan.drainTimeout)
         var last = 0
@@ -86,105 +106,56 @@ struct LoadDevices: Sendable {
     }
 
     private func listen(_ device: Device) async throws {
-        // Reads the channel without delay; only IDs wait here.
-        let (pushes, continuation) = AsyncStream.makeStream(of: NotificationID.self)
+        // Reads the channel without delay; only pushes wait here.
+        let (pushes, feed) = AsyncStream.makeStream(of: IncomingPush.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                defer { continuation.finish() }
-                try await receive(device) { continuation.yield($0) }
-            }
-            for await id in pushes { await fetch(id, device) }
-            try await group.waitForAll()
-        }
-    }
-
-    private func receive(_ device: Device, _ take: @escaping (NotificationID) -> Void) async throws {
-        while !Task.isCancelled {
-            var events = ServerSentEvents()
-            do {
-                try await emulator.stream("/emulator/devices/\(PercentCoding.encode(device.handle))/stream") {
-                    progress.connected.add(1, ordering: .relaxed)
-                } _: { buffer in
-                    for event in events.feed(buffer.readableBytesView) {
-                        guard let body = PushEvent.body(of: event),
-                            let push = NativePush(platform: device.platform, body: body)
-                        else { continue }
-                        take(push.id)
-                    }
+                defer { feed.finish() }
+                try await device.channel.receive {
+                    connected.value.add(1, ordering: .relaxed)
+                } lost: { _ in
+                    measurements.update { $0.reads.lostChannels += 1 }
+                } _: {
+                    feed.yield($0.push)
                 }
-            } catch {
-                if Task.isCancelled { return }
-                measurements.update { $0.reads.failures["push channel lost", default: 0] += 1 }
             }
-            try await Task.sleep(for: .milliseconds(200))
-        }
-    }
-
-    private func fetch(_ id: NotificationID, _ device: Device) async {
-        let result: Result<APIResponse, any Error>
-        do {
-            result = .success(
-                try await retrieval.send(.get, "/api/notifications/\(id)", authorization: device.authorization))
-        } catch {
-            result = .failure(error)
-        }
-        let now = Timestamp.now
-        guard !Task.isCancelled else { return }
-        let reading = LoadReading(result, payload: payload)
-        measurements.update { $0.reads.note(reading, latency: now - id.timestamp) }
-    }
-
-    /// Runs a closure for every device, a few of them concurrently.
-    private func forAll(of count: Int? = nil, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for index in 0..<(count ?? devices.count) {
-                if index >= LoadDevices.maxRegistrations { _ = try await group.next() }
-                group.addTask { try await body(index) }
+            var seen: Set<PushID> = []
+            for await push in pushes {
+                if let id = push.id, !push.isWithdrawal, !seen.insert(id).inserted {
+                    measurements.update { $0.reads.repeated += 1 }
+                }
+                _ = await device.client.handle(push: push)
             }
             try await group.waitForAll()
         }
     }
 }
 
-/// The result of a simulated device's fetch.
-enum LoadReading: Sendable, Equatable {
-    /// The payload of this test, for the first time.
-    case read
-    /// The payload again: its push came twice.
-    case repeated
-    /// The payload of another test or sender.
-    case foreign
-    case failed(String)
+/// The screen of a load test's device: measures when a payload is there.
+struct LoadScreen: NotificationPresenter {
+    /// The payload of every notification of this test.
+    let payload: String
+    let measurements: LoadMeasurements
 
-    private struct Response: Decodable {
-        var payload: String
-        var read: Bool
-
-        private enum CodingKeys: String, CodingKey { case payload = "Payload", read = "Read" }
+    func show(_ secret: SecretNotification) async {
+        let now = Timestamp.now
+        // Another test or sender may send to the same user.
+        guard secret.text == payload, let id = NotificationID(secret.id.rawValue) else { return }
+        measurements.update { $0.reads.show(id, latency: now - id.timestamp) }
     }
 
-    init(_ result: Result<APIResponse, any Error>, payload: String) {
-        switch result {
-        case .failure(let error): self = .failed(CommandFailure(describing: error).message)
-        case .success(let response) where response.status != 200: self = .failed("\(response.status)")
-        case .success(let response):
-            guard let read = try? JSONCoding.decode(Response.self, from: response.body) else {
-                self = .foreign
-                return
-            }
-            self = read.payload != payload ? .foreign : read.read ? .repeated : .read
+    func show(_ notice: GenericNotice) async { note([notice.id], notice.code) }
+    func show(_ prompt: LogInPrompt) async { note(prompt.ids, prompt.code) }
+
+    private func note(_ ids: [PushID?], _ code: DiagnosticCode) {
+        let ids = ids.compactMap { $0.flatMap { NotificationID($0.rawValue) } }
+        measurements.update { state in
+            for id in ids { state.reads.fail(id, code.rawValue) }
         }
     }
-}
 
-extension ReadFigures {
-    /// - Parameter passed: the time since the notification was accepted, by the time in its ID.
-    mutating func note(_ reading: LoadReading, latency passed: Duration) {
-        switch reading {
-        case .read: latency.record(passed)
-        case .repeated: repeated += 1
-        case .foreign: break
-        case .failed(let reason): failures[reason, default: 0] += 1
-        }
-    }
+    func remove(_ ids: [PushID]) async {}
+    func removePrompt() async {}
+    func setBadge(_ count: Int) async {}
+    func displayedSecrets() async -> Set<PushID>? { nil }
 }

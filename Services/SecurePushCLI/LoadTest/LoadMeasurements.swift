@@ -190,9 +190,30 @@ struct ReadFigures: Sendable, Equatable {
     var latency = LatencyHistogram()
     /// Accepted notifications for the devices' users.
     var expected = 0
-    /// Pushes of notifications that were already read.
+    /// Pushes of notifications whose push came before.
     var repeated = 0
-    var failures: [String: Int] = [:]
+    /// How often a push channel broke.
+    var lostChannels = 0
+    /// The reasons for which devices show a generic text now in place of a payload.
+    private(set) var noticed: [NotificationID: String] = [:]
 
-    var missing: Int { max(0, expected - latency.count - failures.values.reduce(0, +)) }
+    var missing: Int { max(0, expected - latency.count - noticed.count) }
+
+    /// The number of notifications that were not read, by reason.
+    var failures: [String: Int] {
+        var counts = noticed.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        if lostChannels > 0 { counts["push channel lost"] = lostChannels }
+        return counts
+    }
+
+    /// A device shows a payload. It replaces the generic text.
+    ///
+    /// - Parameter passed: the time since the notification was accepted, by the time in its ID.
+    mutating func show(_ id: NotificationID, latency passed: Duration) {
+        noticed[id] = nil
+        latency.record(passed)
+    }
+
+    /// A device shows the generic text, for this reason.
+    mutating func fail(_ id: NotificationID, _ reason: String) { noticed[id] = reason }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import AsyncHTTPClient
-import Authentication
 import Foundation
 import NIOCore
+import SecurePushClient
 import SecurePushCore
 import ServiceConfiguration
 import UnixSignals
@@ -20,7 +20,8 @@ struct LoadTestCommand: ConsoleCommand {
             dispatch  from acceptance to the hub's response for the last platform, according to the notifications'
                       records (CreatedAt and UpdatedAt), of up to 2,000 evenly distributed samples. The final statuses
                       are counted over all notifications.
-            read      from acceptance (the time in the ID) to the payload on a simulated device. Needs --devices.
+            read      from acceptance (the time in the ID) to the payload on a simulated device. Needs --devices. The
+                      devices are apps of the Swift SDK: each push is a fetch, a look into the inbox and a report.
 
             Ctrl-C ends the test early and prints the results so far. Exit code 1 if anything was refused, failed or
             incomplete.
@@ -137,10 +138,12 @@ extension LoadTestCommand {
     private var httpConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
-            plan.concurrency + plan.devices + DispatchWatch.maxSamples + LoadDevices.maxRegistrations
+            plan.concurrency + plan.devices + DispatchWatch.maxSamples + DeviceFleet.maxRegistrations
         // Counts an unreachable service as a failure instead of waiting for it.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(10)
+        // The devices' credentials go to no other host.
+        configuration.redirectConfiguration = .disallow
         return configuration
     }
 
@@ -200,21 +203,16 @@ extension LoadTestCommand {
         emulator.http = http
         let keyFile = try Settings().path(
             devices.signingKeyFile, "AUTH_TOKEN_SIGNING_KEY_FILE", flag: "--signing-key-file")
-        let environment = ProcessInfo.processInfo.environment
-        let configuration = UserAuthenticationConfiguration(
-            issuer: environment["AUTH_ISSUER"], audience: environment["AUTH_AUDIENCE"], signingKeyFile: keyFile,
-            tokenTTL: .seconds(86_400))
-        let tokens = try TokenIssuer.make(configuration, keyFile)
+        let tokens = try DeviceTokens(signingKeyFile: keyFile)
         let wanted = platform.compactMap { DevicePlatform(rawValue: $0) }
         let platforms = wanted.isEmpty ? DevicePlatform.allCases : wanted
-        let simulated = try (0..<plan.devices).map { index in
-            let platform = platforms[index % platforms.count]
-            let user = try UserName.parse(plan.name(ofRecipient: index))
-            return LoadDevices.Device(
-                platform: platform, handle: platform.makeHandle(),
-                authorization: Credentials.bearer(try tokens.issue(to: user).token).authorization)
+        let owners = try (0..<plan.devices).map { index in
+            let user = plan.name(ofRecipient: index)
+            return LoadDevices.Owner(
+                user: user, platform: platforms[index % platforms.count],
+                credentials: ClientCredentials(try tokens.credentials(of: user)))
         }
-        return LoadDevices(
-            devices: simulated, retrieval: retrieval, emulator: emulator, payload: payload, measurements: measurements)
+        return try LoadDevices(
+            owners, retrieval: retrieval, emulator: emulator, http: http, payload: payload, measurements: measurements)
     }
 }

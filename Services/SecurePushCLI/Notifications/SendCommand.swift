@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SecurePushCore
+import ServiceConfiguration
 
 struct SendCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
@@ -14,6 +15,7 @@ struct SendCommand: ConsoleCommand {
               securepush send --to alice --to bob --payload - < message.txt
               securepush send --to alice --payload '{"Amount":12.50}' --json-payload --expires-in 1h
               securepush send --to alice --payload hello --presentation alert --title "Your bank"
+              securepush send --to alice --payload hello --remind 1m --remind 5m
             """)
 
     @Option(help: ArgumentHelp("A recipient. Repeat it for more, up to 1,000.", valueName: "name"))
@@ -51,6 +53,12 @@ struct SendCommand: ConsoleCommand {
     @Option(help: "Priority on Android devices.")
     var priority: Priority?
 
+    @Option(
+        help: ArgumentHelp(
+            "Push again if it is not read after this time: 30s, 5m. Repeat it for up to five reminders, each counted "
+                + "from the last push.", valueName: "duration"))
+    var remind: [DurationArgument] = []
+
     @OptionGroup(title: "Service") var ingest: IngestOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -62,6 +70,12 @@ struct SendCommand: ConsoleCommand {
         }
         if (title != nil || body != nil) && presentation != .alert {
             throw ValidationError("--title and --body need --presentation alert.")
+        }
+        if remind.count > FollowUpPolicy.reminderCount.upperBound {
+            throw ValidationError("Give at most five reminders.")
+        }
+        if !remind.allSatisfy({ FollowUpPolicy.reminderDelay.contains($0.duration) }) {
+            throw ValidationError("A reminder comes 30s to 365d after the last push.")
         }
     }
 
@@ -85,7 +99,7 @@ struct SendCommand: ConsoleCommand {
             recipients: to, payloadJSON: jsonPayload ? text : try JSONCoding.encode(text), presentation: presentation,
             title: title, body: body, platforms: platform,
             expiresAt: expiresAt?.time ?? expiresIn.map { now + $0.duration },
-            collapseKey: collapseKey, priority: priority)
+            collapseKey: collapseKey, priority: priority, remind: remind.map(\.duration))
     }
 }
 
@@ -119,6 +133,7 @@ struct NotificationBody: Sendable, Equatable {
     var expiresAt: Timestamp?
     var collapseKey: String?
     var priority: Priority?
+    var remind: [Duration] = []
 
     var json: String {
         var writer = JSONWriter()
@@ -140,6 +155,7 @@ struct NotificationBody: Sendable, Equatable {
             if let expiresAt { writer.member("ExpiresAt", expiresAt.description) }
             if let collapseKey { writer.member("CollapseKey", collapseKey) }
             if let priority { writer.member("Priority", priority.rawValue) }
+            if !remind.isEmpty { writer.member("Remind", remind.map(\.configurationText)) }
         }
         return writer.text
     }

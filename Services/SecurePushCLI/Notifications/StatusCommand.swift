@@ -27,10 +27,18 @@ struct StatusCommand: ConsoleCommand {
         var readAt: String?
         var shownAt: String?
         var deliveries: [DeliveryRow]
+        var reminders: Reminders?
+
+        struct Reminders: Decodable, Equatable {
+            var sent: Int
+            var next: String?
+
+            private enum CodingKeys: String, CodingKey { case sent = "Sent", next = "Next" }
+        }
 
         private enum CodingKeys: String, CodingKey {
             case id = "Id", status = "Status", createdAt = "CreatedAt", readAt = "ReadAt", shownAt = "ShownAt"
-            case deliveries = "Deliveries"
+            case deliveries = "Deliveries", reminders = "Reminders"
         }
     }
 
@@ -52,6 +60,10 @@ struct StatusCommand: ConsoleCommand {
         facts.add(["Created", answer.createdAt.oneLine])
         if let readAt = answer.readAt { facts.add(["Read", readAt.oneLine]) }
         if let shownAt = answer.shownAt { facts.add(["Shown", shownAt.oneLine]) }
+        if let reminders = answer.reminders {
+            let next = reminders.next.map { ", next \($0.oneLine)" } ?? ""
+            facts.add(["Reminders", "\(reminders.sent) sent\(next)"])
+        }
         let deliveries = DeliveryRow.table(answer.deliveries)
         return facts.lines + (deliveries.isEmpty ? [] : [""] + deliveries)
     }
@@ -80,11 +92,12 @@ struct DeliveryRow: Codable, Sendable, Equatable {
     var coalescedInto: String?
     var error: String?
     var updatedAt: String
+    var withdrawn: String?
 
     private enum CodingKeys: String, CodingKey {
         case platform = "Platform", state = "State", attempts = "Attempts", hubMessageId = "HubMessageId"
         case coalescedInto = "CoalescedInto"
-        case error = "Error", updatedAt = "UpdatedAt"
+        case error = "Error", updatedAt = "UpdatedAt", withdrawn = "Withdrawn"
     }
 
     init(_ delivery: Delivery) {
@@ -95,18 +108,23 @@ struct DeliveryRow: Codable, Sendable, Equatable {
         coalescedInto = delivery.coalescedInto?.description
         error = delivery.error
         updatedAt = delivery.updatedAt.description
+        withdrawn = delivery.withdrawnAt?.description
     }
 
     /// A table with a header; empty without deliveries.
     static func table(_ rows: [DeliveryRow]) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
-        table.add(["PLATFORM", "STATE", "ATTEMPTS", "UPDATED", "HUB MESSAGE", "REASON"])
+        // The column of withdrawals is there only if there is one.
+        let isWithdrawn = rows.contains { $0.withdrawn != nil }
+        let header = ["PLATFORM", "STATE", "ATTEMPTS", "UPDATED", "HUB MESSAGE", "REASON"]
+        table.add(header + (isWithdrawn ? ["WITHDRAWN"] : []))
         for row in rows {
-            table.add([
+            let columns = [
                 row.platform.oneLine, row.state.oneLine, "\(row.attempts)", row.updatedAt.oneLine,
                 row.hubMessageId?.oneLine ?? "-", row.error?.oneLine ?? "-",
-            ])
+            ]
+            table.add(columns + (isWithdrawn ? [row.withdrawn?.oneLine ?? "-"] : []))
         }
         return table.lines
     }

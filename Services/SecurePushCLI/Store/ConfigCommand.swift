@@ -165,6 +165,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .retrieval:
             return [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys
                 + NotificationHubConfiguration.keys
+                + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
         case .dispatcher:
             return MessagingConfiguration.keys + NotificationHubConfiguration.keys + [
                 ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch,
@@ -198,11 +199,16 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     private func checkRetrieval(_ reader: inout ConfigurationReader) {
         _ = reader.require(ConfigurationKeys.payloadKeysFile)
-        if let users = UserAuthenticationConfiguration.read(&reader), !users.isUsable {
-            reader.note(
-                ConfigurationKeys.authJWKSFile.name,
-                "is not set, and neither is another AUTH_ key: no user could be authenticated")
+        if let users = UserAuthenticationConfiguration.read(&reader) {
+            if !users.isUsable {
+                reader.note(
+                    ConfigurationKeys.authJWKSFile.name,
+                    "is not set, and neither is another AUTH_ key: no user could be authenticated")
+            }
+            users.checkRefreshing(&reader)
         }
+        _ = reader.read(ConfigurationKeys.hubTelemetry)
+        _ = reader.read(ConfigurationKeys.deviceStaleAfter)
         if NotificationHubConfiguration.isConfigured(reader) { _ = NotificationHubConfiguration.read(&reader) }
     }
 

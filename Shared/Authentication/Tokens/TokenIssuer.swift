@@ -50,16 +50,25 @@ public struct TokenIssuer: Sendable {
             subject: user, expiresAt: end, issuedAt: min(issuedAt, end), issuer: issuer,
             audiences: audience.map { [$0] } ?? [],
             tokenID: Base64.encode(SystemRandomNumberGenerator.bytes(16), .url))
-        if let users {
-            guard let passwords = users.refreshedUsable() else { throw AuthenticationError.credentialsUnusable }
-            guard let entry = passwords.fingerprint(of: user) else {
-                throw AuthenticationError(.invalid, "There is no such user.", challenges: [Challenge.basic])
-            }
-            claims.userEntry = entry
+        if users != nil {
+            claims.userEntry = try userEntry(of: user)
         }
         guard let key = file.usable else { throw AuthenticationError.credentialsUnusable }
         return IssuedToken(token: try key.sign(claims), expiresIn: Int(max(0, (end - issuedAt).components.seconds)))
     }
+
+    /// The fingerprint of a user's entry in the users' file, which differs after a change of the password.
+    ///
+    /// - Throws: ``AuthenticationError``: `invalid` if the user is not in the file, `unavailable` if there is no file
+    ///   or it cannot be used.
+    func userEntry(of user: UserName) throws(AuthenticationError) -> String {
+        guard let passwords = users?.refreshedUsable() else { throw .credentialsUnusable }
+        guard let entry = passwords.fingerprint(of: user) else { throw Self.unknownUser }
+        return entry
+    }
+
+    private static let unknownUser = AuthenticationError(
+        .invalid, "There is no such user.", challenges: [Challenge.basic])
 
     /// The JSON Web Key Set of the key, for other services that verify the tokens.
     public var publicJWKS: String { file.current.publicJWKS }

@@ -15,9 +15,10 @@ public import ServiceLifecycle
 public final class HubDevices: RegistrationGateway, InstallationGateway, Service {
     private let resource: String
     private let tokens: SharedAccessTokens
-    private let client: HTTPClient
-    private let deadline: TimeAmount
-    private let logger: Logger
+    let endpoint: HubEndpoint
+    let client: HTTPClient
+    let deadline: TimeAmount
+    let logger: Logger
 
     /// The maximum of pages that are read of one handle's registrations, in case the hub's list does not end.
     private static let maxPages = 50
@@ -33,6 +34,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
 
     init(configuration: NotificationHubConfiguration, logger: Logger, deadline: TimeAmount) {
         resource = configuration.resource
+        endpoint = configuration.endpoint
         self.logger = logger
         self.deadline = deadline
         tokens = SharedAccessTokens(configuration: configuration, logger: logger)
@@ -114,6 +116,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: document))
         }
+        if response.head.status == 410 { throw PushGatewayError(.gone, response.head.reason) }
         try response.check()
     }
 
@@ -147,7 +150,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     ///   - path: the percent-encoded path below the hub's own.
     ///   - query: the parameters after the version, with `&` before each.
     /// - Throws: ``PushGatewayError`` with code `unavailable` if there is no complete response in time.
-    private func perform(
+    func perform(
         _ method: HTTPMethod, _ path: String, query: String = "",
         prepare: (inout HTTPClientRequest) -> Void = { _ in }
     ) async throws -> DeviceResponse {
@@ -177,7 +180,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
 }
 
 /// The hub's response to a request about devices.
-private struct DeviceResponse {
+struct DeviceResponse {
     /// The status, the ID in `Location` or `Content-Location`, `Retry-After`, and the beginning of an error's body.
     let head: HubResponse
     /// The whole body, at most ``maxBody`` bytes.

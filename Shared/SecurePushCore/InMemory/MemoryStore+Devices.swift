@@ -62,6 +62,9 @@ extension MemoryStore: DeviceLeases {
             noteHandle(handles, of: key, now: now)
             // The first spelling stays.
             installation.id = installations[key.id]?.id ?? installation.id
+            if let known = installations[key.id], known.hasContent(of: installation) {
+                installation.updatedAt = known.updatedAt
+            }
             installations[key.id] = installation
         case .saveRegistration(var registration, let handles):
             noteHandle(handles, of: key, now: now)

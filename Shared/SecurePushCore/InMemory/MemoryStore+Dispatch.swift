@@ -32,6 +32,7 @@ extension MemoryStore: DispatchStore {
             rows[outcome.id]?.status = outcome.status
             rows[outcome.id]?.recordedAttempt = outcome.attempt
             if outcome.isFinal { outbox[outcome.id] = nil }
+            follow(outcome)
             if let due = outcome.republishAt, let row = rows[outcome.id] { enter(row.notification, until: due) }
             if let due = outcome.dueAgain { postpone(outcome.id, until: due) }
         }
@@ -40,7 +41,7 @@ extension MemoryStore: DispatchStore {
 }
 
 extension DispatchPlan {
-    fileprivate init(_ row: MemoryStore.Row) {
+    init(_ row: MemoryStore.Row) {
         let notification = row.notification
         self.init(
             id: notification.id, recipient: notification.recipient, presentation: notification.presentation,
@@ -48,7 +49,8 @@ extension DispatchPlan {
             expiryBoundsPush: notification.expiryBoundsPush, collapseKey: notification.collapseKey,
             priority: notification.priority,
             traceparent: notification.traceparent, isRevoked: row.revokedAt != nil, attempt: row.attempt,
-            unrecordedClaims: row.attempt - 1 - row.recordedAttempt, deliveries: row.deliveries)
+            unrecordedClaims: row.attempt - 1 - row.recordedAttempt, deliveries: row.deliveries,
+            remind: notification.remind)
     }
 }
 

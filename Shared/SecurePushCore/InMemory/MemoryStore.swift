@@ -35,12 +35,17 @@ public actor MemoryStore {
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
     var silentPushes: [SilentPushKey: SilentPushState] = [:]
+    var refreshFamilies: [[UInt8]: RefreshFamily] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
+    var followUps: [FollowUp: WaitingFollowUp] = [:]
+    let withdrawals: WithdrawalMode
     /// Notifications whose rows cannot be read; see ``damage(_:)``.
     var damaged: Set<NotificationID> = []
 
     /// An empty store.
-    public init() {}
+    ///
+    /// - Parameter withdrawals: when pushed notifications are withdrawn.
+    public init(withdrawals: WithdrawalMode = .revoked) { self.withdrawals = withdrawals }
 
     /// The progress of dispatching a notification; `nil` for an unknown ID.
     public func status(of id: NotificationID) -> DispatchStatus? { rows[id]?.status }
@@ -79,7 +84,10 @@ extension MemoryStore: PayloadReader {
     }
 
     public func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
-        for id in ids where rows[id]?.readAt == nil { rows[id]?.readAt = time }
+        for id in ids where rows[id]?.readAt == nil {
+            rows[id]?.readAt = time
+            withdraw(id, now: time)
+        }
     }
 
     public func find(
@@ -123,7 +131,7 @@ extension MemoryStore: IdempotentWriter {
 extension MemoryStore: SenderNotifications {
     public func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         guard let row = rows[id], row.isOf(sender) else { return nil }
-        return NotificationRecord(row)
+        return recordWithFollowUps(row)
     }
 
     public func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
@@ -141,9 +149,12 @@ extension MemoryStore: SenderNotifications {
 
     public func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool {
         guard let row = rows[id], row.isOf(sender) else { return false }
-        if row.revokedAt == nil { rows[id]?.revokedAt = now }
         rows[id]?.payload = nil
         outbox[id] = nil
+        if row.revokedAt == nil {
+            rows[id]?.revokedAt = now
+            withdraw(id, now: now)
+        }
         return true
     }
 
@@ -190,6 +201,7 @@ extension MemoryStore: Retention {
         for row in forgotten {
             rows[row.notification.id] = nil
             outbox[row.notification.id] = nil
+            for kind in FollowUp.Kind.allCases { followUps[FollowUp(id: row.notification.id, kind: kind)] = nil }
             forgetSilentPushes(of: row.notification.recipient, until: oldest)
         }
         let keys = idempotentRequests.values.filter { $0.expiresAt <= now }.prefix(limit)

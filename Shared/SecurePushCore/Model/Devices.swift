@@ -80,12 +80,19 @@ public struct Installation: Sendable, Hashable {
     public var handle: String
     /// The installation as the hub has it: JSON in the hub's own form.
     public var document: [UInt8]
-    /// When it last changed.
+    /// When its owner or its document last changed. A store keeps this time if an installation is saved unchanged.
     public var updatedAt: Timestamp
+    /// When the device last registered or renewed its registration. Users and operators see only the day.
+    public var lastSeenAt: Timestamp
+    /// The `expirationTime` of the document; `nil` if it has none.
+    public var expiresAt: Timestamp?
 
     /// Makes an installation.
+    ///
+    /// - Parameter lastSeenAt: `updatedAt` by default.
     public init(
-        id: String, owner: UserName, platform: Platform, handle: String, document: [UInt8], updatedAt: Timestamp
+        id: String, owner: UserName, platform: Platform, handle: String, document: [UInt8], updatedAt: Timestamp,
+        lastSeenAt: Timestamp? = nil, expiresAt: Timestamp? = nil
     ) {
         self.id = id
         self.owner = owner
@@ -93,6 +100,8 @@ public struct Installation: Sendable, Hashable {
         self.handle = handle
         self.document = document
         self.updatedAt = updatedAt
+        self.lastSeenAt = lastSeenAt ?? updatedAt
+        self.expiresAt = expiresAt
     }
 
     /// The maximum number of installations per user.
@@ -111,7 +120,7 @@ public struct Registration: Sendable, Hashable {
     public var handle: String?
     /// The tags in the hub, with the user's own tag.
     public var tags: [String]
-    /// When it last changed.
+    /// When the device last registered or renewed its registration.
     public var updatedAt: Timestamp
 
     /// Makes a registration.

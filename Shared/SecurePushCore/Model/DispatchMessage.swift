@@ -17,16 +17,23 @@ public struct DispatchMessage: Sendable, Hashable {
     public var attempt: Int?
     /// The trace of the notification (``TraceContext``). The broker's adapter creates one if there is none.
     public var traceparent: String?
+    /// The follow-up that is due; `nil` for the notification's own push.
+    public var kind: FollowUp.Kind?
 
     /// Makes a message.
     public init(
-        id: NotificationID, platforms: [Platform]? = nil, attempt: Int? = nil, traceparent: String? = nil
+        id: NotificationID, platforms: [Platform]? = nil, attempt: Int? = nil, traceparent: String? = nil,
+        kind: FollowUp.Kind? = nil
     ) {
         self.id = id
         self.platforms = platforms
         self.attempt = attempt
         self.traceparent = traceparent
+        self.kind = kind
     }
+
+    /// The follow-up that the message asks for.
+    public var followUp: FollowUp? { kind.map { FollowUp(id: id, kind: $0) } }
 
     /// The number of the next retry, limited to the last of ``attempts``.
     public var nextAttempt: Int {

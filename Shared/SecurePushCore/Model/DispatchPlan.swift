@@ -25,6 +25,13 @@ public struct DispatchPlan: Sendable, Hashable {
     public var traceparent: String?
     /// Whether the sender has revoked it.
     public var isRevoked: Bool
+    /// Whether a device has read it; only known of a follow-up.
+    public var isRead: Bool
+    /// What is to be done. A follow-up has its own ``attempt`` and ``deliveries``, and its ``platforms`` are those that
+    /// accepted the push.
+    public var work: DispatchWork
+    /// See ``Notification/remind``; only known of a push.
+    public var remind: [Duration]
     /// The number of this claim, from 1.
     public var attempt: Int
     /// The number of earlier claims whose outcome was never recorded. Each may have reached the hub.
@@ -37,7 +44,8 @@ public struct DispatchPlan: Sendable, Hashable {
         id: NotificationID, recipient: UserName, presentation: Presentation = .silent, alert: AlertText? = nil,
         platforms: [Platform]? = nil, expiresAt: Timestamp, expiryBoundsPush: Bool = false, collapseKey: String? = nil,
         priority: Priority? = nil, traceparent: String? = nil, isRevoked: Bool = false, attempt: Int = 1,
-        unrecordedClaims: Int = 0, deliveries: [Delivery] = []
+        unrecordedClaims: Int = 0, deliveries: [Delivery] = [], isRead: Bool = false, work: DispatchWork = .push,
+        remind: [Duration] = []
     ) {
         self.id = id
         self.recipient = recipient
@@ -53,6 +61,9 @@ public struct DispatchPlan: Sendable, Hashable {
         self.attempt = attempt
         self.unrecordedClaims = unrecordedClaims
         self.deliveries = deliveries
+        self.isRead = isRead
+        self.work = work
+        self.remind = remind
     }
 
     /// How long the vendors' networks may keep the push; `nil` leaves it to them.
@@ -86,18 +97,23 @@ public struct DispatchOutcome: Sendable, Hashable {
     public var deliveries: [Delivery]
     /// When the platforms that are still owed are tried again; `nil` if they are not.
     public var nextTry: Timestamp?
+    /// When this attempt's push was accepted, for a notification with reminders: they count from here. `nil` if no
+    /// platform accepted it in this attempt, or there are no reminders.
+    public var pushedAt: Timestamp?
     /// When the ID is to be published again, because it waits for the recipient's next silent push and no message of it
     /// is left in the broker; `nil` otherwise, and always if there is a next try.
     public var dueAgain: Timestamp?
 
     /// Makes an outcome.
     public init(
-        id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil, dueAgain: Timestamp? = nil
+        id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil, dueAgain: Timestamp? = nil,
+        pushedAt: Timestamp? = nil
     ) {
         self.id = id
         self.attempt = attempt
         self.deliveries = deliveries
         self.nextTry = nextTry
+        self.pushedAt = pushedAt
         self.dueAgain = dueAgain
     }
 
@@ -152,11 +168,15 @@ public struct Delivery: Sendable, Hashable {
     /// The recipient's number of silent pushes when this notification began to wait for the next one; see
     /// ``SilentPushWish/turn``.
     public var silentTurn: Int64?
+    /// When the hub accepted the withdrawal. It is part of a sender's record only: the store keeps it with the
+    /// withdrawal.
+    public var withdrawnAt: Timestamp?
 
     /// Makes a record.
     public init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
-        error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentTurn: Int64? = nil
+        error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentTurn: Int64? = nil,
+        withdrawnAt: Timestamp? = nil
     ) {
         self.platform = platform
         self.state = state
@@ -167,6 +187,7 @@ public struct Delivery: Sendable, Hashable {
         self.updatedAt = updatedAt
         self.coalescedInto = coalescedInto
         self.silentTurn = silentTurn
+        self.withdrawnAt = withdrawnAt
     }
 }
 

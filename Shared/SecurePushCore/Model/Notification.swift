@@ -28,13 +28,15 @@ public struct Notification: Sendable, Hashable {
     public var priority: Priority?
     /// W3C Trace Context, from the sender or created at acceptance.
     public var traceparent: String?
+    /// The time from each push to the next reminder; empty if there are none. See ``FollowUpPolicy/reminderCount``.
+    public var remind: [Duration]
 
     /// Makes a notification.
     public init(
         id: NotificationID = NotificationID(), sender: String, recipient: UserName,
         presentation: Presentation = .silent, alert: AlertText? = nil, platforms: [Platform]? = nil,
         createdAt: Timestamp = .now, expiresAt: Timestamp, expiryBoundsPush: Bool = false, notBefore: Timestamp? = nil,
-        collapseKey: String? = nil, priority: Priority? = nil, traceparent: String? = nil
+        collapseKey: String? = nil, priority: Priority? = nil, traceparent: String? = nil, remind: [Duration] = []
     ) {
         self.id = id
         self.sender = sender
@@ -49,6 +51,7 @@ public struct Notification: Sendable, Hashable {
         self.collapseKey = collapseKey
         self.priority = priority
         self.traceparent = traceparent
+        self.remind = remind
     }
 }
 

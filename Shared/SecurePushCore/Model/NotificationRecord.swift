@@ -20,6 +20,8 @@ public struct NotificationRecord: Sendable, Hashable {
     public var readAt: Timestamp?
     /// When the sender revoked it.
     public var revokedAt: Timestamp?
+    /// Its reminders; `nil` if the sender asked for none, and in lists.
+    public var reminders: ReminderProgress?
     /// When a device first reported that it has shown it.
     public var shownAt: Timestamp?
 
@@ -27,7 +29,8 @@ public struct NotificationRecord: Sendable, Hashable {
     public init(
         id: NotificationID, recipient: UserName, createdAt: Timestamp, expiresAt: Timestamp,
         notBefore: Timestamp? = nil, platforms: [Platform]? = nil, dispatchStatus: DispatchStatus,
-        deliveries: [Delivery] = [], readAt: Timestamp? = nil, revokedAt: Timestamp? = nil, shownAt: Timestamp? = nil
+        deliveries: [Delivery] = [], readAt: Timestamp? = nil, revokedAt: Timestamp? = nil,
+        reminders: ReminderProgress? = nil, shownAt: Timestamp? = nil
     ) {
         self.id = id
         self.recipient = recipient
@@ -39,6 +42,7 @@ public struct NotificationRecord: Sendable, Hashable {
         self.deliveries = deliveries
         self.readAt = readAt
         self.revokedAt = revokedAt
+        self.reminders = reminders
         self.shownAt = shownAt
     }
 

@@ -19,6 +19,9 @@ public protocol DispatchStore: Sendable {
     /// tried again counts as published and is due ``OutboxPolicy/redelivery`` after the next try. The entry of one that
     /// waits (``DispatchOutcome/dueAgain``) is leased at that time like an unpublished one, and its claim has ended.
     ///
+    /// The same statement makes what follows from a push that was accepted: the first reminder
+    /// (``DispatchOutcome/pushedAt``), and a withdrawal if the notification was revoked, or read, in the meantime.
+    ///
     /// - Returns: the notifications that were claimed again in the meantime. The later claim owns what follows.
     @discardableResult
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID>

@@ -41,11 +41,14 @@ public struct OutboxEntry: Sendable, Hashable {
     public var id: NotificationID
     /// Its trace; see ``Notification/traceparent``.
     public var traceparent: String?
+    /// The follow-up that is due; `nil` for the notification's own push.
+    public var kind: FollowUp.Kind?
 
     /// Makes an entry.
-    public init(id: NotificationID, traceparent: String? = nil) {
+    public init(id: NotificationID, traceparent: String? = nil, kind: FollowUp.Kind? = nil) {
         self.id = id
         self.traceparent = traceparent
+        self.kind = kind
     }
 }
 

@@ -1,7 +1,7 @@
 /// Everything that a store does. Each service depends only on the ports that it needs.
 public protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications, Outbox, DispatchStore,
     PayloadReader, Inbox, RegistrationStore, InstallationStore, DeviceLeases, RegisteredPlatforms, Retention,
-    DeadLetterStore, PayloadKeyUse, SilentPushes
+    DeadLetterStore, PayloadKeyUse, SilentPushes, FollowUpOutbox, FollowUpStore, DeviceLife, RefreshTokenStore
 {
     /// Returns if the store can be written to within `timeout`.
     ///
@@ -55,6 +55,9 @@ public protocol PayloadReader: Sendable {
     func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState]
 
     /// Sets the time of the first reading of each. A later call changes nothing, and an unknown ID is ignored.
+    ///
+    /// If a platform has accepted the push and the store was opened with ``WithdrawalMode/read``, the first call also
+    /// makes a withdrawal. It ends the reminders: none is claimed after it.
     ///
     /// Every read ends in this call, with or without a fetch. Which notifications a user may mark is decided before it;
     /// see ``markRead(_:of:at:)`` and ``markRead(through:of:at:)``.
@@ -126,6 +129,9 @@ public protocol SenderNotifications: Sendable {
     func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage
 
     /// Destroys the payload, removes the ID from the outbox and stores the time. A later call changes nothing.
+    ///
+    /// If a platform has accepted the push, the first call also makes a withdrawal, unless the store was opened with
+    /// ``WithdrawalMode/off``.
     ///
     /// - Returns: whether the sender has such a notification.
     func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool

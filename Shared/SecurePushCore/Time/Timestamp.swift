@@ -25,6 +25,11 @@ public struct Timestamp: Hashable, Sendable {
     /// Whole seconds since the Unix epoch, rounded down.
     public var seconds: Int64 { milliseconds.floored(by: 1000).quotient }
 
+    /// Midnight in UTC, at this time or before it.
+    public var startOfDay: Timestamp {
+        Timestamp(milliseconds: milliseconds.subtractingClamped(milliseconds.floored(by: 86_400_000).remainder))
+    }
+
     /// The years 1970 to 9999 in UTC. They are what a time from outside may be: RFC 3339 has four digits for the year.
     public static let supported = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 253_402_300_799_999)
 

@@ -90,6 +90,9 @@ public enum MediaType {
     /// Whether it is `application/x-ndjson`, without a charset or in UTF-8.
     public static func isNDJSON(_ header: String?) -> Bool { isText("application/x-ndjson", header) }
 
+    /// Whether it is `application/x-www-form-urlencoded`, without a charset or in UTF-8.
+    public static func isForm(_ header: String?) -> Bool { isText("application/x-www-form-urlencoded", header) }
+
     private static func isText(_ type: String, _ header: String?) -> Bool {
         guard let header else { return false }
         var parts = header.split(separator: ";").map { $0.trimmingBlanks.lowercased() }

@@ -74,6 +74,12 @@ public enum MetricCatalog {
             "securepush_dispatch_unregistered_total", .counter, labels: ["platform"], of: ["dispatcher"],
             "Hub requests saved because the recipient has no device on the platform (DISPATCH_REGISTERED_ONLY)."),
         .init(
+            "securepush_withdrawn_total", .counter, labels: ["platform"], of: ["dispatcher"],
+            "Withdrawals that the hub accepted (DISPATCH_WITHDRAW)."),
+        .init(
+            "securepush_reminders_total", .counter, of: ["dispatcher"],
+            "Reminders that the hub accepted for at least one platform; each step of Remind counts once."),
+        .init(
             "securepush_silent_coalesced_total", .counter, of: ["dispatcher"],
             "Silent pushes saved because another push of the recipient covers the notification "
                 + "(SILENT_PUSH_MIN_INTERVAL)."),
@@ -104,6 +110,15 @@ public enum MetricCatalog {
             "Time from accepting a notification until a device of the recipient first reads it."),
         .init(
             "securepush_inbox_requests_total", .counter, of: ["retrieval"], "Inbox pages answered."),
+        .init(
+            "securepush_devices_removed_total", .counter, labels: ["reason"], of: ["retrieval"],
+            "Devices removed, by reason (user: by its user, takeover: its handle was registered again, gone: 410 from "
+                + "the hub, rejected: refused by the hub later, dead_channel: the hub's feedback, expired: its "
+                + "expirationTime, unseen: DEVICE_STALE_AFTER)."),
+        .init(
+            "securepush_token_refreshes_total", .counter, labels: ["result"], of: ["retrieval"],
+            "Refreshes of tokens, by result (ok, reused: the token had been used before and its family was removed, "
+                + "refused: unknown, expired, or its user was removed or has another password)."),
     ]
 
     private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]

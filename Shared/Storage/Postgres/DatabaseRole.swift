@@ -28,7 +28,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                     "SELECT, INSERT, DELETE, UPDATE (revoked_at, status, attempt, deliveries, recorded_attempt)"
                 ),
                 ("payloads", "SELECT, INSERT, DELETE, UPDATE (sealed, purge_at)"),
-                ("outbox", all), ("idempotency_keys", all),
+                ("outbox", all), ("follow_ups", all), ("idempotency_keys", all),
                 // The purge removes rows of recipients without notifications.
                 ("silent_pushes", "SELECT, DELETE"), schema,
             ]
@@ -39,13 +39,16 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                     "notifications",
                     "SELECT, UPDATE (status, attempt, claimed_at, deliveries, recorded_attempt)"
                 ),
-                ("outbox", all), ("registrations", "SELECT (owner, platform)"),
+                ("outbox", all), ("follow_ups", "SELECT, INSERT, UPDATE"),
+                ("registrations", "SELECT (owner, platform)"),
                 ("installations", "SELECT (owner, platform)"), ("silent_pushes", "SELECT, INSERT, UPDATE"), schema,
             ]
         case .retrieval:
             return [
-                ("notifications", "SELECT, UPDATE (read_at, shown_at)"), ("payloads", "SELECT"), ("registrations", all),
-                ("installations", all), ("device_leases", all), schema,
+                ("notifications", "SELECT, UPDATE (read_at, shown_at)"), ("payloads", "SELECT"),
+                // With DISPATCH_WITHDRAW=read, a first reading adds a withdrawal.
+                ("follow_ups", "INSERT (notification_id, kind, due_at)"), ("registrations", all),
+                ("installations", all), ("device_leases", all), ("refresh_tokens", all), schema,
             ]
         case .operator:
             return [
@@ -61,7 +64,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
 public enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
-        "device_leases", "silent_pushes", "schema_migrations",
+        "device_leases", "follow_ups", "silent_pushes", "refresh_tokens", "schema_migrations",
     ]
 
     /// Creates the roles, and makes ``DatabaseRole/owner`` the owner of existing tables. A superuser runs these.

@@ -4,7 +4,9 @@ struct PostgresMigration: Sendable {
     let name: String
     let statements: [String]
 
-    static let all = [initial, senderSide, redelivery, senderRecipient, devices, silentPushes, reading]
+    static let all = [
+        initial, senderSide, redelivery, senderRecipient, devices, followUps, silentPushes, reading, deviceLife,
+    ]
 
     // No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and all
     // three tables are only written together. Statuses change in the narrow table, as HOT updates (free space on the
@@ -136,6 +138,29 @@ struct PostgresMigration: Sendable {
     private static let senderRecipient = PostgresMigration(
         version: 4, name: "0004_sender_recipient",
         statements: ["CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id)"])
+
+    // Rows of `outbox` cannot hold this work: a process of the previous version removes the row of a notification that
+    // is final. Done follow-ups stay for the status, outside the index. The new column of `notifications` never changes.
+    private static let followUps = PostgresMigration(
+        version: 6, name: "0006_follow_ups",
+        statements: [
+            "ALTER TABLE notifications ADD COLUMN remind bigint[]",
+            """
+            CREATE TABLE follow_ups (
+                notification_id uuid NOT NULL,
+                kind smallint NOT NULL,
+                due_at bigint NOT NULL,
+                state smallint NOT NULL DEFAULT 0,
+                attempt integer NOT NULL DEFAULT 0,
+                published smallint NOT NULL DEFAULT 0,
+                step smallint NOT NULL DEFAULT 0,
+                remind bigint[],
+                deliveries text,
+                PRIMARY KEY (notification_id, kind)
+            ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000)
+            """,
+            "CREATE INDEX follow_ups_due ON follow_ups (due_at) WHERE due_at < 9223372036854775807",
+        ])
 
     // For the hub, IDs that differ only in case are one device, with the document that was saved last. So of such rows
     // only the newest is kept. The tables are locked first, so that no process of the previous version adds such a row

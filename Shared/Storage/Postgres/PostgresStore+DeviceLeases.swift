@@ -21,6 +21,8 @@ extension PostgresStore: DeviceLeases {
         parameters.append(token)
         parameters.append(now.milliseconds)
         parameters.append((now + DeviceLease.duration).milliseconds)
+        parameters.append(asked.installation?.lastSeenAt.milliseconds)
+        parameters.append(asked.installation?.expiresAt?.milliseconds)
         let result = try await query(.lease, parameters)
         return try decoding {
             guard let row = result.first else { throw unreadable("outcome") }
@@ -60,6 +62,8 @@ extension PostgresStore: DeviceLeases {
         parameters.append((installation?.updatedAt ?? registration?.updatedAt)?.milliseconds)
         parameters.append(handles) { $0 }
         parameters.append(now.milliseconds)
+        parameters.append(installation?.lastSeenAt.milliseconds)
+        parameters.append(installation?.expiresAt?.milliseconds)
         let result = try await query(.endLease, parameters)
         return try decoding { try result.first?.decode(0, as: Bool.self) ?? false }
     }
@@ -126,14 +130,14 @@ extension PostgresStatement {
         """
         SELECT outcome, device_id, is_in_doubt FROM lease_device(
             $1::smallint, $2::text, $3::smallint, $4::text, $5::text[], $6::text, $7::text, $8::bytea, $9::bigint,
-            $10::integer, $11::bigint, $12::bigint, $13::bigint)
+            $10::integer, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint)
         """)
 
     fileprivate static let endLease = PostgresStatement(
         """
         SELECT end_device_lease(
             $1::smallint, $2::text, $3::bigint, $4::smallint, $5::text, $6::text, $7::text, $8::bytea, $9::text,
-            $10::bigint, $11::text[], $12::bigint)
+            $10::bigint, $11::text[], $12::bigint, $13::bigint, $14::bigint)
         """)
 
     fileprivate static let expireLease = PostgresStatement(

@@ -21,7 +21,7 @@ extension PostgresStore: InstallationStore {
         return try await installations(.installationsAfter, parameters)
     }
 
-    private func installations(
+    func installations(
         _ statement: PostgresStatement, _ parameters: PostgresParameters
     ) async throws -> [Installation] {
         let result = try await query(statement, parameters)
@@ -30,7 +30,8 @@ extension PostgresStore: InstallationStore {
 }
 
 extension PostgresStatement {
-    private static let installationColumns = "id, owner, platform, handle, document, updated_at"
+    static let installationColumns =
+        "id, owner, platform, handle, document, updated_at, \(PostgresStore.seenAt), expires_at"
 
     fileprivate static let installation = PostgresStatement(
         #"SELECT \#(installationColumns) FROM installations WHERE lower(id) = lower($1::text COLLATE "C")"#)
@@ -49,7 +50,8 @@ extension Installation {
         self.init(
             id: try row.decode(0), owner: try row.userName(1),
             platform: Platform(rawValue: try row.decode(2)), handle: try row.decode(3),
-            document: try row.decode(4), updatedAt: try row.timestamp(5))
+            document: try row.decode(4), updatedAt: try row.timestamp(5), lastSeenAt: try row.timestamp(6),
+            expiresAt: try row.timestampIfPresent(7))
     }
 }
 

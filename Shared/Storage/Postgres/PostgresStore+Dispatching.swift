@@ -33,14 +33,14 @@ extension PostgresStore: DispatchStore {
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
         let (postponed, others) = outcomes.partitionedByDueAgain
-        var fenced = try await record(others, .record) { $0.republishAt }
-        if !postponed.isEmpty { fenced.formUnion(try await record(postponed, .recordPostponed) { $0.dueAgain }) }
+        var fenced = try await record(others, isPostponed: false) { $0.republishAt }
+        if !postponed.isEmpty { fenced.formUnion(try await record(postponed, isPostponed: true) { $0.dueAgain }) }
         return fenced
     }
 
     /// - Parameter time: the time in the notification's outbox entry; `nil` to keep the entry or remove it.
     private func record(
-        _ outcomes: [DispatchOutcome], _ statement: PostgresStatement, time: (DispatchOutcome) -> Timestamp?
+        _ outcomes: [DispatchOutcome], isPostponed: Bool, time: (DispatchOutcome) -> Timestamp?
     ) async throws -> Set<NotificationID> {
         if outcomes.isEmpty { return [] }
         let outcomes = outcomes.sorted { $0.id < $1.id }
@@ -50,6 +50,10 @@ extension PostgresStore: DispatchStore {
         parameters.append(outcomes) { Int16($0.status.rawValue) }
         parameters.append(outcomes) { StorageCoding.encode($0.deliveries) }
         parameters.append(outcomes) { time($0)?.milliseconds }
+        let follows = appendFollowUps(of: outcomes, &parameters)
+        let statement: PostgresStatement =
+            isPostponed
+            ? follows ? .recordPostponedAndFollow : .recordPostponed : follows ? .recordAndFollow : .record
         let result = try await query(statement, parameters)
         return try decoding {
             Set(try result.map { NotificationID(try $0.decode(0, as: PostgresUUID.self)) })
@@ -71,7 +75,8 @@ extension PostgresStatement {
         FROM unnest($1::uuid[]) AS claimed (id) WHERE n.id = claimed.id
         RETURNING n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
             n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
-            n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1"))
+            n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1")),
+            array_to_string(n.remind, ',')
         """)
 
     fileprivate static let abandon = PostgresStatement(
@@ -86,15 +91,24 @@ extension PostgresStatement {
 
     /// The attempt is the fence: after a later claim, this outcome is not stored. Lock order as in all statements: the
     /// notification, then its outbox entry.
-    fileprivate static let record = PostgresStatement(
+    fileprivate static let record = PostgresStatement(recording(and: "", input: "", names: "", columns: ""))
+
+    /// A statement that records outcomes.
+    ///
+    /// - Parameters:
+    ///   - work: more common table expressions, each with a comma before it.
+    ///   - input: more arrays of the outcomes, each with a comma before it.
+    ///   - names: their names, in the same way.
+    ///   - columns: more columns of `recorded`, in the same way.
+    static func recording(and work: String, input: String, names: String, columns: String) -> String {
         """
         WITH recorded AS (
             UPDATE notifications AS n
             SET status = outcome.status, deliveries = outcome.deliveries, recorded_attempt = outcome.attempt
-            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[])
-                AS outcome (id, attempt, status, deliveries, republish_at)
+            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[]\(input))
+                AS outcome (id, attempt, status, deliveries, republish_at\(names))
             WHERE n.id = outcome.id AND n.attempt = outcome.attempt
-            RETURNING n.id, n.status, n.traceparent, outcome.republish_at
+            RETURNING n.id, n.status, n.traceparent, outcome.republish_at\(columns)
         ), settled AS (
             DELETE FROM outbox USING recorded
             WHERE notification_id = recorded.id AND recorded.status > 1 AND recorded.republish_at IS NULL
@@ -102,9 +116,10 @@ extension PostgresStatement {
             SELECT id, republish_at, traceparent FROM recorded WHERE republish_at IS NOT NULL
         ), published AS (
             \(publishedOfOpen)
-        )
+        )\(work)
         SELECT id FROM unnest($1::uuid[]) AS outcome (id) EXCEPT SELECT id FROM recorded
-        """)
+        """
+    }
 }
 
 extension [DispatchOutcome] {
@@ -118,7 +133,7 @@ extension [DispatchOutcome] {
 
 extension DispatchPlan {
     /// A row of ``PostgresStatement/claim``.
-    fileprivate init(_ id: NotificationID, _ row: PostgresRow) throws {
+    init(_ id: NotificationID, _ row: PostgresRow) throws {
         guard let presentation = Presentation(code: try row.decode(2)) else { throw unreadable("presentation") }
         let title = try row.decodeIfPresent(3, as: String.self)
         let body = try row.decodeIfPresent(4, as: String.self)
@@ -133,7 +148,8 @@ extension DispatchPlan {
             traceparent: try row.decodeIfPresent(9), isRevoked: try row.decode(10),
             attempt: Int(try row.decode(11, as: Int32.self)),
             unrecordedClaims: Int(min(max(0, try row.decode(14, as: Int64.self)), Int64(Int32.max))),
-            deliveries: try row.decodeIfPresent(12, as: String.self).map(StorageCoding.decodeDeliveries) ?? [])
+            deliveries: try row.decodeIfPresent(12, as: String.self).map(StorageCoding.decodeDeliveries) ?? [],
+            remind: try row.decodeIfPresent(15, as: String.self).map(StorageCoding.decodeRemind) ?? [])
     }
 }
 

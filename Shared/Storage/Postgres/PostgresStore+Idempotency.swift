@@ -25,27 +25,34 @@ extension PostgresStatement {
     /// is rewritten unchanged, because RETURNING contains only written rows, and reads them after the wait: so a repeat
     /// costs one row version and no second statement. `holder` identifies the owner of a key afterwards, even if the
     /// statement is repeated after a lost connection.
-    fileprivate static let appendOnce = PostgresStatement(
-        """
-        WITH taken AS (
-            INSERT INTO idempotency_keys AS present (
-                sender, key, line, holder, taken_at, expires_at, fingerprint, location, body)
-            SELECT unnest($19::text[]), unnest($20::text[]), unnest($21::integer[]), unnest($22::uuid[]),
-                unnest($23::bigint[]), unnest($24::bigint[]), unnest($25::bytea[]), unnest($26::text[]),
-                unnest($27::bytea[])
-            ON CONFLICT (sender, key, line) DO UPDATE SET \(takeover)
-            RETURNING *
-        ), stored AS (
-            INSERT INTO notifications (\(notificationColumns))
-            SELECT \(notificationColumns)
-            FROM (SELECT \(notificationInput), unnest($18::uuid[]) AS holder) AS input
-            WHERE (holder IN (SELECT holder FROM taken)) IS TRUE
-            ON CONFLICT (id) DO NOTHING
-            RETURNING id
-        ), \(payloadsOfStored), \(entriesOfStored)
-        SELECT sender, key, line, fingerprint, location, body, expires_at FROM taken
-        WHERE (holder IN (SELECT unnest($22::uuid[]))) IS NOT TRUE
-        """)
+    fileprivate static let appendOnce = appendOnce(remind: nil)
+
+    /// The same for groups with reminders.
+    fileprivate static let appendOnceWithReminders = appendOnce(remind: 28)
+
+    private static func appendOnce(remind: Int?) -> PostgresStatement {
+        PostgresStatement(
+            """
+            WITH taken AS (
+                INSERT INTO idempotency_keys AS present (
+                    sender, key, line, holder, taken_at, expires_at, fingerprint, location, body)
+                SELECT unnest($19::text[]), unnest($20::text[]), unnest($21::integer[]), unnest($22::uuid[]),
+                    unnest($23::bigint[]), unnest($24::bigint[]), unnest($25::bytea[]), unnest($26::text[]),
+                    unnest($27::bytea[])
+                ON CONFLICT (sender, key, line) DO UPDATE SET \(takeover)
+                RETURNING *
+            ), stored AS (
+                INSERT INTO notifications (\(notificationColumns(remind)))
+                SELECT \(notificationColumns(remind))
+                FROM (SELECT \(notificationInput(remind)), unnest($18::uuid[]) AS holder) AS input
+                WHERE (holder IN (SELECT holder FROM taken)) IS TRUE
+                ON CONFLICT (id) DO NOTHING
+                RETURNING id
+            ), \(payloadsOfStored), \(entriesOfStored)
+            SELECT sender, key, line, fingerprint, location, body, expires_at FROM taken
+            WHERE (holder IN (SELECT unnest($22::uuid[]))) IS NOT TRUE
+            """)
+    }
 
     /// Replaces a row only if it has expired.
     private static let takeover = ["holder", "taken_at", "expires_at", "fingerprint", "location", "body"]
@@ -81,7 +88,12 @@ extension PostgresClient {
     }
 
     private func appendOnce(_ round: [KeyedAppend]) async throws -> [IdempotentRequest.Key: IdempotentRequest] {
-        let result = try await queryRepeating(.appendOnce, PostgresParameters(round))
+        var parameters = PostgresParameters(round)
+        let notifications = round.flatMap(\.notifications)
+        let hasReminders = notifications.contains(where: \.hasReminders)
+        if hasReminders { parameters.append(notifications) { StorageCoding.encode(remind: $0.notification.remind) } }
+        let statement = hasReminders ? PostgresStatement.appendOnceWithReminders : .appendOnce
+        let result = try await queryRepeating(statement, parameters)
         return try decoding {
             var earlier: [IdempotentRequest.Key: IdempotentRequest] = [:]
             for row in result {

@@ -44,11 +44,25 @@ extension PostgresStatement {
         LEFT JOIN payloads AS p ON p.notification_id = n.id
         """)
 
-    fileprivate static let markRead = PostgresStatement(
-        """
+    fileprivate static let markRead = PostgresStatement(marking)
+
+    private static let marking = """
         UPDATE notifications AS n SET read_at = reading.time
         FROM unnest($1::uuid[], $2::bigint[]) AS reading (id, time)
         WHERE n.id = reading.id AND n.read_at IS NULL
+        """
+
+    /// For `DISPATCH_WITHDRAW=read`: what is read first and was pushed is withdrawn. This role may only insert, so it
+    /// names no unique index.
+    fileprivate static let markReadAndWithdraw = PostgresStatement(
+        """
+        WITH marked AS (
+            \(marking)
+            RETURNING n.id, n.read_at, \(isPushed("n.deliveries")) AS is_pushed
+        )
+        INSERT INTO follow_ups (notification_id, kind, due_at)
+        SELECT id, \(FollowUp.Kind.withdrawal.code), read_at FROM marked WHERE is_pushed
+        ON CONFLICT DO NOTHING
         """)
 }
 
@@ -68,8 +82,9 @@ extension PostgresClient {
         }
     }
 
-    func markRead(_ group: [ReadMark]) async throws -> [Void] {
-        _ = try await mapped { try await self.query(.markRead, PostgresParameters(group)) }
+    func markRead(_ group: [ReadMark], withdrawals: WithdrawalMode) async throws -> [Void] {
+        let statement = withdrawals == .read ? PostgresStatement.markReadAndWithdraw : .markRead
+        _ = try await mapped { try await self.query(statement, PostgresParameters(group)) }
         return [Void](repeating: (), count: group.count)
     }
 }

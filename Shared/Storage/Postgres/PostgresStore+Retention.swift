@@ -54,6 +54,8 @@ extension PostgresStatement {
             DELETE FROM payloads USING due WHERE payloads.notification_id = due.notification_id
         ), entry AS (
             DELETE FROM outbox USING due WHERE outbox.notification_id = due.notification_id
+        ), follow_up AS (
+            DELETE FROM follow_ups USING due WHERE follow_ups.notification_id = due.notification_id
         ), pushes AS (
             DELETE FROM silent_pushes USING due JOIN notifications AS n ON n.id = due.notification_id
             WHERE silent_pushes.recipient = n.recipient AND silent_pushes.pushed_at <= $2 - \(tombstone)

@@ -10,7 +10,7 @@ extension PostgresStore: SenderNotifications {
         parameters.append(PostgresUUID(id))
         parameters.append(sender)
         let result = try await query(.record, parameters)
-        return try decoding { try result.first.map(NotificationRecord.init) }
+        return try decoding { try result.first.map { try NotificationRecord(withFollowUps: $0) } }
     }
 
     /// Scans at most ``maxScan`` of the sender's notifications, or of those to one recipient.
@@ -33,7 +33,8 @@ extension PostgresStore: SenderNotifications {
         parameters.append(PostgresUUID(id))
         parameters.append(sender)
         parameters.append(now.milliseconds)
-        return try await !query(.revoke, parameters).isEmpty
+        let statement = withdrawals == .off ? PostgresStatement.revoke : .revokeAndWithdraw
+        return try await !query(statement, parameters).isEmpty
     }
 }
 
@@ -55,7 +56,9 @@ extension PostgresStatement {
     ]
 
     fileprivate static let record = PostgresStatement(
-        "SELECT \(recordColumns) FROM notifications WHERE id = $1 AND sender = $2")
+        """
+        SELECT \(recordColumns), \(followUpColumns("n")) FROM notifications AS n WHERE id = $1 AND sender = $2
+        """)
 
     fileprivate static let page = PostgresStatement(page(by: ["sender"], of: ["$1"]))
 
@@ -89,16 +92,27 @@ extension PostgresStatement {
     }
 
     /// Lock order as in all statements: the notification, its payload, its outbox entry.
-    fileprivate static let revoke = PostgresStatement(
-        """
+    fileprivate static let revoke = PostgresStatement("\(revocation) SELECT id FROM revoked")
+
+    private static let revocation = """
         WITH revoked AS (
             UPDATE notifications SET revoked_at = coalesce(revoked_at, $3) WHERE id = $1 AND sender = $2
-            RETURNING id, expires_at
+            RETURNING id, expires_at, revoked_at, deliveries
         ), destroyed AS (
             UPDATE payloads SET sealed = NULL, purge_at = revoked.expires_at + \(tombstone)
             FROM revoked WHERE notification_id = revoked.id AND sealed IS NOT NULL
-        ), withdrawn AS (
+        ), taken_out AS (
             DELETE FROM outbox USING revoked WHERE notification_id = revoked.id
+        )
+        """
+
+    /// Only the call that sets the time withdraws, and only what was pushed.
+    fileprivate static let revokeAndWithdraw = PostgresStatement(
+        """
+        \(revocation), pushed AS (
+            SELECT id, revoked_at AS since FROM revoked WHERE revoked_at = $3 AND \(isPushed("deliveries"))
+        ), withdrawn AS (
+            \(withdrawalsOfPushed)
         )
         SELECT id FROM revoked
         """)

@@ -139,21 +139,25 @@ extension PostgresStatement {
     /// Stores outcomes whose notifications wait for a time; see ``DispatchOutcome/dueAgain``. The sweep of unpublished
     /// entries finds them at that time. They look confirmed, so that a late confirm of their last publish does not
     /// change them, and their claim has ended.
-    static let recordPostponed = PostgresStatement(
+    static let recordPostponed = PostgresStatement(postponing(and: "", input: "", names: "", columns: ""))
+
+    /// The parameters are those of ``recording(and:input:names:columns:)``.
+    static func postponing(and work: String, input: String, names: String, columns: String) -> String {
         """
         WITH recorded AS (
             UPDATE notifications AS n
             SET status = outcome.status, deliveries = outcome.deliveries, recorded_attempt = outcome.attempt,
                 claimed_at = NULL
-            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[])
-                AS outcome (id, attempt, status, deliveries, due_at)
+            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[]\(input))
+                AS outcome (id, attempt, status, deliveries, due_at\(names))
             WHERE n.id = outcome.id AND n.attempt = outcome.attempt
-            RETURNING n.id, n.traceparent, outcome.due_at
+            RETURNING n.id, n.traceparent, outcome.due_at\(columns)
         ), entry AS (
             INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
             SELECT id, due_at, \(never), traceparent FROM recorded
             ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
-        )
+        )\(work)
         SELECT id FROM unnest($1::uuid[]) AS outcome (id) EXCEPT SELECT id FROM recorded
-        """)
+        """
+    }
 }

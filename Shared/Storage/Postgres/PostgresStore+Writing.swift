@@ -12,24 +12,39 @@ extension PostgresStore: NotificationWriter {
 extension PostgresStatement {
     /// One statement, so one round trip and one transaction. An existing notification is not changed and gets no second
     /// outbox row, so repeating the statement after a lost connection changes nothing.
-    fileprivate static let append = PostgresStatement(
-        """
-        WITH stored AS (
-            INSERT INTO notifications (\(notificationColumns)) SELECT \(notificationInput)
-            ON CONFLICT (id) DO NOTHING
-            RETURNING id
-        ), \(payloadsOfStored), \(entriesOfStored)
-        SELECT
-        """)
+    fileprivate static let append = append(remind: nil)
+
+    /// The same for groups with reminders. The others need no array for them.
+    fileprivate static let appendWithReminders = append(remind: 18)
+
+    private static func append(remind: Int?) -> PostgresStatement {
+        PostgresStatement(
+            """
+            WITH stored AS (
+                INSERT INTO notifications (\(notificationColumns(remind))) SELECT \(notificationInput(remind))
+                ON CONFLICT (id) DO NOTHING
+                RETURNING id
+            ), \(payloadsOfStored), \(entriesOfStored)
+            SELECT
+            """)
+    }
 
     /// The columns of a new row of `notifications`.
-    static let notificationColumns = """
+    ///
+    /// - Parameter remind: the number of the parameter with the reminders; `nil` without.
+    static func notificationColumns(_ remind: Int?) -> String { insertedColumns + (remind == nil ? "" : ", remind") }
+
+    private static let insertedColumns = """
         id, sender, recipient, presentation, alert_title, alert_body, platforms, created_at, expires_at, not_before,
         collapse_key, priority, traceparent, bounds_push
         """
 
-    /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``.
-    static let notificationInput = """
+    /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
+    static func notificationInput(_ remind: Int?) -> String {
+        insertedInput + (remind.map { ", string_to_array(unnest($\($0)::text[]), ',')::bigint[] AS remind" } ?? "")
+    }
+
+    private static let insertedInput = """
         unnest($1::uuid[]) AS id, unnest($2::text[]) AS sender, unnest($3::text[]) AS recipient,
         unnest($4::smallint[]) AS presentation, unnest($5::text[]) AS alert_title, unnest($6::text[]) AS alert_body,
         unnest($7::text[]) AS platforms, unnest($8::bigint[]) AS created_at, unnest($9::bigint[]) AS expires_at,
@@ -70,7 +85,13 @@ extension PostgresStatement {
 extension PostgresClient {
     /// Stores a group durably.
     func append(_ group: [SealedNotification]) async throws -> [Void] {
-        _ = try await queryRepeating(.append, PostgresParameters(group))
+        var parameters = PostgresParameters(group)
+        if group.contains(where: \.hasReminders) {
+            parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) }
+            _ = try await queryRepeating(.appendWithReminders, parameters)
+        } else {
+            _ = try await queryRepeating(.append, parameters)
+        }
         return [Void](repeating: (), count: group.count)
     }
 

@@ -20,19 +20,24 @@ final class PostgresStore: Sendable {
     let stateReadings: GroupCommit<Reading, ReadingState?>
     let shownMarks: GroupCommit<ReadMark, Void>
     let unreadCounts: GroupCommit<UnreadQuestion, Int>
+    let withdrawals: WithdrawalMode
     private let configuration: PostgresConfiguration
     private let migrations: MigrationPolicy
     private let logger: Logger
 
     /// Does not connect yet: ``run()`` does.
     ///
-    /// - Parameter connections: the number of connections per process.
+    /// - Parameters:
+    ///   - withdrawals: when pushed notifications are withdrawn.
+    ///   - connections: the number of connections per process.
     /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
     init(
-        configuration: PostgresConfiguration, migrations: MigrationPolicy, connections: Int = 4, logger: Logger
+        configuration: PostgresConfiguration, migrations: MigrationPolicy, withdrawals: WithdrawalMode = .revoked,
+        connections: Int = 4, logger: Logger
     ) throws(PostgresError) {
         self.configuration = configuration
         self.migrations = migrations
+        self.withdrawals = withdrawals
         self.logger = logger
         let client = try PostgresClient(
             configuration: PostgresStore.tuned(configuration), connections: connections, logger: logger)
@@ -44,7 +49,7 @@ final class PostgresStore: Sendable {
         }
         requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
         readings = GroupCommit(limit: limit) { try await client.find($0) }
-        readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }
+        readMarks = GroupCommit(limit: limit) { try await client.markRead($0, withdrawals: withdrawals) }
         stateReadings = GroupCommit(limit: limit) { try await client.states($0) }
         shownMarks = GroupCommit(limit: limit) { try await client.markShown($0) }
         unreadCounts = GroupCommit(limit: UnreadQuestion.maxGroup) { try await client.countUnread($0) }
@@ -134,10 +139,13 @@ extension PostgresStore {
     ///
     /// - Throws: ``StorageError`` with code `invalid`, whose message does not contain the URI, or `unavailable` if no
     ///   thread or file descriptor is left.
-    convenience init(uri: String, migrations: MigrationPolicy, logger: Logger) throws(StorageError) {
+    convenience init(
+        uri: String, migrations: MigrationPolicy, withdrawals: WithdrawalMode = .revoked, logger: Logger
+    ) throws(StorageError) {
         let configuration = try PostgresStore.configuration(uri)
         do throws(PostgresError) {
-            try self.init(configuration: configuration, migrations: migrations, logger: logger)
+            try self.init(
+                configuration: configuration, migrations: migrations, withdrawals: withdrawals, logger: logger)
         } catch {
             throw StorageError(error)
         }

@@ -230,21 +230,30 @@ extension SQLiteWrite {
     ///
     /// - Parameter newHandleAt: when to ask the hub about the handle; `nil` if that was done.
     static func save(_ installation: Installation, newHandleAt: Int64?, _ db: Database) throws {
-        let arguments: StatementArguments = [
-            installation.owner.text, installation.platform.rawValue, installation.handle,
-            installation.updatedAt.milliseconds, Data(installation.document), newHandleAt, installation.id,
+        let (owner, document) = (installation.owner.text, Data(installation.document))
+        let updatedAt = installation.updatedAt.milliseconds
+        let key: StatementArguments = [owner, installation.platform.rawValue, installation.handle]
+        let rest: StatementArguments = [
+            document, newHandleAt, installation.lastSeenAt.milliseconds, installation.expiresAt?.milliseconds,
+            installation.id,
         ]
-        try db.cachedStatement(sql: updateInstallation).execute(arguments: arguments)
-        if db.changesCount == 0 { try db.cachedStatement(sql: insertInstallation).execute(arguments: arguments) }
+        try db.cachedStatement(sql: updateInstallation)
+            .execute(arguments: key + [owner, document, updatedAt] + rest)
+        guard db.changesCount == 0 else { return }
+        try db.cachedStatement(sql: insertInstallation).execute(arguments: key + [updatedAt] + rest)
     }
 
+    /// `updated_at` stays if only the times of the device are different.
     static let updateInstallation = """
-        UPDATE installations SET owner = ?, platform = ?, handle = ?, updated_at = ?, document = ?, new_handle_at = ?
+        UPDATE installations SET owner = ?, platform = ?, handle = ?,
+            updated_at = CASE WHEN owner = ? AND document = ? THEN updated_at ELSE ? END,
+            document = ?, new_handle_at = ?, last_seen_at = ?, expires_at = ?
         WHERE id = ? COLLATE NOCASE
         """
 
     static let insertInstallation = """
-        INSERT INTO installations (owner, platform, handle, updated_at, document, new_handle_at, id)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO installations (
+            owner, platform, handle, updated_at, document, new_handle_at, last_seen_at, expires_at, id
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 }

@@ -73,14 +73,16 @@ extension Registration {
 }
 
 extension Installation {
-    static let columns = "id, owner, platform, handle, updated_at, document"
+    static let columns =
+        "id, owner, platform, handle, updated_at, document, \(SQLiteSchema.seenAt), expires_at"
 
     /// Reads ``columns``.
     init(_ row: Row) throws {
         self.init(
             id: row[0], owner: try row.userName(1, column: "owner"), platform: Platform(rawValue: row[2]),
             handle: row[3], document: try row.bytes(5, column: "document"),
-            updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0))
+            updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0), lastSeenAt: row.timestamp(6),
+            expiresAt: row.timestamp(7))
     }
 }
 

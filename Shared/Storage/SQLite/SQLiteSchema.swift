@@ -23,8 +23,10 @@ enum SQLiteSchema {
         migrator.registerMigration("007-redelivery") { db in try db.execute(sql: redelivery) }
         migrator.registerMigration("008-sender-recipient") { db in try db.execute(sql: senderRecipient) }
         migrator.registerMigration("009-devices") { db in try db.execute(sql: devices) }
+        migrator.registerMigration("010-follow-ups") { db in try db.execute(sql: followUps) }
         migrator.registerMigration("011-silent-pushes") { db in try db.execute(sql: silentPushes) }
         migrator.registerMigration("012-reading") { db in try db.execute(sql: reading) }
+        migrator.registerMigration("013-device-life") { db in try db.execute(sql: deviceLife) }
         return migrator
     }
 
@@ -186,6 +188,24 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX device_leases_until ON device_leases (until);
         CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL;
+        """
+
+    /// Rows of `outbox` cannot hold this work: a process of the previous version removes the row of a notification that
+    /// is final. Done follow-ups stay for the status, outside the index.
+    private static let followUps = """
+        ALTER TABLE notifications ADD COLUMN remind TEXT;
+        CREATE TABLE follow_ups (
+            notification_id BLOB NOT NULL,
+            kind INTEGER NOT NULL,
+            due_at INTEGER NOT NULL,
+            state INTEGER NOT NULL DEFAULT 0,
+            attempt INTEGER NOT NULL DEFAULT 0,
+            published INTEGER NOT NULL DEFAULT 0,
+            step INTEGER NOT NULL DEFAULT 0,
+            deliveries TEXT,
+            PRIMARY KEY (notification_id, kind)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX follow_ups_due ON follow_ups (due_at) WHERE due_at < 9223372036854775807;
         """
 
     /// The last silent push of each recipient on each platform (`SILENT_PUSH_MIN_INTERVAL`). Rows are read by their key.

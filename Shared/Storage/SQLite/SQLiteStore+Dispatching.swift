@@ -49,13 +49,14 @@ struct SQLiteClaim: Sendable {
                     status = max(status, \(DispatchStatus.queued.rawValue))
                 WHERE id = ?
                 RETURNING recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key,
-                    priority, traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt
+                    priority, traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt, remind
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [now.milliseconds, id.data]) else { return nil }
         return Result { try SQLiteClaim(id, row) }.mapError { StorageError($0) }
     }
 
-    private init(_ id: NotificationID, _ row: Row) throws {
+    /// Reads the columns of ``make(_:now:_:)``.
+    init(_ id: NotificationID, _ row: Row) throws {
         let code: Int16 = try row.value(1, column: "presentation")
         guard let presentation = Presentation(code: code) else { throw Row.unreadable("presentation") }
         let alert = AlertText(
@@ -70,6 +71,7 @@ struct SQLiteClaim: Sendable {
         deliveries = try row.valueIfPresent(11, column: "deliveries")
         // Not in SQL: in RETURNING of an UPDATE of a table without row IDs, `IS NULL` gives wrong results (SQLite
         // 3.40).
+        let remind: String? = try row.valueIfPresent(14, column: "remind")
         let newest = recorded.map(Int.init) ?? (deliveries == nil ? 0 : Int(attempt) - 1)
         plan = DispatchPlan(
             id: id, recipient: try row.userName(0, column: "recipient"), presentation: presentation,
@@ -79,7 +81,8 @@ struct SQLiteClaim: Sendable {
             collapseKey: try row.valueIfPresent(6, column: "collapse_key"),
             priority: priority.flatMap(Priority.init(rawValue:)),
             traceparent: try row.valueIfPresent(8, column: "traceparent"), isRevoked: revokedAt != nil,
-            attempt: Int(attempt), unrecordedClaims: max(0, Int(attempt) - 1 - newest))
+            attempt: Int(attempt), unrecordedClaims: max(0, Int(attempt) - 1 - newest),
+            remind: try remind.map(StorageCoding.decodeRemind) ?? [])
     }
 
     /// The plan with its deliveries.

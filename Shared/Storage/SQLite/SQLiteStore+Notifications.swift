@@ -113,7 +113,8 @@ extension SQLiteStore: SenderNotifications {
         return try await database.read { db in
             let statement = try db.cachedStatement(sql: SQLitePage.record)
             guard let row = try Row.fetchOne(statement, arguments: [id.data, sender]) else { return nil }
-            return try NotificationRecord(row).withDeliveries(row)
+            let record = try NotificationRecord(row).withDeliveries(row)
+            return try SQLiteFollowUpChange.adding(to: record, db)
         }
     }
 

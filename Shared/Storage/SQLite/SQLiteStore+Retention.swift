@@ -127,7 +127,7 @@ struct SQLitePurge: Sendable {
 
     static let removals = [
         "DELETE FROM payloads WHERE notification_id = ?", "DELETE FROM outbox WHERE notification_id = ?",
-        "DELETE FROM notifications WHERE id = ?",
+        "DELETE FROM follow_ups WHERE notification_id = ?", "DELETE FROM notifications WHERE id = ?",
     ]
 
     static let removeKeys = """

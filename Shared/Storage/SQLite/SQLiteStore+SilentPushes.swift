@@ -46,12 +46,8 @@ enum SQLiteSilentChange: Sendable {
 
 extension SilentPushState {
     fileprivate static func fetch(_ key: SilentPushKey, _ db: Database) throws -> SilentPushState? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT turn, pushed_at, pushed_id, waiting_id FROM silent_pushes WHERE recipient = ? AND platform = ?
-                """)
         let arguments: StatementArguments = [key.recipient.text, key.platform.rawValue]
-        guard let row = try Row.fetchOne(statement, arguments: arguments) else { return nil }
+        guard let row = try Row.fetchOne(db.cachedStatement(sql: find), arguments: arguments) else { return nil }
         return SilentPushState(
             turn: row[0], pushedAt: Timestamp(milliseconds: row[1]), pushedID: try id(row, 2),
             waitingID: try id(row, 3))
@@ -67,7 +63,11 @@ extension SilentPushState {
         ])
     }
 
-    private static let save = """
+    static let find = """
+        SELECT turn, pushed_at, pushed_id, waiting_id FROM silent_pushes WHERE recipient = ? AND platform = ?
+        """
+
+    static let save = """
         INSERT INTO silent_pushes (recipient, platform, turn, pushed_at, pushed_id, waiting_id)
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (recipient, platform) DO UPDATE SET turn = excluded.turn, pushed_at = excluded.pushed_at,
@@ -84,7 +84,7 @@ extension SQLiteWrite {
         try db.cachedStatement(sql: postponeEntry).execute(arguments: [due.milliseconds, id.data])
     }
 
-    private static let postponeEntry = """
+    static let postponeEntry = """
         INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
         SELECT id, ?, \(SQLiteSchema.never), traceparent FROM notifications WHERE id = ?
         ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at

@@ -11,16 +11,19 @@ final class SQLiteStore: Sendable {
     let database: SQLiteDatabase
     let writes: GroupCommit<SQLiteWrite, SQLiteWrite.Output>
     let finds: GroupCommit<SQLiteFind, StoredNotification?>
+    let withdrawals: WithdrawalMode
     private let logger: Logger
 
     /// The maximum number of changes in one transaction: a few milliseconds, because other processes wait meanwhile.
     private static var maxGroup: Int { 256 }
 
-    init(_ database: SQLiteDatabase, logger: Logger) {
+    /// - Parameter withdrawals: when pushed notifications are withdrawn.
+    init(_ database: SQLiteDatabase, withdrawals: WithdrawalMode = .revoked, logger: Logger) {
         self.database = database
+        self.withdrawals = withdrawals
         self.logger = logger
         writes = GroupCommit(limit: SQLiteStore.maxGroup, weight: \.weight, bytes: \.heldBytes) { group in
-            try await database.write { db in try group.map { try $0.execute(db) } }
+            try await database.write { db in try group.map { try $0.execute(db, withdrawals: withdrawals) } }
         }
         finds = GroupCommit(limit: SQLiteStore.maxGroup) { group in
             try await database.read { db in try group.map { try $0.execute(db) } }

@@ -18,6 +18,8 @@ enum SQLiteWrite: Sendable {
     case device(SQLiteDeviceChange)
     case silentPush(SQLiteSilentChange)
     case purge(SQLitePurge)
+    case followUp(SQLiteFollowUpChange)
+    case refresh(SQLiteRefreshChange)
 
     /// The result of a change.
     enum Output: Sendable {
@@ -40,6 +42,11 @@ enum SQLiteWrite: Sendable {
         case newHandle(String?)
         /// The answer to a wish; `nil` for a release.
         case silentPush(SilentPushAdmission?)
+        case leasedFollowUps([OutboxEntry])
+        /// `nil` if it is not due any more; a failure for a row that cannot be read.
+        case claimedFollowUp(Result<DispatchPlan, StorageError>?)
+        /// The number of families of refresh tokens that were changed.
+        case refreshed(Int)
     }
 
     /// How many changes this counts as when groups are formed.
@@ -49,6 +56,8 @@ enum SQLiteWrite: Sendable {
         case .appendOnce(let notifications, _, _): notifications.reduce(1) { $0 + $1.commitWeight }
         case .purge(let purge): purge.limit
         case .lease(let lease): lease.limit
+        case .followUp(.lease(let limit, now: _)): limit
+        case .refresh(.purge(let limit, _)): limit
         default: 1
         }
     }
@@ -62,6 +71,7 @@ extension SQLiteWrite {
         case .appendOnce(let notifications, let request, _):
             notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
         case .record(let outcome): 256 + outcome.deliveries.count * 256
+        case .followUp(.record(let outcome)): 256 + outcome.deliveries.count * 256
         case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
         case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
         case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
@@ -72,20 +82,25 @@ extension SQLiteWrite {
 
 extension SQLiteWrite {
     /// Applies the change within a transaction. Statements are prepared once per connection.
-    func execute(_ db: Database) throws -> Output {
+    ///
+    /// - Parameter withdrawals: when pushed notifications are withdrawn.
+    func execute(_ db: Database, withdrawals: WithdrawalMode = .revoked) throws -> Output {
         switch self {
         case .append(let sealed):
             try SQLiteWrite.append(sealed, db)
         case .markRead(let id, let time):
             try db.cachedStatement(sql: "UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL")
                 .execute(arguments: [time.milliseconds, id.data])
+            if withdrawals == .read, db.changesCount > 0 { try SQLiteFollowUpChange.withdraw(id, now: time, db) }
         case .markShown(let id, let time):
             try db.cachedStatement(sql: "UPDATE notifications SET shown_at = ? WHERE id = ? AND shown_at IS NULL")
                 .execute(arguments: [time.milliseconds, id.data])
         case .claim(let id, let now):
             return .claimed(try SQLiteClaim.make(id, now: now, db))
         case .record(let outcome):
-            return .recorded(try SQLiteWrite.record(outcome, db))
+            guard try SQLiteWrite.record(outcome, db) else { return .recorded(false) }
+            try SQLiteFollowUpChange.follow(outcome, withdrawals, db)
+            return .recorded(true)
         case .abandon(let id):
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
         case .reopen(let change, let now):
@@ -101,9 +116,13 @@ extension SQLiteWrite {
         case .appendOnce(let notifications, let request, let now):
             return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
         case .revoke(let id, let sender, let now):
-            return .revoked(try SQLiteWrite.revoke(id, sender: sender, now: now, db))
+            return .revoked(try SQLiteWrite.revoke(id, sender: sender, withdrawals, now: now, db))
         case .purge(let purge):
             return .purged(try purge.execute(db))
+        case .followUp(let change):
+            return try change.execute(db)
+        case .refresh(let change):
+            return .refreshed(try change.execute(db))
         }
         return .done
     }
@@ -155,7 +174,7 @@ extension SQLiteWrite {
             id, new.sender, new.recipient.text, new.createdAt.milliseconds, new.expiresAt.milliseconds,
             new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
             new.platforms.map(StorageCoding.encode(platforms:)), new.collapseKey, new.priority?.rawValue,
-            new.traceparent, new.expiryBoundsPush,
+            new.traceparent, new.expiryBoundsPush, StorageCoding.encode(remind: new.remind),
         ])
         guard db.changesCount > 0 else { return }
         try db.cachedStatement(sql: insertPayload).execute(arguments: [
@@ -168,8 +187,8 @@ extension SQLiteWrite {
     private static let insertNotification = """
         INSERT INTO notifications (
             id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title, alert_body, platforms,
-            collapse_key, priority, traceparent, bounds_push
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+            collapse_key, priority, traceparent, bounds_push, remind
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
         """
 
     private static let insertPayload =
@@ -202,18 +221,26 @@ extension SQLiteWrite {
         """
 
     /// - Returns: whether the sender has such a notification.
-    static func revoke(_ id: NotificationID, sender: String, now: Timestamp, _ db: Database) throws -> Bool {
+    static func revoke(
+        _ id: NotificationID, sender: String, _ withdrawals: WithdrawalMode, now: Timestamp, _ db: Database
+    ) throws -> Bool {
         let note = try db.cachedStatement(sql: noteRevocation)
         guard let row = try Row.fetchOne(note, arguments: [now.milliseconds, id.data, sender]) else { return false }
         let expiresAt: Int64 = row[0]
         let removeAt = Timestamp(milliseconds: expiresAt) + RetentionPolicy.tombstone
         try db.cachedStatement(sql: destroyPayload).execute(arguments: [removeAt.milliseconds, id.data])
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
+        let revokedAt: Int64 = row[1]
+        // Only the call that has set the time withdraws.
+        if withdrawals != .off, revokedAt == now.milliseconds {
+            try SQLiteFollowUpChange.withdraw(id, now: now, db)
+        }
         return true
     }
 
     static let noteRevocation = """
-        UPDATE notifications SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND sender = ? RETURNING expires_at
+        UPDATE notifications SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND sender = ?
+        RETURNING expires_at, revoked_at
         """
 
     static let destroyPayload = """

@@ -34,6 +34,7 @@ struct APIAnswer {
         var values: [String: String] = [:]
         values["ID"] = json["Id"]?.text
         values["TOKEN"] = json["access_token"]?.text
+        values["REFRESH_TOKEN"] = json["refresh_token"]?.text
         return values
     }
 

@@ -49,7 +49,16 @@ final class Stack: Sendable {
     /// The sender's key.
     var apiKey: String { secrets.apiKey }
 
-    func token(of user: String) -> String { secrets.token(of: user) }
+    func token(of user: String, validFor seconds: Int64 = 86_400) -> String {
+        secrets.token(of: user, validFor: seconds)
+    }
+
+    /// Starts a program that does not listen, such as `securepush device`, with this environment and no other.
+    func run(_ name: String, _ arguments: [String], _ environment: [String: String]) throws -> ProcessUnderTest {
+        let process = try ProcessUnderTest(name, arguments, environment: environment, folder: folder)
+        processes.withLock { $0.append(process) }
+        return process
+    }
 }
 
 /// Which database a test's services use.

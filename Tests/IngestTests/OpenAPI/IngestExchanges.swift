@@ -78,11 +78,11 @@ struct IngestExchanges: Sendable {
         let everything = #"""
             {"Recipient":"bob","Payload":[null,1.10],"Presentation":"alert","Alert":{"Title":"New","Body":null},
             "Platforms":["fcmv1"],"ExpiresAt":"2999-01-01T00:00:00Z","NotBefore":"2998-01-01T00:00:00+01:00",
-            "CollapseKey":"results","Priority":"normal"}
+            "CollapseKey":"results","Priority":"normal","Remind":["1m","1.5h"]}
             """#
         let nothing = #"""
             {"Recipient":"bob","Payload":null,"Presentation":null,"Alert":null,"Platforms":null,"ExpiresAt":null,
-            "NotBefore":null,"CollapseKey":null,"Priority":null}
+            "NotBefore":null,"CollapseKey":null,"Priority":null,"Remind":null}
             """#
         let trace = try #require(HTTPField.Name("traceparent"))
         let requestID = try #require(HTTPField.Name("X-Request-Id"))
@@ -125,6 +125,7 @@ struct IngestExchanges: Sendable {
         let deliveries = [
             Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m-1", updatedAt: .now),
             Delivery(platform: .fcmv1, state: .dead, attempts: 2, error: "refused", updatedAt: .now),
+            Delivery(platform: .windows, state: .sent, updatedAt: .now, coalescedInto: NotificationID()),
         ]
         try await bench.store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
         try await bench.store.markRead(id, at: .now)

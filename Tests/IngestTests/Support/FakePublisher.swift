@@ -10,6 +10,8 @@ final class FakePublisher: DispatchPublisher {
         /// What is not confirmed.
         var refused: Set<NotificationID> = []
         var published: [(id: NotificationID, route: DispatchRoute, at: Timestamp)] = []
+        /// The follow-ups among them.
+        var followUps: [FollowUp] = []
         fileprivate var isHolding = false
         fileprivate var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -59,6 +61,7 @@ final class FakePublisher: DispatchPublisher {
             messages.map { message, route in
                 if state.refused.contains(message.id) { return .failure(MessagingError(.nacked, "refused")) }
                 state.published.append((message.id, route, .now))
+                if let followUp = message.followUp { state.followUps.append(followUp) }
                 return .success(())
             }
         }

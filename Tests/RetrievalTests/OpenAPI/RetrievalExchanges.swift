@@ -22,7 +22,9 @@ struct RetrievalExchanges: Sendable {
 
     static func run() async throws -> APILedger {
         let ledger = APILedger()
-        try await withRetrieval(readiness: [ReadinessCheck(name: "database") { nil }]) { bench in
+        try await withRetrieval(
+            refreshTTL: .seconds(600), readiness: [ReadinessCheck(name: "database") { nil }]
+        ) { bench in
             let exchanges = RetrievalExchanges(bench: bench, ledger: ledger)
             try await exchanges.operations()
             try await exchanges.reading()
@@ -39,10 +41,14 @@ struct RetrievalExchanges: Sendable {
             let exchanges = RetrievalExchanges(bench: bench, ledger: ledger)
             try await exchanges.call(503, .get, "/readyz", by: "")
             try await exchanges.call(404, .post, "/api/token", by: bench.basic())
+            try await exchanges.call(404, .get, "/api/push-keys", by: "")
+            try await exchanges.call(404, .delete, "/api/token", Self.refresh(Self.unknownToken), by: "")
         }
         for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {
             let error = StorageError(code, "for the test")
-            try await withRetrieval(deviceError: error, reader: FailingReader(error: error)) { bench in
+            try await withRetrieval(
+                deviceError: error, reader: FailingReader(error: error), refreshTTL: .seconds(600)
+            ) { bench in
                 try await RetrievalExchanges(bench: bench, ledger: ledger).storeFailures(status)
             }
         }
@@ -70,7 +76,9 @@ struct RetrievalExchanges: Sendable {
             try await call(405, .delete, path, by: "")
         }
         try await call(404, .get, "/nothing", by: "")
-        for path in [Self.inbox, "\(Self.register)/1", "/api/token"] { try await call(405, .patch, path, by: "") }
+        for path in [Self.inbox, "\(Self.register)/1", "/api/token", "/api/devices", "/api/installations"] {
+            try await call(405, .patch, path, by: "")
+        }
     }
 
     private func reading() async throws {
@@ -117,8 +125,36 @@ struct RetrievalExchanges: Sendable {
     }
 
     private func tokens() async throws {
-        try await call(200, .post, "/api/token", by: bench.basic())
-        try await call(401, .post, "/api/token")
+        for method in [HTTPRequest.Method.get, .head] { try await call(200, method, "/api/push-keys", by: "") }
+        let path = "/api/token"
+        let form = "application/x-www-form-urlencoded"
+        var token = try Self.refreshToken(try await call(200, .post, path, by: bench.basic()))
+        try await call(401, .post, path)
+        token = try Self.refreshToken(try await call(200, .post, path, Self.refresh(token), by: ""))
+        let filled = "grant_type=refresh_token&refresh_token=\(token)&scope=inbox&client_id=app"
+        token = try Self.refreshToken(try await call(200, .post, path, filled, by: "", type: form))
+        try await call(401, .post, path, Self.refresh(Self.unknownToken), by: "")
+        for method in [HTTPRequest.Method.post, .delete] {
+            try await call(400, method, path, "{", by: "")
+            try await call(413, method, path, Self.tooLong, by: "")
+            try await call(415, method, path, "x", by: "", type: "text/plain")
+            try await call(422, method, path, #"{"grant_type":"password","x":1}"#, by: "")
+        }
+        try await call(400, .delete, path, by: "")
+        try await call(204, .delete, path, Self.refresh(token), by: "")
+        try await call(204, .delete, path, filled, by: "", type: form)
+        try await call(401, .post, path, Self.refresh(token), by: "")
+    }
+
+    /// Well formed, and of no family.
+    private static let unknownToken = String(repeating: "A", count: 64)
+
+    private static func refresh(_ token: String) -> String {
+        #"{"grant_type":"refresh_token","refresh_token":"\#(token)"}"#
+    }
+
+    private static func refreshToken(_ answer: TestResponse) throws -> String {
+        try #require(JSONNode(answer.body.readableBytesView)["refresh_token"]?.text)
     }
 
     private func registrations() async throws {
@@ -158,8 +194,14 @@ struct RetrievalExchanges: Sendable {
         for body in try await examples("put", "/api/installations/{id}") + [nothing, all] {
             try await call(200, .put, path, body)
             try await call(200, .get, path)
+            try await call(200, .get, "/api/installations")
         }
         try await call(200, .head, path)
+        try await call(200, .put, "/api/installations/tablet", #"{"platform":"apns","pushChannel":"00f0"}"#)
+        try await call(200, .get, "/api/installations?Limit=1&After=a")
+        try await call(422, .get, "/api/installations?Limit=0&After=%20&Before=x")
+        try await call(401, .get, "/api/installations", by: "")
+        try await call(401, .delete, "/api/devices", by: "")
         try await call(400, .put, path, "{")
         try await call(413, .put, path, Self.tooLong)
         try await call(415, .put, path, nothing, type: "text/plain")
@@ -169,6 +211,7 @@ struct RetrievalExchanges: Sendable {
         for method in [HTTPRequest.Method.get, .delete] { try await call(404, method, path, by: bob) }
         for method in [HTTPRequest.Method.get, .put, .delete] { try await call(401, method, path, by: "") }
         try await call(204, .delete, path)
+        try await call(204, .delete, "/api/devices")
     }
 
     private func hubFailures() async throws {
@@ -183,10 +226,12 @@ struct RetrievalExchanges: Sendable {
             try await call(status, .delete, path)
             try await call(status, .put, Self.installation, installation)
             try await call(status, .delete, Self.installation)
+            try await call(status, .delete, "/api/devices")
         }
         bench.hub.fail(nil)
         bench.hub.failPuts(PushGatewayError(.gone, "for the test"))
         try await call(410, .put, path, Self.device)
+        try await call(410, .put, Self.installation, installation)
         bench.hub.failPuts(nil)
     }
 
@@ -194,9 +239,10 @@ struct RetrievalExchanges: Sendable {
     private func throttled() async throws {
         let mallory = bench.basic("mallory", "wrong")
         for number in 0..<5 { try await call(401, .get, Self.inbox, by: bench.basic("mallory", "\(number)")) }
-        for uri in [Self.inbox, "\(Self.inbox)/\(NotificationID())", Self.installation] {
+        for uri in [Self.inbox, "\(Self.inbox)/\(NotificationID())", Self.installation, "/api/installations"] {
             try await call(429, .get, uri, by: mallory)
         }
+        try await call(429, .delete, "/api/devices", by: mallory)
         for uri in ["/api/token", Self.register, "\(Self.inbox)/read", "\(Self.inbox)/1/shown"] {
             try await call(429, .post, uri, by: mallory)
         }
@@ -207,11 +253,15 @@ struct RetrievalExchanges: Sendable {
     }
 
     private func storeFailures(_ status: Int) async throws {
-        for uri in [Self.inbox, "\(Self.inbox)/\(NotificationID())", Self.installation] {
+        for uri in [Self.inbox, "\(Self.inbox)/\(NotificationID())", Self.installation, "/api/installations"] {
             try await call(status, .get, uri)
         }
         try await call(status, .post, "\(Self.inbox)/read", #"{"Ids":["\#(NotificationID())"]}"#)
         try await call(status, .post, "\(Self.inbox)/\(NotificationID())/shown")
+        for method in [HTTPRequest.Method.post, .delete] {
+            try await call(status, method, "/api/token", Self.refresh(Self.unknownToken), by: "")
+        }
+        try await call(status, .delete, "/api/devices")
         try await call(status, .post, Self.register)
         for path in ["\(Self.register)/1"] { try await call(status, .put, path, Self.device) }
         try await call(status, .put, Self.installation, #"{"platform":"apns","pushChannel":"00ff"}"#)

@@ -23,6 +23,10 @@ struct RetrievalBench: Sendable {
     let issuer: TokenIssuer?
     /// Signs for users who are not in the users' file, as an identity provider does.
     let provider: TokenIssuer?
+    /// `nil` without a lifetime of refresh tokens.
+    let refresh: RefreshTokens?
+    /// Holds the file `users` and the keys.
+    let folder: String
 
     /// Stores a notification with this JSON text as its payload.
     func accept(
@@ -90,15 +94,17 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 /// Runs a test with the retrieval API.
 ///
 /// - Parameters:
+///   - issuesTokens: whether there are keys for tokens and pushes.
 ///   - away: whether the store of registrations and installations is away.
-///   - deviceError: what that store fails with otherwise.
+///   - deviceError: what that store fails with otherwise, and the store of refresh tokens too.
 ///   - reader: answers in the place of the store in memory.
+///   - refreshTTL: the lifetime of refresh tokens; none are issued without it.
 ///   - budget: for the pages with payloads.
 ///   - cors: the web apps that may call.
 func withRetrieval(
     issuesTokens: Bool = true, storeIsAway away: Bool = false, deviceError: StorageError? = nil,
     reader: (any PayloadReader & Inbox)? = nil,
-    readiness: [ReadinessCheck] = [], logger: Logger = .silent,
+    refreshTTL: Duration? = nil, readiness: [ReadinessCheck] = [], logger: Logger = .silent,
     budget: RequestBudget = RequestBudget(), cors: CORSPolicy? = nil,
     _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
 ) async throws {
@@ -111,7 +117,8 @@ func withRetrieval(
     try TokenSigningKey.make(at: path("signing-key.pem"))
     try Data(PayloadKeyRing.newLine().utf8).write(to: folder.appending(path: "payload-keys"))
     let configuration = UserAuthenticationConfiguration(
-        usersFile: path("users"), signingKeyFile: issuesTokens ? path("signing-key.pem") : nil, tokenTTL: .seconds(600))
+        usersFile: path("users"), signingKeyFile: issuesTokens ? path("signing-key.pem") : nil, tokenTTL: .seconds(600),
+        refreshTTL: refreshTTL)
     let (store, hub) = (MemoryStore(), FakeHub())
     let sealer = try PayloadSealer(path: path("payload-keys"), logger: .silent)
     let issuer = try TokenIssuer(configuration: configuration)
@@ -125,9 +132,16 @@ func withRetrieval(
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
     NotificationReadController(users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget)
         .addRoutes(to: router)
-    TokenController(users: users, issuer: issuer).addRoutes(to: router)
+    let pushKeys = path("push-keys.json")
+    try Data(PushVerificationKeys(PushSigningKey().publicKey).jwks.utf8).write(
+        to: folder.appending(path: "push-keys.json"))
+    PushKeysController(keys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil)
+        .addRoutes(to: router)
     let failing = deviceError.map { AwayDevices(error: $0) } ?? (away ? AwayDevices() : nil)
-    let changes = DeviceChanges(hub: hub, store: failing ?? store)
+    let refresh = RefreshTokens(
+        configuration: configuration, issuer: issuer, store: failing ?? store, logger: .silent)
+    TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
+    let changes = DeviceChanges(hub: hub, store: failing ?? store, removals: DeviceRemovals(context.metrics))
     addDeviceRoutes(to: router, users: users, changes: changes)
     let application = try makeHTTPApplication(
         router: router, configuration: HTTPConfiguration(port: 0), context: context)
@@ -135,12 +149,12 @@ func withRetrieval(
         try await body(
             RetrievalBench(
                 client: client, store: store, hub: hub, changes: changes, sealer: sealer, metrics: context.metrics,
-                issuer: issuer, provider: provider))
+                issuer: issuer, provider: provider, refresh: refresh, folder: folder.path))
     }
 }
 
-/// A store of registrations and installations that is away.
-struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases {
+/// A store of registrations, installations and refresh tokens that is away.
+struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases, DeviceLife, RefreshTokenStore {
     var error = StorageError(.unavailable, "away for the test")
 
     func registration(_ id: String, owner: UserName) async throws -> Registration? { throw error }
@@ -160,4 +174,18 @@ struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases {
     func expiredLeases(limit: Int, now: Timestamp) async throws -> [DeviceLease.Expired] { throw error }
     func leaseNewHandle(now: Timestamp, until: Timestamp) async throws -> String? { throw error }
     func settleNewHandle(_ handles: [String]) async throws { throw error }
+    func installations(of owner: UserName, after id: String?, limit: Int) async throws -> [Installation] {
+        throw error
+    }
+    func devices(of owner: UserName, limit: Int) async throws -> [DeviceReference] { throw error }
+    func dueDevices(
+        unseenSince: Timestamp, limit: Int, now: Timestamp
+    ) async throws -> [DeviceReference] { throw error }
+    func add(_ family: RefreshFamily) async throws { throw error }
+    func refreshFamily(_ id: [UInt8]) async throws -> RefreshFamily? { throw error }
+    func renew(
+        _ family: RefreshFamily, replacing hash: [UInt8], now: Timestamp
+    ) async throws -> Bool { throw error }
+    func removeRefreshFamily(_ id: [UInt8]) async throws { throw error }
+    func purgeRefreshFamilies(limit: Int, now: Timestamp) async throws -> Int { throw error }
 }

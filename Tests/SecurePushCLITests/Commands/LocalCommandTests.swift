@@ -70,6 +70,26 @@ import Testing
         }
     }
 
+    @Test func `A refresh token in a file replaces the password, and is replaced with each use`() async throws {
+        try await LocalServices.with { services in
+            let file = "\(services.folder)/alice.refresh"
+            let password = services.setup.passwordFile(of: "alice")
+            let logIn = try await services.run(
+                "token", "--user", "alice", "--password-file", password, "--refresh-token-file", file)
+            #expect(logIn.code == 0 && logIn.lines.count == 1, "\(logIn.errors)")
+            let first = try SecretFile.read(file)
+            #expect(SecretFile.mode(file) == 0o600 && !logIn.output.contains(first))
+            let refreshed = try await services.run("token", "--user", "alice", "--refresh-token-file", file, "--json")
+            #expect(refreshed.code == 0, "\(refreshed.errors)")
+            let second = try SecretFile.read(file)
+            #expect(second != first && !refreshed.output.contains(second) && SecretFile.mode(file) == 0o600)
+            // A token that was used before ends its family.
+            _ = try SecretFile.replace(file, first, mode: 0o600)
+            let reused = try await services.run("token", "--user", "alice", "--refresh-token-file", file)
+            #expect(reused.code == 1 && reused.errors.contains("401") && reused.errors.contains("log in"))
+        }
+    }
+
     @Test func `A migration is applied once`() async throws {
         try await withTemporaryFolder { folder in
             let environment = ["DATABASE_URL": "sqlite:\(folder)/data.sqlite"]

@@ -25,7 +25,8 @@ struct LocalServices {
                 "HTTP_PORT": "0", "LOG_FORMAT": "json", "DATABASE_URL": "sqlite:\(folder)/data.sqlite",
                 "PAYLOAD_KEYS_FILE": setup.payloadKeys, "INGEST_API_KEYS_FILE": setup.apiKeys,
                 "AUTH_USERS_FILE": setup.usersFile, "AUTH_JWKS_FILE": setup.jwks,
-                "AUTH_TOKEN_SIGNING_KEY_FILE": setup.signingKey, "AMQP_URL": "amqp://127.0.0.1:1",
+                "AUTH_TOKEN_SIGNING_KEY_FILE": setup.signingKey, "AUTH_REFRESH_TTL": "1h",
+                "AMQP_URL": "amqp://127.0.0.1:1",
             ]
             let place = URL(filePath: folder)
             let ingest = try ProcessUnderTest("ingest", environment: settings, folder: place)

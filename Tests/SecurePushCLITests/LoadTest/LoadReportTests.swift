@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushClient
 import SecurePushCore
 import Testing
 
@@ -54,26 +55,28 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("latency, ms") && $0.hasSuffix("max") })
     }
 
-    @Test(
-        arguments: [
-            (LoadReading.read, 1, 0, [:]), (.repeated, 0, 1, [:]), (.foreign, 0, 0, [:]),
-            (.failed("404"), 0, 0, ["404": 1]),
-        ] as [(LoadReading, Int, Int, [String: Int])])
-    func `Readings`(reading: LoadReading, read: Int, repeated: Int, failures: [String: Int]) {
+    @Test func `A payload is read once it is shown, and then its failure is over`() {
+        let (first, second) = (NotificationID(high: 1, low: 1), NotificationID(high: 1, low: 2))
         var figures = ReadFigures()
-        figures.note(reading, latency: .milliseconds(7))
-        #expect(figures.latency.count == read)
-        #expect(figures.repeated == repeated)
-        #expect(figures.failures == failures)
+        figures.expected = 3
+        figures.fail(first, "SP-503")
+        figures.fail(second, "SP-404")
+        #expect(figures.failures == ["SP-503": 1, "SP-404": 1])
+        #expect(figures.missing == 1)
+        figures.show(first, latency: .milliseconds(7))
+        #expect(figures.latency.count == 1)
+        #expect(figures.failures == ["SP-404": 1])
+        #expect(figures.missing == 1)
+        figures.lostChannels = 2
+        #expect(figures.failures == ["SP-404": 1, "push channel lost": 2])
     }
 
-    @Test(arguments: [
-        (200, #"{"Id":"1","Payload":"p","Read":false}"#, LoadReading.read),
-        (200, #"{"Id":"1","Payload":"p","Read":true}"#, .repeated),
-        (200, #"{"Id":"1","Payload":"q","Read":false}"#, .foreign), (200, #"{"Payload":{},"Read":false}"#, .foreign),
-        (404, "", .failed("404")), (503, "", .failed("503")),
-    ])
-    func `What a device's answer means`(status: Int, body: String, reading: LoadReading) {
-        #expect(LoadReading(.success(APIResponse(status: status, body: body)), payload: "p") == reading)
+    @Test(arguments: [("p", 1), ("q", 0)])
+    func `Only payloads of this test count`(text: String, count: Int) async throws {
+        let measurements = LoadMeasurements(LoadPlan(count: 1, devices: 1))
+        let id = try #require(PushID(NotificationID(high: 1, low: 1).description))
+        await LoadScreen(payload: "p", measurements: measurements)
+            .show(SecretNotification(id: id, text: text, json: "\"\(text)\""))
+        #expect(measurements.snapshot.reads.latency.count == count)
     }
 }

@@ -10,3 +10,10 @@ func withTemporaryPath<Value>(_ body: (String) throws -> Value) throws -> Value 
 func write(_ text: String, to path: String) throws {
     try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
 }
+
+/// A path for a file of an asynchronous test, which removes it by ``removeFile(_:)``.
+func temporaryPath() -> String {
+    FileManager.default.temporaryDirectory.appending(path: "securepush-\(UUID().uuidString)").path
+}
+
+func removeFile(_ path: String) { try? FileManager.default.removeItem(atPath: path) }

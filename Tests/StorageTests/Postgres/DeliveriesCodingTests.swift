@@ -23,6 +23,17 @@ struct DeliveriesCodingTests {
         #expect(try StorageCoding.decodeDeliveries(StorageCoding.encode(deliveries)) == deliveries)
     }
 
+    @Test func aSharedPushAndAWaitComeBack() throws {
+        let id = try #require(NotificationID("01234567-89ab-7def-8123-456789abcdef"))
+        let shared = Delivery(platform: .apple, state: .sent, updatedAt: time, coalescedInto: id)
+        let waiting = Delivery(platform: .apple, state: .pending, updatedAt: time, silentTurn: 7)
+        #expect(
+            StorageCoding.encode([shared, waiting])
+                == #"[{"p":"apple","s":"sent","n":0,"t":1790000000123,"c":"01234567-89ab-7def-8123-456789abcdef"},"#
+                + #"{"p":"apple","s":"pending","n":0,"t":1790000000123,"w":7}]"#)
+        #expect(try StorageCoding.decodeDeliveries(StorageCoding.encode([shared, waiting])) == [shared, waiting])
+    }
+
     /// A version before wrote the member `o`.
     @Test func unknownMembersArePassedOver() throws {
         let text = #"[{"p":"apple","s":"sent","n":1,"o":"Success","t":1790000000123}]"#
@@ -36,7 +47,7 @@ struct DeliveriesCodingTests {
         #"[{"p":"a","s":"sent","n":9223372036854775807,"t":1}]"#, #"[{"p":"a","s":"sent","n":-1,"t":1}]"#,
         #"[{"p":"a","s":"sent","n":1,"u":9223372036854775807,"t":1}]"#,
         #"[{"p":"a","s":"sent","n":1,"t":9223372036854775807}]"#, #"[{"p":"a","s":"sent","n":1,"t":-1}]"#,
-        #"[{"p":"a","s":"sent","n":1e99,"t":1}]"#,
+        #"[{"p":"a","s":"sent","n":1e99,"t":1}]"#, #"[{"p":"a","s":"sent","n":0,"t":1,"c":"x"}]"#,
     ])
     func aForeignTextIsRefused(_ text: String) {
         #expect { try StorageCoding.decodeDeliveries(text) } throws: { ($0 as? StorageError)?.code == .failed }

@@ -101,6 +101,7 @@ struct PostgresPlanTests {
         for _ in 0..<3 { _ = try await store.leaseNewHandle(now: .now, until: .now + .seconds(60)) }
         try await store.settleNewHandle(["g", "h"])
         _ = try await store.installations(after: nil, limit: 5)
+        try await useDeviceLife(store)
         _ = try await store.registrations(after: nil, limit: 5)
         let ids = (0..<3).map { _ in SealedNotification.sample() }
         try await store.append(ids)
@@ -112,6 +113,19 @@ struct PostgresPlanTests {
         _ = try await store.reopen([ids[1].id: []], now: noon)
         _ = try await store.lease(limit: 5, now: noon, until: noon)
         _ = try await store.backlog(now: noon)
+    }
+
+    private func useDeviceLife(_ store: any Store) async throws {
+        _ = try await store.installations(of: .alice, after: nil, limit: 5)
+        _ = try await store.devices(of: .alice, limit: 5)
+        _ = try await store.dueDevices(unseenSince: noon, limit: 5, now: noon)
+        let id = [UInt8](repeating: 7, count: 16)
+        let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: due)
+        try await store.add(family)
+        let isRenewed = try await store.renew(family, replacing: [1], now: noon)
+        #expect(isRenewed)
+        _ = try await store.purgeRefreshFamilies(limit: 5, now: due)
+        try await store.removeRefreshFamily(id)
     }
 
     @Test func everyIndexIsUsedAndNoTableIsReadWhole() async throws {
@@ -129,7 +143,9 @@ struct PostgresPlanTests {
                     'installations_owner', 'installations_handle', 'outbox_due', 'outbox_published',
                     'installations_pkey', 'installations_id', 'registrations_id', 'installations_new_handle',
                     'registrations_new_handle', 'device_leases_pkey', 'device_leases_until',
-                    'device_leases_claimant', 'notifications_sender_recipient')
+                    'device_leases_claimant', 'notifications_sender_recipient', 'installations_seen',
+                    'installations_expiry', 'installations_owner_id', 'registrations_seen', 'refresh_tokens_pkey',
+                    'refresh_tokens_owner', 'refresh_tokens_expiry')
                 """
             var left = ""
             // The server counts with a delay.

@@ -12,7 +12,7 @@ struct SQLiteMigrationTests {
 
     private let later = [
         "003-registrations", "004-senders", "005-retention", "006-devices", "007-redelivery", "008-sender-recipient",
-        "009-devices", "011-silent-pushes", "012-reading",
+        "009-devices", "010-follow-ups", "011-silent-pushes", "012-reading", "013-device-life",
     ]
 
     private var newest: Int { 2 + later.count }

@@ -17,8 +17,12 @@ struct SQLiteQueryPlanTests {
             Registration.byIDAndOwner,
             Registration.afterID, Registration.platformsOfOwner, OutboxBacklog.oldestOfDue,
             OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
-            SQLiteWrite.confirm, SQLiteWrite.enterPublished,
-        ] + SQLitePurge.removals + SQLiteDeviceChange.statements
+            SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteFollowUpChange.due, SQLiteFollowUpChange.find,
+            SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
+            SQLiteWrite.postponeEntry, SQLiteLease.postpone,
+            SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save,
+        ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
+        + SQLiteRefreshChange.statements
 
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()

@@ -9,12 +9,18 @@ enum StoreCall: CaseIterable {
     case records, reopen, payloadsOfKey
     case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case installation, installations, allInstallations, platforms
+    case leaseFollowUps, claimFollowUps, recordFollowUps
+    case admitSilent, releaseSilent
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
+    case installationsOfOwner, devicesOfOwner, dueDevices
+    case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
         if try await makeForSenders(store, sample) { return }
         if try await makeForDevices(store, sample.id) { return }
         if try await makeForReading(store, sample.id) { return }
+        if try await makeForDeviceLife(store) { return }
+        if try await makeForRefreshTokens(store) { return }
         let id = sample.id
         switch self {
         case .append: try await store.append([sample])
@@ -26,7 +32,7 @@ enum StoreCall: CaseIterable {
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])
         case .abandon: try await store.abandon([id])
         case .ping: try await store.ping(timeout: .seconds(5))
-        default: preconditionFailure("Every call is made by one of the four.")
+        default: preconditionFailure("Every call is made by one of these.")
         }
     }
 
@@ -43,6 +49,12 @@ enum StoreCall: CaseIterable {
         case .purge: _ = try await store.purge(limit: 10, now: noon)
         case .records: _ = try await store.records([sample.id])
         case .reopen: _ = try await store.reopen([sample.id: [.apple]], now: noon)
+        case .leaseFollowUps: _ = try await store.leaseFollowUps(limit: 3, now: noon)
+        case .claimFollowUps: _ = try await store.claimFollowUps([FollowUp(id: sample.id, kind: .reminder)], now: noon)
+        case .recordFollowUps:
+            let followUp = FollowUp(id: sample.id, kind: .withdrawal)
+            try await store.recordFollowUps([FollowUpOutcome(followUp: followUp, attempt: 1, deliveries: [])])
+        case .admitSilent, .releaseSilent: try await makeForSilentPushes(store, sample.id)
         case .payloadsOfKey: _ = try await store.payloads(sealedWith: "k1", limit: 9, now: noon)
         default: return false
         }
@@ -79,6 +91,42 @@ enum StoreCall: CaseIterable {
         case .leaseNewHandle: _ = try await store.leaseNewHandle(now: noon, until: noon)
         case .settleNewHandle: try await store.settleNewHandle(["h"])
         case .platforms: _ = try await store.platforms(of: [.alice])
+        default: return false
+        }
+        return true
+    }
+
+    private func makeForSilentPushes(_ store: any Store, _ id: NotificationID) async throws {
+        let key = SilentPushKey(recipient: .alice, platform: .apple)
+        if case .admitSilent = self {
+            _ = try await store.admit([SilentPushWish(key: key, id: id)], interval: .seconds(60), now: noon)
+        } else {
+            let release = SilentPushRelease(SilentPushGrant(key: key, turn: 1), isOwed: true)
+            try await store.release([release], interval: .seconds(60), now: noon)
+        }
+    }
+
+    /// The calls about the life of devices; tells whether this is one of them.
+    private func makeForDeviceLife(_ store: any Store) async throws -> Bool {
+        switch self {
+        case .installationsOfOwner: _ = try await store.installations(of: .alice, after: nil, limit: 9)
+        case .devicesOfOwner: _ = try await store.devices(of: .alice, limit: 9)
+        case .dueDevices: _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
+        default: return false
+        }
+        return true
+    }
+
+    /// The calls about refresh tokens; tells whether this is one of them.
+    private func makeForRefreshTokens(_ store: any Store) async throws -> Bool {
+        let id = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: noon)
+        switch self {
+        case .addFamily: try await store.add(family)
+        case .refreshFamily: _ = try await store.refreshFamily(id)
+        case .renewFamily: _ = try await store.renew(family, replacing: [1], now: noon)
+        case .removeFamily: try await store.removeRefreshFamily(id)
+        case .purgeFamilies: _ = try await store.purgeRefreshFamilies(limit: 9, now: noon)
         default: return false
         }
         return true

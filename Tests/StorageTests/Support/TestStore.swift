@@ -52,33 +52,37 @@ extension TestStore {
 
 /// Opens a fresh store, runs its service, and ends and removes it whatever happens.
 func withTestStore<Value: Sendable>(
-    _ kind: StoreKind, _ body: @Sendable (TestStore) async throws -> Value
+    _ kind: StoreKind, withdrawals: WithdrawalMode = .revoked, _ body: @Sendable (TestStore) async throws -> Value
 ) async throws -> Value {
     switch kind {
     case .memory:
-        return try await withRunningStore("memory:", body)
+        return try await withRunningStore("memory:", withdrawals: withdrawals, body)
     case .sqlite:
         return try await withTemporaryFolder { folder in
-            try await withRunningStore("sqlite:\(folder)/data/securepush.sqlite", body)
+            try await withRunningStore("sqlite:\(folder)/data/securepush.sqlite", withdrawals: withdrawals, body)
         }
     case .postgres:
-        return try await PostgresTestDatabase.with { url in try await withRunningStore(url, body) }
+        return try await PostgresTestDatabase.with { url in
+            try await withRunningStore(url, withdrawals: withdrawals, body)
+        }
     }
 }
 
 /// The same for a test that needs the ports only.
 func withStore<Value: Sendable>(
-    _ kind: StoreKind, _ body: @Sendable (any Store) async throws -> Value
+    _ kind: StoreKind, withdrawals: WithdrawalMode = .revoked, _ body: @Sendable (any Store) async throws -> Value
 ) async throws -> Value {
-    try await withTestStore(kind) { test in try await body(test.store) }
+    try await withTestStore(kind, withdrawals: withdrawals) { test in try await body(test.store) }
 }
 
 /// Runs the service of a store for as long as `body` takes.
 func withRunningStore<Value: Sendable>(
-    _ url: String, _ body: @Sendable (TestStore) async throws -> Value
+    _ url: String, withdrawals: WithdrawalMode = .revoked, _ body: @Sendable (TestStore) async throws -> Value
 ) async throws -> Value {
     let logger = Logger(label: "StorageTests") { _ in SwiftLogNoOpLogHandler() }
-    let opened = try await openStore(StorageConfiguration(url: url), logger: logger)
+    var configuration = try StorageConfiguration(url: url)
+    configuration.withdrawals = withdrawals
+    let opened = try await openStore(configuration, logger: logger)
     let services = ServiceGroup(services: [opened.service], gracefulShutdownSignals: [], logger: logger)
     return try await withThrowingTaskGroup { group in
         group.addTask { try await services.run() }

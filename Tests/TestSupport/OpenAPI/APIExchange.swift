@@ -1,3 +1,5 @@
+import Foundation
+
 /// One request to a service and its answer.
 public struct APIExchange: Sendable {
     public struct Header: Sendable {
@@ -37,8 +39,20 @@ public struct APIExchange: Sendable {
         self.status = status
         self.headers = headers
         self.body = body
-        requestJSON = status < 300 && requestHeaders.mediaType == "application/json" ? try? JSONNode(requestBody) : nil
+        requestJSON = status < 300 ? Self.value(of: requestBody, requestHeaders.mediaType) : nil
         json = headers.mediaType?.hasSuffix("json") == true ? try? JSONNode(body) : nil
+    }
+
+    /// A JSON document, or a form as an object of strings.
+    private static func value(of body: [UInt8], _ mediaType: String?) -> JSONNode? {
+        if mediaType == "application/json" { return try? JSONNode(body) }
+        guard mediaType == "application/x-www-form-urlencoded" else { return nil }
+        var members: [String: JSONNode] = [:]
+        for pair in String(decoding: body, as: UTF8.self).split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            members[parts[0]] = .string(parts.count > 1 ? parts[1].removingPercentEncoding ?? "" : "")
+        }
+        return .object(members)
     }
 }
 

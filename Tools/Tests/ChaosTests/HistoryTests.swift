@@ -8,6 +8,8 @@ import Testing
         history.after += [
             .letter(.init(id: "id-0", platforms: ["apple"], reason: "out of attempts")),
             .gap(.init(after: 1, missing: 2)),
+            .hide(.init(time: 6, device: "user0/apple", id: "id-0")),
+            .revoke(.init(time: 7, id: "id-0")),
             .exit(.init(time: 5, service: "ingest-1", isAsked: true, code: 0, took: 100)),
         ]
         for event in history.events {

@@ -15,6 +15,7 @@ struct SmallHistory {
     var records: [HistoryEvent.Record] = []
     var after: [HistoryEvent]
     var allowance = 0
+    var withdraw: String?
 
     static func id(_ number: Int) -> String { "id-\(number)" }
     static func user(_ number: Int) -> String { "user\(number)" }
@@ -68,7 +69,12 @@ struct SmallHistory {
     }
 
     var events: [HistoryEvent] {
-        [.run(.init(time: 0, count: 2, platforms: Self.platforms, allowance: allowance, plan: Self.plan))] + devices
+        [
+            .run(
+                .init(
+                    time: 0, count: 2, platforms: Self.platforms, allowance: allowance, withdraw: withdraw,
+                    plan: Self.plan))
+        ] + devices
             + sends + nemesis
             + hub + reads + looks + records.map(HistoryEvent.record) + after
     }

@@ -10,7 +10,7 @@ struct SmallRunTests {
         "--count", "240", "--recipients", "10", "--seed", "11", "--kills",
         "rabbitmq=1,postgres=1,ingest=1,dispatcher=1",
         "--storms", "1", "--stops", "1", "--terms", "1", "--silences", "1", "--wipe-broker", "0", "--rate", "14",
-        "--time-limit", "200",
+        "--time-limit", "260",
     ]
 
     private func chaos(_ arguments: [String]) async throws -> String {

@@ -134,20 +134,3 @@ private final class Deliveries: @unchecked Sendable {
         #expect(await receive("02", on: phone)?.kind == .nothing)
     }
 }
-
-/// Holds work back until it is opened.
-private actor Gate {
-    private var isOpen = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    func wait() async {
-        if isOpen { return }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    func open() {
-        isOpen = true
-        for continuation in waiting { continuation.resume() }
-        waiting = []
-    }
-}

@@ -96,12 +96,31 @@ import Testing
 
     @Test func pushesAtTheSameTimeShareOneLookIntoTheInbox() async throws {
         let phone = try await SimulatedPhone()
-        for number in 100..<150 { phone.server.add("\(number)") }
+        let gate = Gate()
+        for number in 100..<150 {
+            phone.server.add("\(number)")
+            phone.server.fail("GET notifications/\(number)", .meanwhile { await gate.wait() })
+        }
         await withTaskGroup(of: Void.self) { group in
             for number in 100..<150 { group.addTask { _ = await phone.push("\(number)") } }
+            while phone.requests.count < 50 { await Task.yield() }
+            await gate.open()
         }
         let shown = await phone.screen.shown
         #expect(shown.count == 50 && Set(shown).count == 50)
+        #expect(phone.requests.filter { $0.hasPrefix("GET notifications?") }.count == 1)
+    }
+
+    @Test func oneThatAlwaysFailsDoesNotKeepTheOthersWaiting() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.change { $0.supportsPayloadPages = false }
+        for id in ["01", "02", "03"] { phone.server.add(id) }
+        phone.server.fail("GET notifications/01", .response(TransportResponse(status: 500)), times: 1_000)
+        let report = await phone.client.catchUp()
+        #expect(report.shown.map(\.rawValue) == ["02", "03"] && report.code == .status(500))
+        #expect(phone.clock.uptime <= 25)
+        phone.server.add("04")
+        #expect(await phone.client.catchUp().shown.map(\.rawValue) == ["04"])
     }
 
     @Test func theSamePushManyTimesAtOnceIsShownOnce() async throws {

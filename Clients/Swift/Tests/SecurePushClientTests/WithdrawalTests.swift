@@ -50,6 +50,20 @@ import Testing
         #expect(await phone.screen.secrets.isEmpty)
     }
 
+    /// Another device has read them, while nobody was logged in to this one.
+    @Test func thePromptGoesWithTheLastNotificationBehindIt() async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        for id in ["01", "02"] {
+            phone.server.add(id)
+            _ = await phone.push(id)
+        }
+        _ = await withdraw("01", on: phone)
+        #expect(await phone.screen.prompt != nil)
+        _ = await withdraw("02", on: phone)
+        #expect(await phone.screen.prompt == nil)
+        #expect(await phone.screen.prompts.count == 2)
+    }
+
     @Test func aWithdrawalBeforeItsPushPreventsIt() async throws {
         let phone = try await SimulatedPhone()
         _ = await withdraw("01", on: phone)
@@ -84,6 +98,18 @@ import Testing
         phone.server.add("01")
         phone.server.fail("GET notifications/01", .meanwhile { _ = await withdraw("01", on: phone) })
         #expect(await phone.push("01").shown.count == 1)
+        #expect(await phone.screen.secrets.count == 1)
+    }
+
+    /// The server marks the notification as read, and its answer is lost. The second answer says that it was read.
+    @Test func aLostAnswerDoesNotMakeAnotherDeviceTheReader() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        let server = phone.server
+        server.change { $0.items[0].isRead = true }
+        server.fail("GET notifications/01", .error(.unreachable))
+        _ = await phone.push("01")
+        _ = await withdraw("01", on: phone)
         #expect(await phone.screen.secrets.count == 1)
     }
 }

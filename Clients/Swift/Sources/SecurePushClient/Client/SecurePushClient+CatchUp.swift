@@ -79,8 +79,8 @@ extension SecurePushClient {
         var unread = 0
     }
 
-    /// Lists the inbox after the last seen notification, without payloads: nothing is marked as read before it is stored
-    /// as waiting.
+    /// Lists the inbox after the last seen notification, without payloads: nothing is marked as read before it is
+    /// stored as waiting.
     private func list(until deadline: TimeInterval) async -> Result<Listing, SecurePushFailure> {
         guard let state = try? await keeper.read() else { return .failure(SecurePushFailure(code: .locked)) }
         var listing = Listing(anchor: state.cursor)
@@ -112,8 +112,8 @@ extension SecurePushClient {
             let learned = try? await keeper.update { state in
                 let known = Set(state.ledger.entries.map(\.id))
                 for id in ids { state.ledger.learn(id, at: now, limits) }
-                // The listing of delayed notifications is behind the cursor and does not move it. A device that has seen
-                // no page yet begins after the newest notification that it has shown.
+                // The listing of delayed notifications is behind the cursor and does not move it. A device that has
+                // seen no page yet begins after the newest notification that it has shown.
                 if !isUnreadOnly || isFirst { state.cursor = ids.last ?? state.cursor ?? state.ledger.lastShown }
                 return (new: ids.filter { !known.contains($0) }, waiting: state.ledger.waiting.count)
             }
@@ -145,6 +145,8 @@ extension SecurePushClient {
         of listing: Listing, _ unread: inout Int, until deadline: TimeInterval
     ) async -> WakeReport {
         var (report, after, missing) = (WakeReport(), listing.anchor, Set(listing.found))
+        let found = listing.found
+        let new = (try? await keeper.update { state in Set(found.filter { !state.ledger.ask($0) }) }) ?? []
         while !missing.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
             var query = [
                 (name: "include", value: "payload"), ("Limit", "\(configuration.limits.maxSecretsPerPage)"),
@@ -156,7 +158,10 @@ extension SecurePushClient {
             for secret in page.entries.compactMap(\.secret) where missing.contains(secret.id) {
                 missing.remove(secret.id)
                 guard underWay.insert(secret.id).inserted else { continue }
-                report.add(await finish(await claim(secret, unread: nil, until: deadline), secret.id))
+                report.add(
+                    await finish(
+                        await claim(secret, unread: nil, wasAsked: !new.contains(secret.id), until: deadline), secret.id
+                    ))
             }
             guard page.hasNext, page.entries.contains(where: { $0.secret != nil }), last != after else { break }
             after = last
@@ -167,11 +172,12 @@ extension SecurePushClient {
     /// Fetches and shows what waits, one by one, until something fails for all.
     private func showWaiting(_ unread: inout Int, shown: Int, until deadline: TimeInterval) async -> WakeReport {
         var (report, shown) = (WakeReport(), shown)
-        for id in (try? await keeper.read().ledger.waiting) ?? [] where !underWay.contains(id) {
+        for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !underWay.contains(id) {
             guard shown < configuration.limits.maxShownPerWake, clock.uptime < deadline, !Task.isCancelled else {
                 break
             }
-            let acquisition = await acquire(id, until: deadline)
+            let end = min(deadline, clock.uptime + configuration.limits.secondsPerTry)
+            let acquisition = await acquire(id, until: end)
             if case .secret(_, let count?) = acquisition { unread = count }
             if case .loggedOut(let code) = acquisition {
                 report.add(await prompt((try? await keeper.read().ledger.waiting) ?? [id], code))

@@ -28,11 +28,14 @@ extension SecurePushClient {
         let acquisition: Acquisition
         let call = RetrievalConnection.Call(
             path: "api/notifications/\(id)", query: [("include", "unread")])
-        switch await connection.send(call, until: deadline) {
+        let wasAsked = (try? await keeper.update { $0.ledger.ask(id) }) ?? true
+        let (outcome, tries) = await connection.sendCounting(call, until: deadline)
+        switch outcome {
         case .success(let response):
             do throws(AnswerFault) {
                 let answer = try SecretAnswer(response.body, for: id)
-                return await claim(answer.secret, unread: answer.unread, until: deadline)
+                return await claim(
+                    answer.secret, unread: answer.unread, wasAsked: wasAsked || tries > 1, until: deadline)
             } catch {
                 acquisition = .failed(error.code, isGone: false)
             }
@@ -48,12 +51,12 @@ extension SecurePushClient {
 
     /// Claims a secret that is in ``underWay``.
     func claim(
-        _ secret: SecretNotification, unread: Int?, until deadline: TimeInterval
+        _ secret: SecretNotification, unread: Int?, wasAsked: Bool, until deadline: TimeInterval
     ) async -> Acquisition {
         let (id, process, limits) = (secret.id, process, configuration.limits)
         while true {
             let now = clock.date.timeIntervalSince1970
-            let claim = try? await keeper.update { $0.claim(secret, by: process, at: now, limits) }
+            let claim = try? await keeper.update { $0.claim(secret, wasAsked: wasAsked, by: process, at: now, limits) }
             switch claim {
             case .granted: return .secret(secret, unread: unread)
             case .settled:

@@ -23,16 +23,31 @@ extension SecurePushClient {
             let owner = try await adoptUser()
             if let code = try await fault(of: push, owner: owner) { return .ignored(code) }
             guard let id = push.id else { return .unusable }
-            let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
             if push.isWithdrawal {
-                if try await keeper.update({ $0.withdraw(id, at: now, limits) }) { await presenter.remove([id]) }
+                try await withdraw(id)
                 return .withdrawn
             }
+            let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
             await resolveDoubts()
             return try await keeper.update { $0.ledger.learn(id, at: now, limits) } ? .wanted(id) : .settled
         } catch {
             return .locked
         }
+    }
+
+    /// Carries out a withdrawal. The prompt goes too, if nothing else waits behind it.
+    ///
+    /// - Throws: ``ClientStoreError/locked``.
+    private func withdraw(_ id: PushID) async throws {
+        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let (isRemoved, isPromptOver) = try await keeper.update { state in
+            let isRemoved = state.withdraw(id, at: now, limits)
+            let isPromptOver = state.isPrompted && state.ledger.waiting.isEmpty
+            if isPromptOver { state.isPrompted = false }
+            return (isRemoved, isPromptOver)
+        }
+        if isRemoved { await presenter.remove([id]) }
+        if isPromptOver { await presenter.removePrompt() }
     }
 
     /// Notes the user who is logged in. Another user's notifications are removed from the screen.
@@ -69,8 +84,8 @@ extension SecurePushClient {
         return .badSignature
     }
 
-    /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user sees
-    /// are shown, the others are fetched again.
+    /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
+    /// sees are shown, the others are fetched again.
     func resolveDoubts() async {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
         guard let doubts = try? await keeper.read().ledger.doubts(of: process, at: now, limits), !doubts.isEmpty

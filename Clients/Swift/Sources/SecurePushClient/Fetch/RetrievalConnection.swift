@@ -37,6 +37,17 @@ struct RetrievalConnection: Sendable {
     ///
     /// - Parameter deadline: the ``ClientClock/uptime`` at which it ends.
     func send(_ call: Call, until deadline: TimeInterval) async -> Outcome {
+        await sendCounting(call, until: deadline).outcome
+    }
+
+    /// Sends a request like ``send(_:until:)``, and counts the tries: the server may have carried out each of them.
+    func sendCounting(_ call: Call, until deadline: TimeInterval) async -> (outcome: Outcome, tries: Int) {
+        var tries = 0
+        let outcome = await send(call, until: deadline, &tries)
+        return (outcome, tries)
+    }
+
+    private func send(_ call: Call, until deadline: TimeInterval, _ tries: inout Int) async -> Outcome {
         guard let url = url(of: call) else { return .failed(.unreachable) }
         var plan = FetchPlan(deadline: deadline, secondsPerTry: limits.secondsPerTry)
         var refused: ClientCredentials?
@@ -50,6 +61,7 @@ struct RetrievalConnection: Sendable {
                     used = try await credentials(after: refused, until: deadline)
                     guard used != nil else { return .loggedOut(refused == nil ? .loggedOut : .status(401)) }
                 }
+                tries += 1
                 let response = try await send(call, to: url, with: used, timeout: timeout)
                 if (200..<300).contains(response.status) { return .success(response) }
                 event = .response(status: response.status, retryAfter: Self.retryAfter(response))

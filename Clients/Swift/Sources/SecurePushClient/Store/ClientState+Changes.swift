@@ -41,8 +41,9 @@ extension ClientState {
 
     /// Notes a withdrawal.
     ///
-    /// A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`), and
-    /// reaches that device too. What this device was the first to read is therefore questioned before it is removed.
+    /// A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
+    /// and reaches that device too. What this device was the first to read is therefore questioned before it is
+    /// removed.
     ///
     /// - Returns: whether it is to be removed from the screen now.
     mutating func withdraw(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
@@ -56,11 +57,14 @@ extension ClientState {
 
     /// Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it is
     /// shown and questioned.
+    ///
+    /// - Parameter wasAsked: whether this device has asked for it before without an answer, which may have marked it as
+    ///   read.
     mutating func claim(
-        _ secret: SecretNotification, by process: String, at now: Double, _ limits: ClientLimits
+        _ secret: SecretNotification, wasAsked: Bool, by process: String, at now: Double, _ limits: ClientLimits
     ) -> SecretLedger.Claim {
         let wasWithdrawn = ledger[secret.id]?.progress == .withdrawn
-        let claim = ledger.claim(secret.id, by: process, isFirstReader: !secret.wasRead, at: now, limits)
+        let claim = ledger.claim(secret.id, by: process, isFirstReader: !secret.wasRead || wasAsked, at: now, limits)
         if claim == .granted, wasWithdrawn { question(secret.id) }
         return claim
     }

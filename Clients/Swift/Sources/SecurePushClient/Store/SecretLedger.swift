@@ -28,7 +28,9 @@ struct SecretLedger: Codable, Sendable, Equatable {
         var at: Double
         /// Whether the user has seen the generic text or the prompt for it.
         var isNoticed = false
-        /// Whether this device was the first of the user's devices that fetched it.
+        /// Whether the server was asked for it. The answer may have been lost, and the notification marked as read.
+        var isAsked = false
+        /// Whether this device may have been the first of the user's devices that fetched it.
         var isFirstReader = false
     }
 
@@ -39,6 +41,13 @@ struct SecretLedger: Codable, Sendable, Equatable {
 
     /// The notifications that are still to be shown, in order.
     var waiting: [PushID] { entries.filter { $0.progress == .pending }.map(\.id) }
+
+    /// The notifications that are still to be shown: first those that have not failed, so that one that always fails
+    /// does not keep the others waiting.
+    var fetchOrder: [PushID] {
+        let waiting = entries.filter { $0.progress == .pending }
+        return (waiting.filter { !$0.isNoticed } + waiting.filter(\.isNoticed)).map(\.id)
+    }
 
     /// The notification that was shown last.
     var lastShown: PushID? { entries.last { $0.progress == .shown }?.id }
@@ -62,6 +71,15 @@ struct SecretLedger: Codable, Sendable, Equatable {
         }
     }
 
+    /// Notes that the server is being asked for a notification.
+    ///
+    /// - Returns: whether that was so before.
+    mutating func ask(_ id: PushID) -> Bool {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else { return false }
+        defer { entries[index].isAsked = true }
+        return entries[index].isAsked
+    }
+
     /// The answer to a wish to show a secret that was fetched.
     enum Claim: Sendable, Equatable {
         /// Show it.
@@ -76,8 +94,8 @@ struct SecretLedger: Codable, Sendable, Equatable {
 
     /// Claims the right to show a secret.
     ///
-    /// - Parameter isFirstReader: whether no device of the user had fetched it before. Then a withdrawal that came in the
-    ///   meantime may be the echo of this fetch (see ``ClientState/withdraw(_:at:_:)``).
+    /// - Parameter isFirstReader: whether no device of the user had fetched it before. Then a withdrawal that came in
+    ///   the meantime may be the echo of this fetch (see ``ClientState/withdraw(_:at:_:)``).
     mutating func claim(
         _ id: PushID, by process: String, isFirstReader: Bool, at now: Double, _ limits: ClientLimits
     ) -> Claim {
@@ -170,6 +188,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
             }
             if entry.progress.rank > entries[index].progress.rank { entries[index] = entry }
             if entry.isNoticed { entries[index].isNoticed = true }
+            if entry.isAsked { entries[index].isAsked = true }
         }
     }
 

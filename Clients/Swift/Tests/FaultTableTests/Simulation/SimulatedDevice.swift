@@ -1,0 +1,107 @@
+import Foundation
+import SecurePushClient
+
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import Crypto
+#endif
+
+/// A device, its user and the server. Processes come and go.
+///
+/// Unchecked, because only the thread of the simulation touches it.
+final class SimulatedDevice: @unchecked Sendable {
+    let clock = SimulatedClock()
+    let disk = SimulatedDisk()
+    let screen = SimulatedScreen()
+    let server = SimulatedServer()
+    /// One for all devices, because making keys takes longer than a wake.
+    private static let key = Curve25519.Signing.PrivateKey()
+    /// Called completions of the service extension, by notification.
+    private(set) var completions: [String: Int] = [:]
+
+    /// The app or the extension: one process with a client of its own.
+    struct App: Sendable {
+        let process: SimulatedProcess
+        let client: SecurePushClient
+        let credentials: TokenCredentialsProvider
+        let handler: NotificationServiceHandler
+    }
+
+    /// Starts a process.
+    ///
+    /// - Parameters:
+    ///   - lastPoint: where it dies.
+    ///   - faults: what goes wrong in it; `nil`: nothing.
+    func start(diesAt lastPoint: Int? = nil, faults: FaultPlan? = nil) throws -> App {
+        let faults = faults ?? noFaults
+        let process = SimulatedProcess(diesAt: lastPoint)
+        let store = SimulatedStore(disk: disk, process: process, faults: faults)
+        let transport = SimulatedTransport(server: server, clock: clock, process: process, faults: faults)
+        let credentials = TokenCredentialsProvider(
+            retrievalURL: SimulatedServer.url, store: store, transport: transport, clock: clock)
+        let client = SecurePushClient(
+            configuration: SecurePushConfiguration(retrievalURL: SimulatedServer.url, pushKeys: try publicKeys()),
+            credentials: credentials, store: store, transport: transport, clock: clock,
+            presenter: SimulatedPresenter(screen: screen, process: process, faults: faults))
+        return App(
+            process: process, client: client, credentials: credentials,
+            handler: NotificationServiceHandler(client: client))
+    }
+
+    var noFaults: FaultPlan { FaultPlan(.none, at: .parse, length: .once, clock: clock, disk: disk) }
+
+    /// The user logs in, in a process that nothing goes wrong in.
+    func logIn() async throws {
+        let app = try start()
+        try await app.credentials.logIn(userName: SimulatedServer.user, password: SimulatedServer.password)
+    }
+
+    /// A push of the server, signed now.
+    func push(_ id: PushID, withdraw: Bool = false, extra: [String: Any] = [:]) throws -> [AnyHashable: Any] {
+        let timestamp = String(Int(clock.date.timeIntervalSince1970))
+        let text =
+            "securepush-push-v1\n\(id)\n\(SimulatedServer.user)\n\(timestamp)\n" + (withdraw ? "withdraw\n" : "")
+        var push: [AnyHashable: Any] = ["aps": ["content-available": 1], "secureId": id.rawValue, "ts": timestamp]
+        push["sig"] = Self.base64URL(try Self.key.signature(for: Data(text.utf8)))
+        if withdraw { push["withdraw"] = "1" }
+        return push.merging(extra.map { ($0.key as AnyHashable, $0.value) }) { _, new in new }
+    }
+
+    /// What the system does with a push that has an alert. The user sees what the extension completes with.
+    ///
+    /// - Parameter expiresAfter: after this time the system calls `timeWillExpire`.
+    /// - Returns: the seconds until the first completion.
+    func receiveAlert(
+        _ push: [AnyHashable: Any], in app: App, name: String, expiresAfter limit: TimeInterval = 30
+    ) async -> TimeInterval {
+        let begin = clock.uptime
+        let incoming = IncomingPush(userInfo: push)
+        let timer = Task { [clock] in
+            try await clock.sleep(for: limit)
+            app.handler.timeWillExpire()
+        }
+        // Unsafe, because a process that dies never completes.
+        let content = await withUnsafeContinuation { (continuation: UnsafeContinuation<ServiceContent, Never>) in
+            app.handler.didReceive(incoming) { content in
+                // A dead process completes nothing.
+                if app.process.isDead { return }
+                self.completions[name, default: 0] += 1
+                if self.completions[name] == 1 { continuation.resume(returning: content) }
+            }
+        }
+        timer.cancel()
+        screen.show(content)
+        return clock.uptime - begin
+    }
+
+    private func publicKeys() throws -> PushKeySet {
+        let x = Self.base64URL(Self.key.publicKey.rawRepresentation)
+        return try PushKeySet(jwkSet: Data("{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"\(x)\"}]}".utf8))
+    }
+
+    private static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import SecurePushClient
+import UIKit
+
+/// The user's session and the device, for the one screen of the app.
+@MainActor final class Session {
+    /// The line below the buttons.
+    enum Status: Equatable {
+        case waitingForDeviceToken, noDeviceToken, loggedOut, registered, sent
+        case failed(DiagnosticCode)
+
+        /// The text in the user's language.
+        var text: String {
+            switch self {
+            case .waitingForDeviceToken: NSLocalizedString("app.status.waiting", comment: "")
+            case .noDeviceToken: NSLocalizedString("app.status.no-token", comment: "")
+            case .loggedOut: NSLocalizedString("app.status.logged-out", comment: "")
+            case .registered: NSLocalizedString("app.status.registered", comment: "")
+            case .sent: NSLocalizedString("app.status.sent", comment: "")
+            case .failed(let code): NSLocalizedString("app.status.failed", comment: "") + " (\(code))"
+            }
+        }
+    }
+
+    static let shared = Session()
+
+    /// Called after every change.
+    var onChange: () -> Void = {}
+    private(set) var isLoggedIn = false { didSet { onChange() } }
+    var status = Status.waitingForDeviceToken { didSet { onChange() } }
+
+    /// Known as soon as APNs has answered. A new token is registered at once.
+    var device: PushDevice? {
+        didSet {
+            if !isLoggedIn { status = .loggedOut }
+            if device != oldValue { Task { await register() } }
+        }
+    }
+
+    private let push = SecurePush.shared
+    private let ingestURL = Deployment().ingestURL
+
+    /// Registers again if that is due, and shows what was missed.
+    func becomeActive() async {
+        isLoggedIn = await push.credentials.userName() != nil
+        await register()
+        let report = await push.client.catchUp()
+        // The session has ended, so the user has to log in again. The user's name stays known, for signed pushes.
+        if report.code == .loggedOut || report.code == .status(401) {
+            isLoggedIn = false
+            status = .loggedOut
+        }
+    }
+
+    /// Log in, register, and show what waited for the log-in.
+    func logIn(userName: String, password: String) async {
+        await attempt {
+            try await self.push.credentials.logIn(userName: userName, password: password)
+            self.isLoggedIn = true
+        }
+        guard isLoggedIn else { return }
+        await register()
+        _ = await push.client.resumeAfterLogIn()
+    }
+
+    /// The server forgets the device first, so that no push for this user comes to the next one.
+    func logOut() async {
+        await attempt {
+            try await self.push.client.unregister()
+            try await self.push.credentials.logOut()
+            self.isLoggedIn = false
+            self.status = .loggedOut
+        }
+    }
+
+    /// The tutorial's "Send push": the user sends "Secure confirmation." to all own devices.
+    func sendPush() async {
+        guard let ingestURL else { return }
+        await attempt {
+            let sender = ConfirmationSender(ingestURL: ingestURL, push: self.push)
+            try await sender.send()
+            self.status = .sent
+        }
+    }
+
+    private func register() async {
+        guard isLoggedIn, let device else { return }
+        await attempt {
+            try await self.push.client.register(device)
+            self.status = .registered
+        }
+    }
+
+    private func attempt(_ body: @MainActor () async throws -> Void) async {
+        do {
+            try await body()
+        } catch let error as SecurePushFailure {
+            status = .failed(error.code)
+        } catch {
+            status = .failed(.credentials)
+        }
+    }
+}
+
+extension SecurePush {
+    /// The app's client, for the screen and for silent pushes.
+    static let shared = SecurePush(deployment: Deployment()) { count in
+        await MainActor.run { UIApplication.shared.applicationIconBadgeNumber = count }
+    }
+}

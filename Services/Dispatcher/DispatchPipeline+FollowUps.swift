@@ -1,0 +1,139 @@
+import Logging
+import NotificationHubs
+import SecurePushCore
+
+extension DispatchPipeline {
+    /// Claims withdrawals and reminders and starts their sends; returns without waiting for the hub.
+    ///
+    /// They use the lanes of the pushes. A retry is a time in the store instead of a message in a delay queue: the
+    /// relay's sweep publishes the follow-up again.
+    func dispatchFollowUps(_ deliveries: [DispatchDelivery]) async {
+        guard let followUps else { return settler.settle(deliveries.map { Settlement(delivery: $0) }) }
+        let asked = deliveries.compactMap { $0.message?.followUp }
+        guard let claims = await claim(asked.count, { try await followUps.claimFollowUps(asked, now: .now) }) else {
+            return consumer.requeue(settler.release(deliveries))
+        }
+        for (followUp, error) in claims.unreadable {
+            logger.error(
+                "The record of a follow-up cannot be read",
+                metadata: ["notification_id": "\(followUp.id)", "kind": "\(followUp.kind)", "error": "\(error)"])
+        }
+        await start(deliveries, claims)
+    }
+
+    private func start(_ deliveries: [DispatchDelivery], _ claims: FollowUpClaims) async {
+        let now = Timestamp.now
+        var done: [Settlement] = []
+        var attempts: [DispatchAttempt] = []
+        for delivery in deliveries {
+            guard let message = delivery.message, let followUp = message.followUp, let plan = claims.plans[followUp]
+            else {
+                // It was done, or it is not due any more. An unreadable one falls due again.
+                done.append(Settlement(delivery: delivery))
+                continue
+            }
+            let platforms = policy.platforms(of: plan)
+            let attempt = DispatchAttempt(delivery: delivery, message: message, plan: plan, platforms: platforms)
+            if platforms.isEmpty {
+                done.append(attempt.settlement(policy, now: now))
+            } else {
+                settler.begin()
+                attempts.append(attempt)
+            }
+        }
+        settler.settle(done)
+        let roles = await silent?.roles(of: attempts, now: now)
+        for (position, attempt) in attempts.enumerated() { send(attempt, roles?[position], now: now) }
+    }
+}
+
+extension DispatchPolicy {
+    /// The platforms that a claimed follow-up is sent to: those that accepted the push and are still owed it. None for
+    /// a withdrawal that this dispatcher's setting does not allow.
+    func platforms(of plan: DispatchPlan) -> [Platform] {
+        if plan.work == .withdrawal, !withdrawals.applies(isRevoked: plan.isRevoked, isRead: plan.isRead) { return [] }
+        return owedPlatforms(plan, asked: nil)
+    }
+}
+
+extension DispatchPlan {
+    /// The native form of what is to be done.
+    func native(for platform: Platform, now: Timestamp, signature: PushSignature?) -> HubNotification? {
+        switch work {
+        case .push, .reminder: notification(for: platform, now: now, signature: signature)
+        case .withdrawal:
+            HubNotification.withdrawal(of: id, recipient: recipient, for: platform, signature: signature)
+        }
+    }
+}
+
+/// A delivery counts as the same as an earlier one if it has the same notification and the same kind of work.
+struct DispatchKey: Hashable, Sendable {
+    var id: NotificationID
+    /// `nil` for the notification's own push.
+    var kind: FollowUp.Kind?
+}
+
+extension DispatchMessage {
+    /// Identifies the work that the message asks for.
+    var key: DispatchKey { DispatchKey(id: id, kind: kind) }
+}
+
+/// The outcome of one attempt at a follow-up, and what the metrics need to know of it.
+struct SettledFollowUp: Sendable {
+    var outcome: FollowUpOutcome
+    /// The platforms that accepted it in this attempt.
+    var sent: [Platform]
+    /// Whether no platform had accepted it before.
+    var isFirstSent: Bool
+}
+
+extension DispatchAttempt {
+    /// Decides what follows from the answers to a follow-up. It has no dead letters: what is given up stays on record.
+    func settlement(of followUp: FollowUp, _ policy: DispatchPolicy, now: Timestamp) -> Settlement {
+        var deliveries = plan.deliveries
+        var owed = OwedPlatforms()
+        var sent: [Platform] = []
+        var settlement = Settlement(delivery: delivery)
+        var waiting = WaitingPlatforms()
+        let wasSent = deliveries.contains { $0.state == .sent }
+        for (platform, answer, grant) in answers {
+            let position = deliveries.firstIndex { $0.platform == platform }
+            var updated = policy.delivery(
+                of: platform, after: answer, previous: position.map { deliveries[$0] }, now: now)
+            // The hub may have accepted it. A second withdrawal does no harm; a second reminder would.
+            if followUp.kind == .reminder, answer.isUnanswered { updated.state = .dead }
+            if let position { deliveries[position] = updated } else { deliveries.append(updated) }
+            if case .coalesced = answer { settlement.coalesced += 1 }
+            if let grant, !answer.mayHaveBeenPushed {
+                settlement.releases.append(SilentPushRelease(grant, isOwed: !updated.state.isSettled))
+            }
+            if case .waits(let wait) = answer {
+                waiting.add(platform, until: wait.until)
+            } else if !updated.state.isSettled {
+                owed.add(updated, answer, policy.retryDelays)
+            }
+            if answer.isAccepted { sent.append(platform) }
+        }
+        let outcome = FollowUpOutcome(
+            followUp: followUp, attempt: plan.attempt, deliveries: deliveries,
+            nextTry: owed.delay(policy.retryDelays).map { now + policy.retryDelays.delays[$0] } ?? waiting.until)
+        settlement.followUp = SettledFollowUp(outcome: outcome, sent: sent, isFirstSent: !wasSent && !sent.isEmpty)
+        return settlement
+    }
+}
+
+extension LaneAnswer {
+    /// Whether the hub has accepted the send, or another silent push that covers it.
+    var isAccepted: Bool {
+        switch self {
+        case .answered(.sent, _), .coalesced: true
+        case .answered, .held, .waits: false
+        }
+    }
+
+    /// Whether the hub may have accepted the send.
+    fileprivate var isUnanswered: Bool {
+        if case .answered(.unanswered, _) = self { true } else { false }
+    }
+}

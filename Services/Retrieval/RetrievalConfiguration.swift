@@ -1,0 +1,61 @@
+import Authentication
+import NotificationHubs
+import SecurePushCore
+import ServiceConfiguration
+import ServiceRuntime
+import Storage
+
+/// The settings of the retrieval service.
+struct RetrievalConfiguration: Sendable {
+    var http: HTTPConfiguration
+    var storage: StorageConfiguration
+    var payloadKeysFile: String
+    var users: UserAuthenticationConfiguration
+    /// `nil` if devices register with the hub by other means; `/api/register` and `/api/installations` return 503 then.
+    var hub: NotificationHubConfiguration?
+    /// `HUB_TELEMETRY`: whether the hub's feedback is read.
+    var readsFeedback: Bool
+    /// `DEVICE_STALE_AFTER`.
+    var deviceStaleAfter: Duration
+    /// The public keys of pushes; `nil` if there are none.
+    var pushVerificationKeysFile: String?
+    /// The web apps that may call the API from a browser; none if it is empty.
+    var webOrigins: [WebOrigin]
+
+    static let keys: [any ConfigurationKeyDescription] =
+        HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys
+        + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.dispatchWithdraw]
+        + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
+        + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
+        + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
+
+    /// - Returns: `nil` if the reader noted an issue.
+    init?(_ reader: inout ConfigurationReader) {
+        let http = HTTPConfiguration.read(&reader, defaultPort: 8081, isAPI: true)
+        let storage = StorageConfiguration.read(&reader)
+        let payloadKeysFile = reader.require(ConfigurationKeys.payloadKeysFile)
+        let users = UserAuthenticationConfiguration.read(&reader)
+        if let users, !users.isUsable {
+            reader.note(
+                ConfigurationKeys.authJWKSFile.name,
+                "is not set, and neither is another AUTH_ key: no user could be authenticated")
+        }
+        users?.checkRefreshing(&reader)
+        let readsFeedback = reader.read(ConfigurationKeys.hubTelemetry)
+        let deviceStaleAfter = reader.read(ConfigurationKeys.deviceStaleAfter)
+        let usesHub = NotificationHubConfiguration.isConfigured(reader)
+        let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
+        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
+        webOrigins = reader.read(ConfigurationKeys.retrievalCORSOrigins) ?? []
+        let issues = reader.issues.count
+        pushVerificationKeysFile = reader.read(ConfigurationKeys.pushVerificationKeysFile)
+        guard let http, var storage, let payloadKeysFile, let users, users.isUsable, !users.cannotRefresh,
+            !usesHub || hub != nil, let readsFeedback, let deviceStaleAfter, let withdrawals,
+            reader.issues.count == issues
+        else { return nil }
+        storage.withdrawals = withdrawals
+        (self.readsFeedback, self.deviceStaleAfter) = (readsFeedback, deviceStaleAfter)
+        (self.http, self.storage, self.payloadKeysFile) = (http, storage, payloadKeysFile)
+        (self.users, self.hub) = (users, hub)
+    }
+}

@@ -1,0 +1,89 @@
+import AsyncHTTPClient
+import Foundation
+import SecurePushClient
+
+extension DeviceCommand {
+    func run(on console: Console) async throws {
+        // The channels stay open; requests share a few connections.
+        let (channels, requests) = (
+            HTTPClientTransport.makeClient(connections: deviceCount + DeviceFleet.maxRequests),
+            HTTPClientTransport.makeClient(connections: DeviceFleet.maxRequests)
+        )
+        let end: RunEnd
+        do {
+            let fleet = try makeFleet(channels, requests, console)
+            end = try await withInterruption(after: timeout?.duration) { try await fleet.run() }
+        } catch {
+            try? await channels.shutdown()
+            try? await requests.shutdown()
+            throw error
+        }
+        try? await channels.shutdown()
+        try? await requests.shutdown()
+        if end == .timedOut { throw CommandFailure(.failed, "The time limit of --timeout has expired.") }
+    }
+
+    private func makeFleet(_ channels: HTTPClient, _ requests: HTTPClient, _ console: Console) throws -> DeviceFleet {
+        var emulator = try emulator.client(timeout: .seconds(10))
+        emulator.http = channels
+        let retrieval = try retrieval.client(timeout: .seconds(10))
+        guard let url = URL(string: retrieval.baseURL) else {
+            throw CommandFailure(.usage, "\(retrieval.baseURL.printable) is not a URL.")
+        }
+        let keys = try pushKeysFile.map(Self.pushKeys)
+        let tokens = try signingKeyFile.map { try DeviceTokens(signingKeyFile: $0) }
+        let fetchToken = try fetchTokenFile.map { ClientCredentials.bearer(try SecretFile.read($0)) }
+        let listening = ListeningCount(of: deviceCount, console)
+        let devices = try (0..<deviceCount).map { index in
+            let (user, platform) = (user(of: index), platform[index % platform.count])
+            let credentials = try tokens.map { try $0.credentials(of: user) } ?? userCredentials.credentials(of: user)
+            let handle = handle ?? platform.makeHandle()
+            let report = reporter(user, platform, listening, console)
+            let full = ClientCredentials(credentials)
+            let session = DeviceSession(user: user, credentials: full)
+            let screen = DeviceScreen(
+                handle: handle, emulator: emulator, countsPrompts: loginAfter == nil, report: report)
+            let client = SecurePushClient(
+                configuration: SecurePushConfiguration(retrievalURL: url, pushKeys: keys), credentials: session,
+                store: MemoryClientStore(), transport: HTTPClientTransport(http: requests), presenter: screen)
+            return SimulatedDevice(
+                device: PushDevice(platform: platform.clientPlatform, channel: handle), client: client,
+                screen: screen, session: session,
+                channel: PushChannel(platform: platform, handle: handle, emulator: emulator),
+                logIn: SimulatedDevice.LogIn(
+                    credentials: full, first: fetchToken ?? (loginAfter == nil ? full : nil),
+                    delay: loginAfter?.duration),
+                report: report)
+        }
+        return DeviceFleet(devices: devices, retrieval: retrieval, limit: count, isTemporary: handle == nil)
+    }
+
+    private static func pushKeys(_ path: String) throws -> PushKeySet {
+        do {
+            return try PushKeySet(jwkSet: Data(try SecretFile.read(path).utf8))
+        } catch is PushKeySet.Malformed {
+            throw CommandFailure(.configuration, "\(path.printable) is not a JWK Set with an Ed25519 key.")
+        }
+    }
+
+    /// Prints a device's events; of many devices those that concern their users.
+    private func reporter(
+        _ user: String, _ platform: DevicePlatform, _ listening: ListeningCount, _ console: Console
+    ) -> @Sendable (DeviceEvent) -> Void {
+        let isOne = deviceCount == 1
+        return { event in
+            var event = event
+            event.platform = platform.rawValue
+            if !isOne { event.user = user }
+            if console.isJSON {
+                try? console.show(event, "")
+            } else if event.isData, isOne || event.event != .received {
+                console.line(event.line)
+            } else if isOne || [.disconnected, .loggedIn].contains(event.event) {
+                console.message(event.line)
+            } else if event.event == .listening {
+                listening.note()
+            }
+        }
+    }
+}

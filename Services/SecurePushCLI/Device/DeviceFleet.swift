@@ -1,0 +1,133 @@
+import Authentication
+import Foundation
+import SecurePushClient
+import SecurePushCore
+import Synchronization
+
+/// The devices of one `securepush device`.
+struct DeviceFleet: Sendable {
+    /// Concurrent registrations.
+    static let maxRegistrations = 16
+    /// Connections to retrieval.
+    static let maxRequests = 64
+    /// How long the devices may take to remove themselves at the end.
+    static let farewell = Duration.seconds(3)
+
+    let devices: [SimulatedDevice]
+    let retrieval: APIClient
+    /// Ends after this many notifications; `nil` for no limit.
+    let limit: Int?
+    /// Whether the devices disappear from the server at the end: nobody can use their handles again.
+    let isTemporary: Bool
+
+    /// Registers all devices and runs them until the limit is reached or it is cancelled.
+    func run() async throws {
+        do {
+            try await register()
+            try await listen()
+        } catch {
+            await leave()
+            throw error
+        }
+        await leave()
+    }
+
+    private func register() async throws {
+        try await Self.forEach(devices) { device in
+            do {
+                try await device.register()
+            } catch let failure as SecurePushFailure {
+                throw CommandFailure(failure, from: retrieval)
+            }
+        }
+    }
+
+    private func listen() async throws {
+        let shown = ShownCount(limit: limit)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for device in devices { group.addTask { try await device.run { shown.add($0) } } }
+            // A device returns when it is enough for all of them.
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// In a task of its own, because this one may be cancelled.
+    private func leave() async {
+        guard isTemporary else { return }
+        await Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await Self.forEach(devices) { await $0.unregister() } }
+                group.addTask { try? await Task.sleep(for: Self.farewell) }
+                await group.next()
+                group.cancelAll()
+            }
+        }.value
+    }
+
+    /// Runs a closure for every element, a few of them concurrently.
+    static func forEach<Element: Sendable>(
+        _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, element) in elements.enumerated() {
+                if index >= maxRegistrations { _ = try await group.next() }
+                group.addTask { try await body(element) }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
+
+/// Counts the notifications that all devices have shown.
+final class ShownCount: Sendable {
+    private let limit: Int?
+    private let count = Mutex(0)
+
+    init(limit: Int?) { self.limit = limit }
+
+    /// - Returns: whether the limit is reached.
+    func add(_ shown: Int) -> Bool {
+        count.withLock { count in
+            count += shown
+            return limit.map { count >= $0 } ?? false
+        }
+    }
+}
+
+/// Says once that all of several devices listen.
+final class ListeningCount: Sendable {
+    private let total: Int
+    private let console: Console
+    private let count = Mutex(0)
+
+    init(of total: Int, _ console: Console) {
+        self.total = total
+        self.console = console
+    }
+
+    func note() {
+        let isLast = count.withLock { count in
+            count += 1
+            return count == total
+        }
+        if isLast { console.message("all      listening   \(total.grouped) devices") }
+    }
+}
+
+/// Signs tokens for the users of simulated devices, like retrieval.
+struct DeviceTokens: Sendable {
+    private let issuer: TokenIssuer
+
+    init(signingKeyFile: String) throws {
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = UserAuthenticationConfiguration(
+            issuer: environment["AUTH_ISSUER"], audience: environment["AUTH_AUDIENCE"],
+            signingKeyFile: signingKeyFile, tokenTTL: .seconds(86_400))
+        issuer = try TokenIssuer.make(configuration, signingKeyFile)
+    }
+
+    func credentials(of user: String) throws -> Credentials {
+        .bearer(try issuer.issue(to: try UserName.parse(user)).token)
+    }
+}

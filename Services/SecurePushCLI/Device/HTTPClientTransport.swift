@@ -1,0 +1,80 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import SecurePushClient
+import ServiceConfiguration
+
+/// The SDK's transport over AsyncHTTPClient: a thousand devices of one process share its connections, where
+/// each URLSession would bring connections and a thread of its own.
+struct HTTPClientTransport: Transport {
+    let http: HTTPClient
+
+    /// A client for devices. It follows no redirect, so that credentials go to no other host.
+    ///
+    /// - Parameter connections: the maximum number of connections to one host.
+    static func makeClient(connections: Int) -> HTTPClient {
+        var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.redirectConfiguration = .disallow
+        configuration.timeout.connect = .seconds(10)
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    func send(_ request: TransportRequest, timeout: TimeInterval, maxBytes: Int) async throws -> TransportResponse {
+        var message = HTTPClientRequest(url: request.url.absoluteString)
+        message.method = HTTPMethod(rawValue: request.method)
+        for (name, value) in request.headers { message.headers.replaceOrAdd(name: name, value: value) }
+        if let body = request.body { message.body = .bytes(ByteBuffer(bytes: body)) }
+        do {
+            let response = try await http.execute(message, timeout: Self.amount(timeout))
+            let body = try await response.body.collect(upTo: maxBytes)
+            let headers = response.headers.map { ($0.name.lowercased(), $0.value) }
+            return TransportResponse(
+                status: Int(response.status.code), headers: Dictionary(headers) { first, _ in first },
+                body: Data(body.readableBytesView))
+        } catch {
+            throw Self.reason(error)
+        }
+    }
+
+    /// At least a millisecond, at most a day.
+    private static func amount(_ seconds: TimeInterval) -> TimeAmount {
+        .milliseconds(Int64(min(max(seconds, 0.001), 86_400) * 1000))
+    }
+
+    private static func reason(_ error: any Error) -> any Error {
+        switch error {
+        case is CancellationError: error
+        case is NIOTooManyBytesError: TransportError.tooLarge
+        case is NIOSSLError, is NIOSSLExtraError: TransportError.untrusted
+        case let error as HTTPClientError:
+            switch error {
+            case .cancelled: CancellationError()
+            case .connectTimeout, .deadlineExceeded, .readTimeout: TransportError.timedOut
+            default: TransportError.unreachable
+            }
+        default: TransportError.unreachable
+        }
+    }
+}
+
+extension CommandFailure {
+    /// A request of the SDK that failed.
+    init(_ failure: SecurePushFailure, from client: APIClient) {
+        switch failure.code {
+        case .unreachable, .timedOut, .untrusted:
+            self.init(
+                .unreachable, "\(client.service) does not answer at \(client.baseURL) (\(failure.code)).",
+                hint: "Is it running there? `securepush doctor` checks every part.")
+        case let code:
+            guard let status = Int(code.rawValue.drop { !$0.isNumber }) else {
+                self.init(.failed, failure.description)
+                return
+            }
+            self = ProblemDocument.failure(APIResponse(status: status, body: ""), from: client.service)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import SecurePushCore
+import Storage
+
+extension InstallationsCommand {
+    struct List: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the installations and registrations of the database, without their handles.",
+            discussion: """
+                SEEN is the day (UTC) on which the device last registered or renewed its registration. A registration
+                without a platform is an ID whose device has not registered yet, or was given up by the hub.
+
+                EXAMPLES
+                  securepush installations list --user alice
+                  DATABASE_URL=postgres://db/securepush securepush installations list --json | wc -l
+                """)
+
+        @Option(help: ArgumentHelp("Only devices of this user.", valueName: "name"))
+        var user: String?
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func validate() throws {
+            if let user { try UserName.validate(user, as: "user") }
+        }
+
+        func run(on console: Console) async throws {
+            let owner = try user.map(UserName.parse)
+            try await StoreSession.with(database.url) { store in
+                var isFirst = true
+                try await StoredDevices(store: store, owner: owner).forEachPage { devices in
+                    if console.isJSON { return devices.forEach { console.line($0.json(withContent: false)) } }
+                    for line in Self.lines(devices, withHead: isFirst) { console.line(line) }
+                    isFirst = false
+                }
+            }
+        }
+
+        /// The user, of any length, comes last.
+        static func lines(_ devices: [DeviceRecord], withHead: Bool) -> [String] {
+            var table = TextTable(isOfWords: true)
+            table.add([
+                "KIND".padded(to: 12), "PLATFORM", "UPDATED".padded(to: 24), "SEEN".padded(to: 10), "ID", "USER",
+            ])
+            for device in devices {
+                table.add([
+                    device.kind, device.platform?.oneLine ?? "-", "\(device.updatedAt)",
+                    String("\(device.lastSeenAt)".prefix(10)), device.id.oneLine, device.user.oneLine,
+                ])
+            }
+            return Array(withHead ? table.lines[...] : table.lines.dropFirst())
+        }
+    }
+
+    struct Export: ConsoleCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "export",
+            abstract: "Print all installations and registrations of the database as NDJSON.",
+            discussion: """
+                Each line is a device with everything that the database has of it, including its handle: a vendor's
+                address of a person's device. Protect the output.
+
+                EXAMPLES
+                  securepush installations export > devices.ndjson
+                  securepush installations export --user alice | jq -r .Id
+                """)
+
+        @Option(help: ArgumentHelp("Only devices of this user.", valueName: "name"))
+        var user: String?
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func validate() throws {
+            if let user { try UserName.validate(user, as: "user") }
+        }
+
+        func run(on console: Console) async throws {
+            let owner = try user.map(UserName.parse)
+            try await StoreSession.with(database.url) { store in
+                try await StoredDevices(store: store, owner: owner).forEachPage { devices in
+                    for device in devices { console.line(device.json(withContent: true)) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+internal import Crypto
+public import Logging
+internal import Metrics
+public import SecurePushCore
+
+/// Issues refresh tokens (RFC 6749, section 6) and exchanges them for new tokens (`AUTH_REFRESH_TTL`).
+///
+/// A refresh token is used once: the exchange replaces it. If a token is used again, either the thief or the device has
+/// an old one, so all tokens of its family end (RFC 9700, section 4.14). The store has only hashes of tokens. A user
+/// who was removed from the users' file, or who has another password now, cannot refresh.
+public struct RefreshTokens: Sendable {
+    private enum Result: String, CaseIterable { case ok, reused, refused }
+
+    private let store: any RefreshTokenStore
+    private let issuer: TokenIssuer
+    private let ttl: Duration
+    private let logger: Logger
+    private let counters: [Result: Counter]
+
+    /// Makes the part for a service.
+    ///
+    /// - Returns: `nil` if the configuration has no lifetime of refresh tokens, or if no tokens are issued.
+    public init?(
+        configuration: UserAuthenticationConfiguration, issuer: TokenIssuer?, store: any RefreshTokenStore,
+        logger: Logger
+    ) {
+        guard let ttl = configuration.refreshTTL, let issuer else { return nil }
+        self.store = store
+        self.issuer = issuer
+        self.ttl = ttl
+        self.logger = logger
+        let counters = Result.allCases.map { result in
+            let dimensions = [("result", result.rawValue)]
+            return (result, Counter(label: "securepush_token_refreshes_total", dimensions: dimensions))
+        }
+        self.counters = Dictionary(uniqueKeysWithValues: counters)
+    }
+
+    /// The first tokens of a user who has just logged in with a password.
+    ///
+    /// - Throws: ``AuthenticationError`` as ``TokenIssuer/issue(to:now:expiresAt:)``, ``StorageError``.
+    public func begin(for user: UserName, now: Timestamp = .now) async throws -> TokenPair {
+        let access = try issuer.issue(to: user, now: now)
+        let token = RefreshToken(family: SystemRandomNumberGenerator.bytes(RefreshToken.familyBytes))
+        try await store.add(
+            RefreshFamily(
+                id: token.family, owner: user, userEntry: try issuer.userEntry(of: user), tokenHash: token.hash,
+                expiresAt: now + ttl))
+        return TokenPair(access: access, refresh: token.text)
+    }
+
+    /// Exchanges a refresh token.
+    ///
+    /// - Throws: ``AuthenticationError``: `invalid` if the token cannot be used, `unavailable` if the users' file or
+    ///   the signing key cannot be used, so that the token stays valid; ``StorageError``.
+    public func refresh(_ text: String, now: Timestamp = .now) async throws -> TokenPair {
+        guard let token = RefreshToken(text), var family = try await store.refreshFamily(token.family) else {
+            throw refusal(.refused)
+        }
+        guard family.tokenHash == token.hash else { throw try await endReused(family) }
+        guard family.expiresAt > now else { throw refusal(.refused) }
+        guard let access = try accessToken(for: family, now: now) else {
+            try await store.removeRefreshFamily(family.id)
+            throw refusal(.refused)
+        }
+        let next = RefreshToken(family: family.id)
+        (family.tokenHash, family.expiresAt) = (next.hash, now + ttl)
+        // Of several requests with one token, one replaces it. The others use it for the second time.
+        guard try await store.renew(family, replacing: token.hash, now: now) else {
+            throw try await endReused(family)
+        }
+        counters[.ok]?.increment()
+        return TokenPair(access: access, refresh: next.text)
+    }
+
+    /// Ends the family of a token. A token that is not known changes nothing.
+    public func end(_ text: String) async throws {
+        guard let token = RefreshToken(text) else { return }
+        try await store.removeRefreshFamily(token.family)
+    }
+
+    /// Removes families that have expired.
+    ///
+    /// - Returns: the number of removed families, at most `limit`.
+    public func purge(limit: Int, now: Timestamp = .now) async throws -> Int {
+        try await store.purgeRefreshFamilies(limit: limit, now: now)
+    }
+
+    /// - Returns: `nil` if the user was removed or has another password than at the log-in.
+    private func accessToken(for family: RefreshFamily, now: Timestamp) throws -> IssuedToken? {
+        do {
+            guard try issuer.userEntry(of: family.owner) == family.userEntry else { return nil }
+            return try issuer.issue(to: family.owner, now: now)
+        } catch let error as AuthenticationError where error.code == .invalid {
+            return nil
+        }
+    }
+
+    private func endReused(_ family: RefreshFamily) async throws -> AuthenticationError {
+        try await store.removeRefreshFamily(family.id)
+        logger.warning("A refresh token was used twice; all tokens of its family end")
+        return refusal(.reused)
+    }
+
+    private func refusal(_ result: Result) -> AuthenticationError {
+        counters[result]?.increment()
+        let message = "The refresh token cannot be used"
+        return AuthenticationError(
+            .invalid, message + "; log in again.", challenges: [Challenge.invalidToken(message), Challenge.basic])
+    }
+}
+
+/// The tokens that a log-in and each refresh return.
+public struct TokenPair: Sendable, Equatable {
+    /// The bearer token.
+    public let access: IssuedToken
+    /// The refresh token, which can be used once.
+    public let refresh: String
+}
+
+/// A refresh token: the ID of its family and a secret, in base64url.
+private struct RefreshToken {
+    static let familyBytes = 16
+    private static let secretBytes = 32
+    /// 48 bytes in base64url, without padding.
+    private static let textLength = 64
+
+    let family: [UInt8]
+    private let secret: [UInt8]
+
+    /// A new token of a family.
+    init(family: [UInt8]) {
+        self.family = family
+        secret = SystemRandomNumberGenerator.bytes(Self.secretBytes)
+    }
+
+    /// - Returns: `nil` for a text that cannot be a token.
+    init?(_ text: String) {
+        guard text.utf8.count == Self.textLength, let bytes = Base64.decode(text, .url),
+            bytes.count == Self.familyBytes + Self.secretBytes
+        else { return nil }
+        family = Array(bytes.prefix(Self.familyBytes))
+        secret = Array(bytes.suffix(Self.secretBytes))
+    }
+
+    var text: String { Base64.encode(family + secret, .url) }
+
+    /// The secret is random, so a plain hash cannot be reversed.
+    var hash: [UInt8] { Array(SHA256.hash(data: secret)) }
+}

@@ -1,0 +1,130 @@
+extension MemoryStore {
+    /// A follow-up as it is stored.
+    struct WaitingFollowUp {
+        /// When it is published; `nil` if nothing is to be done.
+        var due: Timestamp?
+        var state = FollowUpState.scheduled
+        var attempt = 0
+        /// How often it was published since it was claimed last.
+        var published = 0
+        /// The number of reminders that were claimed.
+        var step = 0
+        var deliveries: [Delivery] = []
+    }
+
+    /// Makes a withdrawal if the notification is to be withdrawn and a platform has accepted the push. A new attempt
+    /// fences off a claim that does not know of this push yet.
+    func withdraw(_ id: NotificationID, now: Timestamp) {
+        guard let row = rows[id], row.deliveries.contains(where: { $0.state == .sent }),
+            withdrawals.applies(isRevoked: row.revokedAt != nil, isRead: row.readAt != nil)
+        else { return }
+        var withdrawal = followUps[FollowUp(id: id, kind: .withdrawal)] ?? WaitingFollowUp()
+        withdrawal.due = now
+        withdrawal.attempt += 1
+        followUps[FollowUp(id: id, kind: .withdrawal)] = withdrawal
+    }
+
+    /// Makes what follows from a recorded outcome.
+    func follow(_ outcome: DispatchOutcome) {
+        if let time = outcome.acceptedAt { withdraw(outcome.id, now: time) }
+        guard let row = rows[outcome.id], let pushedAt = outcome.pushedAt, row.isOpen else { return }
+        let followUp = FollowUp(id: outcome.id, kind: .reminder)
+        var reminder = followUps[followUp] ?? WaitingFollowUp(due: pushedAt)
+        guard reminder.state == .scheduled, reminder.due != nil else { return }
+        reminder.due = FollowUpPolicy.due(step: reminder.step + 1, of: row.notification.remind, push: pushedAt)
+        followUps[followUp] = reminder
+    }
+
+    /// The record with what its follow-ups add to it.
+    func recordWithFollowUps(_ row: Row) -> NotificationRecord {
+        let id = row.notification.id
+        let reminder = followUps[FollowUp(id: id, kind: .reminder)]
+        return NotificationRecord(row).adding(
+            withdrawals: followUps[FollowUp(id: id, kind: .withdrawal)]?.deliveries ?? [],
+            reminders: row.notification.remind.isEmpty ? nil : (reminder?.step ?? 0, reminder?.due))
+    }
+}
+
+extension MemoryStore.Row {
+    /// Whether it is neither revoked nor read.
+    fileprivate var isOpen: Bool { revokedAt == nil && readAt == nil }
+}
+
+extension MemoryStore: FollowUpOutbox {
+    public func leaseFollowUps(limit: Int, now: Timestamp) async throws -> [OutboxEntry] {
+        let found = followUps.filter { $0.value.due.map { $0 <= now } ?? false }
+            .sorted { ($0.value.due ?? now, $0.key.id) < ($1.value.due ?? now, $1.key.id) }
+            .prefix(max(limit, 0))
+        var entries: [OutboxEntry] = []
+        for (followUp, waiting) in found {
+            guard let row = rows[followUp.id] else {
+                followUps[followUp] = nil
+                continue
+            }
+            guard followUp.kind == .withdrawal || row.mayRemind(at: now) else {
+                followUps[followUp]?.due = nil
+                continue
+            }
+            followUps[followUp]?.due = FollowUpPolicy.publishAgain(now: now, published: waiting.published)
+            followUps[followUp]?.published += 1
+            if waiting.state == .scheduled { followUps[followUp]?.state = .published }
+            entries.append(
+                OutboxEntry(id: followUp.id, traceparent: row.notification.traceparent, kind: followUp.kind))
+        }
+        return entries
+    }
+}
+
+extension MemoryStore.Row {
+    fileprivate func mayRemind(at now: Timestamp) -> Bool { isOpen && notification.expiresAt > now }
+}
+
+extension MemoryStore: FollowUpStore {
+    public func claimFollowUps(_ asked: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
+        var claims = FollowUpClaims()
+        for followUp in Set(asked) {
+            guard let row = rows[followUp.id], var waiting = followUps[followUp], let due = waiting.due else {
+                continue
+            }
+            if followUp.kind == .reminder {
+                guard waiting.state != .scheduled, row.mayRemind(at: now) else { continue }
+                if waiting.state == .published {
+                    waiting.step += 1
+                    waiting.deliveries = []
+                }
+                waiting.due = FollowUpPolicy.due(
+                    step: waiting.step + 1, of: row.notification.remind, push: now)
+            } else {
+                waiting.due = FollowUpPolicy.claimEnd(now: now, due: due)
+            }
+            waiting.state = .scheduled
+            waiting.attempt += 1
+            waiting.published = 0
+            followUps[followUp] = waiting
+            if damaged.contains(followUp.id) {
+                claims.unreadable[followUp] = Self.unreadable
+            } else {
+                claims.plans[followUp] = DispatchPlan(row).following(
+                    followUp, attempt: waiting.attempt, step: waiting.step, deliveries: waiting.deliveries,
+                    isRead: row.readAt != nil)
+            }
+        }
+        return claims
+    }
+
+    public func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws {
+        for outcome in outcomes {
+            guard var waiting = followUps[outcome.followUp], waiting.attempt == outcome.attempt else { continue }
+            waiting.deliveries = outcome.deliveries
+            if outcome.followUp.kind == .withdrawal {
+                waiting.due = outcome.nextTry
+            } else if let nextTry = outcome.nextTry, waiting.state == .scheduled,
+                waiting.due.map({ nextTry < $0 }) ?? true
+            {
+                waiting.due = nextTry
+                waiting.state = .repeated
+            }
+            followUps[outcome.followUp] = waiting
+        }
+    }
+}

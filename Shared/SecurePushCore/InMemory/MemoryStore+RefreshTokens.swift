@@ -1,0 +1,30 @@
+extension MemoryStore: RefreshTokenStore {
+    public func add(_ family: RefreshFamily) async throws {
+        let surplus = refreshFamilies.values.filter { $0.owner == family.owner }
+            .sorted { $0.expiresAt > $1.expiresAt }
+            .dropFirst(RefreshFamily.maxPerUser - 1)
+        for old in surplus { refreshFamilies[old.id] = nil }
+        refreshFamilies[family.id] = family
+    }
+
+    public func refreshFamily(_ id: [UInt8]) async throws -> RefreshFamily? { refreshFamilies[id] }
+
+    public func renew(
+        _ family: RefreshFamily, replacing hash: [UInt8], now: Timestamp
+    ) async throws -> Bool {
+        guard let known = refreshFamilies[family.id], known.tokenHash == hash, known.expiresAt > now else {
+            return false
+        }
+        refreshFamilies[family.id]?.tokenHash = family.tokenHash
+        refreshFamilies[family.id]?.expiresAt = family.expiresAt
+        return true
+    }
+
+    public func removeRefreshFamily(_ id: [UInt8]) async throws { refreshFamilies[id] = nil }
+
+    public func purgeRefreshFamilies(limit: Int, now: Timestamp) async throws -> Int {
+        let due = refreshFamilies.values.filter { $0.expiresAt <= now }.prefix(max(limit, 0))
+        for family in due { refreshFamilies[family.id] = nil }
+        return due.count
+    }
+}

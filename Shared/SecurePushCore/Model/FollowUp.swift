@@ -1,0 +1,192 @@
+/// Work on a notification after its push: a withdrawal or a reminder. A notification has at most one of each kind.
+///
+/// It is a row in the store that falls due, as an outbox entry is. It has a fence and a record of its own, so it never
+/// gets in the way of the dispatching of the notification itself.
+public struct FollowUp: Sendable, Hashable {
+    /// What is done.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// Devices that show the notification remove it.
+        case withdrawal = "withdraw"
+        /// The push is sent once more.
+        case reminder = "remind"
+    }
+
+    /// The notification.
+    public var id: NotificationID
+    /// What is done.
+    public var kind: Kind
+
+    /// Makes a follow-up.
+    public init(id: NotificationID, kind: Kind) {
+        self.id = id
+        self.kind = kind
+    }
+}
+
+/// When notifications are withdrawn from devices (`DISPATCH_WITHDRAW`).
+public enum WithdrawalMode: String, Sendable, CaseIterable {
+    /// Never.
+    case off
+    /// When the sender revokes the notification.
+    case revoked
+    /// Also when a device of the user has read it.
+    case read
+
+    /// Whether a notification is to be withdrawn.
+    public func applies(isRevoked: Bool, isRead: Bool) -> Bool {
+        switch self {
+        case .off: false
+        case .revoked: isRevoked
+        case .read: isRevoked || isRead
+        }
+    }
+}
+
+/// What a dispatcher does with a claimed plan.
+public enum DispatchWork: Sendable, Hashable {
+    /// The notification's own push.
+    case push
+    /// Removes the notification from devices.
+    case withdrawal
+    /// Sends the push once more: the step with this number, from 1.
+    case reminder(step: Int)
+}
+
+/// The result of one claimed follow-up.
+public struct FollowUpOutcome: Sendable, Hashable {
+    /// The follow-up.
+    public var followUp: FollowUp
+    /// The number of the claim. The store ignores the outcome if there was a later claim.
+    public var attempt: Int
+    /// The record of each platform: of all tries of a withdrawal, or of one step of a reminder.
+    public var deliveries: [Delivery]
+    /// When the platforms that are still owed are tried again; `nil` if they are not.
+    public var nextTry: Timestamp?
+
+    /// Makes an outcome.
+    public init(followUp: FollowUp, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil) {
+        self.followUp = followUp
+        self.attempt = attempt
+        self.deliveries = deliveries
+        self.nextTry = nextTry
+    }
+}
+
+/// The result of one claim of several follow-ups.
+public struct FollowUpClaims: Sendable {
+    /// The plans of what was claimed. A follow-up that is not due any more is absent.
+    public var plans: [FollowUp: DispatchPlan]
+    /// The rows that cannot be read, and why; never anything of a payload.
+    public var unreadable: [FollowUp: StorageError]
+
+    /// Makes a result.
+    public init(plans: [FollowUp: DispatchPlan] = [:], unreadable: [FollowUp: StorageError] = [:]) {
+        self.plans = plans
+        self.unreadable = unreadable
+    }
+}
+
+/// How far the reminders of a notification have come.
+public struct ReminderProgress: Sendable, Hashable {
+    /// The number of steps that were sent, however many platforms each had.
+    public var sent: Int
+    /// When the next one is due; `nil` if there is none.
+    public var next: Timestamp?
+
+    /// Makes a progress.
+    public init(sent: Int, next: Timestamp? = nil) {
+        self.sent = sent
+        self.next = next
+    }
+}
+
+/// When follow-ups fall due.
+public enum FollowUpPolicy {
+    /// The number of reminders of a notification.
+    public static let reminderCount = 1...5
+    /// The time from a push to the next reminder.
+    public static let reminderDelay = Duration.seconds(30) ... .seconds(365 * 86_400)
+    /// How long a published follow-up waits for its claim before it is published again. Each time doubles it, so that a
+    /// long queue in the broker does not fill with copies.
+    public static let redelivery = Duration.seconds(30)
+    /// How often it doubles: up to 64 minutes.
+    public static let maxDoublings = 7
+
+    /// When a follow-up that is published now is published again unless a dispatcher claims it.
+    ///
+    /// - Parameter published: how often it has been published since it was claimed last.
+    public static func publishAgain(now: Timestamp, published: Int) -> Timestamp {
+        now + redelivery * (1 << min(max(published, 0), maxDoublings))
+    }
+
+    /// When a withdrawal is published again if its dispatcher dies after it has claimed it at `now`.
+    public static func claimEnd(now: Timestamp, due: Timestamp) -> Timestamp {
+        max(due, now + OutboxPolicy.attemptLimit)
+    }
+
+    /// When the reminder after a push is due.
+    ///
+    /// - Parameters:
+    ///   - step: the number of the reminder, from 1.
+    ///   - push: the time of the last push.
+    /// - Returns: `nil` if there is no such reminder.
+    public static func due(step: Int, of remind: [Duration], push: Timestamp) -> Timestamp? {
+        remind.indices.contains(step - 1) ? push + remind[step - 1] : nil
+    }
+}
+
+/// What a follow-up waits for. Only a reminder needs it: a step can be claimed once, after it was published.
+public enum FollowUpState: Int, Sendable {
+    /// For its time. A reminder cannot be claimed: its last step was claimed already.
+    case scheduled = 0
+    /// For the claim of a new step.
+    case published = 1
+    /// For another claim of the same step, which the hub has certainly not accepted everywhere.
+    case repeated = 2
+}
+
+extension DispatchPlan {
+    /// The plan of a claimed follow-up, from the plan of its notification.
+    public func following(
+        _ followUp: FollowUp, attempt: Int, step: Int, deliveries: [Delivery], isRead: Bool
+    ) -> DispatchPlan {
+        var plan = self
+        plan.work = followUp.kind == .withdrawal ? .withdrawal : .reminder(step: step)
+        plan.platforms = self.deliveries.filter { $0.state == .sent }.map(\.platform)
+        plan.attempt = attempt
+        plan.unrecordedClaims = 0
+        plan.deliveries = deliveries
+        plan.isRead = isRead
+        plan.remind = []
+        return plan
+    }
+}
+
+extension DispatchOutcome {
+    /// When the record last changed, if a platform has accepted the push; otherwise `nil`.
+    public var acceptedAt: Timestamp? {
+        deliveries.contains { $0.state == .sent } ? deliveries.map(\.updatedAt).max() : nil
+    }
+}
+
+extension NotificationRecord {
+    /// Adds what the follow-ups tell.
+    ///
+    /// - Parameters:
+    ///   - withdrawals: the deliveries of the withdrawal.
+    ///   - reminders: the number of reminders, and when the next is due; `nil` if the sender asked for none.
+    public func adding(withdrawals: [Delivery], reminders: (sent: Int, due: Timestamp?)?) -> NotificationRecord {
+        var record = self
+        for withdrawal in withdrawals where withdrawal.state == .sent {
+            for index in record.deliveries.indices where record.deliveries[index].platform == withdrawal.platform {
+                record.deliveries[index].withdrawnAt = withdrawal.updatedAt
+            }
+        }
+        if let reminders {
+            let isOpen = revokedAt == nil && readAt == nil
+            let next = reminders.due.flatMap { isOpen && $0 < expiresAt ? $0 : nil }
+            record.reminders = ReminderProgress(sent: reminders.sent, next: next)
+        }
+        return record
+    }
+}

@@ -1,0 +1,33 @@
+/// The follow-ups that have to reach a dispatcher, as ingest's relay sees them.
+public protocol FollowUpOutbox: Sendable {
+    /// Leases up to `limit` follow-ups that are due at `now`, the oldest first. Each becomes due again after
+    /// ``FollowUpPolicy/publishAgain(now:published:)`` unless a dispatcher claims it before. Two concurrent calls never
+    /// lease the same one.
+    ///
+    /// Reminders of notifications that were read or revoked or have expired are not leased, and end here.
+    func leaseFollowUps(limit: Int, now: Timestamp) async throws -> [OutboxEntry]
+}
+
+/// The follow-ups as the dispatcher uses them.
+///
+/// The rows are made elsewhere: a withdrawal by whoever comes second of ``DispatchStore/record(_:)`` and
+/// ``SenderNotifications/revoke(_:sender:now:)`` (or ``PayloadReader/markRead(_:at:)``, with
+/// ``WithdrawalMode/read``), in the same transaction; a reminder by ``DispatchStore/record(_:)``
+/// (``DispatchOutcome/pushedAt``).
+public protocol FollowUpStore: Sendable {
+    /// Claims follow-ups in one statement: increments the attempt of each and returns its plan, whose platforms are
+    /// those that accepted the push.
+    ///
+    /// The claim of a reminder uses up its step before anything is sent, and makes the next step due. So no step is
+    /// sent twice, whatever is delivered twice; after a crash it is lost. A step can be claimed only while the
+    /// notification is neither read nor revoked nor expired. What cannot be claimed is absent from the answer.
+    ///
+    /// - Throws: ``StorageError``.
+    func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims
+
+    /// Stores outcomes in one statement, each only if its attempt is still the newest.
+    ///
+    /// With a next try the follow-up is due again then. A reminder's next try repeats its step, unless the next step is
+    /// due by now. Without one, a withdrawal is done.
+    func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws
+}

@@ -1,0 +1,35 @@
+// The part of Apple's CryptoKit that the client library uses, for type-checking on Linux. Nothing here runs. The
+// declarations follow https://developer.apple.com/documentation/cryptokit.
+
+public import Foundation
+
+public enum Curve25519 {
+    public enum Signing {
+        public struct PublicKey: Sendable {
+            init() {}
+            public init<D: ContiguousBytes>(rawRepresentation data: D) throws {}
+            public var rawRepresentation: Data { Data() }
+            public func isValidSignature<S: DataProtocol, D: DataProtocol>(_ signature: S, for data: D) -> Bool {
+                false
+            }
+        }
+
+        public struct PrivateKey: Sendable {
+            public init() {}
+            public var publicKey: PublicKey { PublicKey() }
+            public func signature<D: DataProtocol>(for data: D) throws -> Data { Data() }
+        }
+    }
+}
+
+public struct SHA256Digest: Sequence, Hashable, Sendable {
+    public func makeIterator() -> Array<UInt8>.Iterator { [UInt8]().makeIterator() }
+}
+
+public struct SHA256: Sendable {
+    public typealias Digest = SHA256Digest
+    public init() {}
+    public mutating func update<D: DataProtocol>(data: D) {}
+    public func finalize() -> Digest { SHA256Digest() }
+    public static func hash<D: DataProtocol>(data: D) -> Digest { SHA256Digest() }
+}

@@ -1,0 +1,59 @@
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("The sweep: withdrawals and reminders")
+struct FollowUpSweepTests {
+    @Test func whatIsDueIsPublishedWithItsKind() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let sent = try await store.accept(2, at: .unswept).map(\.id)
+        try await store.dispatch(sent)
+        for id in sent { _ = try await store.revoke(id, sender: "clinic", now: .now) }
+        try await withRelay(store, store, publisher) {
+            try await expectEventually { publisher.record.followUps.count == 2 }
+        }
+        #expect(Set(publisher.record.followUps) == Set(sent.map { FollowUp(id: $0, kind: .withdrawal) }))
+        #expect(publisher.record.published.allSatisfy { $0.route == .dispatch })
+    }
+
+    @Test func itIsPublishedOnceUntilItHasWaitedForItsClaim() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let sent = try await store.accept(1, at: .unswept).map(\.id)
+        try await store.dispatch(sent)
+        _ = try await store.revoke(sent[0], sender: "clinic", now: .now)
+        let outbox = CountingOutbox(store)
+        try await withRelay(outbox, store, publisher) {
+            try await expectEventually { publisher.record.followUps.count == 1 }
+            let leases = outbox.leases
+            try await expectEventually { outbox.leases >= leases + 4 }
+        }
+        #expect(publisher.record.followUps.count == 1)
+        // It is nothing that the outbox has to confirm.
+        #expect(outbox.confirmed.isEmpty)
+    }
+
+    @Test func nothingIsLeasedWithoutTheBroker() async throws {
+        let (store, publisher) = (MemoryStore(), FakePublisher(isConnected: false))
+        let sent = try await store.accept(1, at: .unswept).map(\.id)
+        try await store.dispatch(sent)
+        _ = try await store.revoke(sent[0], sender: "clinic", now: .now)
+        try await withRelay(store, store, publisher) {
+            try await expectEventually { publisher.record.looks >= 4 }
+        }
+        #expect(try await store.leaseFollowUps(limit: 9, now: .now).count == 1)
+    }
+}
+
+/// Runs a relay for the time of the body.
+private func withRelay(
+    _ outbox: any Outbox, _ followUps: any FollowUpOutbox, _ publisher: FakePublisher, _ body: () async throws -> Void
+) async throws {
+    var timing = OutboxTiming.patient
+    (timing.sweepInterval, timing.followUpInterval) = (.milliseconds(5), .milliseconds(5))
+    let relay = OutboxRelay(
+        outbox: outbox, followUps: followUps, publisher: publisher, gauge: FakeGauge(), timing: timing,
+        logger: .silent)
+    try await withRelays([relay], body)
+}

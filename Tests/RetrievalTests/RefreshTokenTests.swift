@@ -1,0 +1,182 @@
+import APITestSupport
+import Authentication
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import StackKit
+import TestSupport
+import Testing
+
+@testable import Retrieval
+
+@Suite("Refresh tokens over HTTP")
+struct RefreshTokenTests {
+    private static let form = "application/x-www-form-urlencoded"
+
+    private static func json(_ token: String) -> String {
+        #"{"grant_type":"refresh_token","refresh_token":"\#(token)"}"#
+    }
+
+    private func withTokens(_ body: @escaping @Sendable (RetrievalBench) async throws -> Void) async throws {
+        try await withRetrieval(refreshTTL: .seconds(600), body)
+    }
+
+    private func logIn(_ bench: RetrievalBench) async throws -> String {
+        let answer = try await bench.request(.post, "/api/token", by: bench.basic())
+        #expect(answer.status == .ok)
+        return try #require(try answer.object()["refresh_token"] as? String)
+    }
+
+    private func refresh(_ bench: RetrievalBench, _ token: String) async throws -> TestResponse {
+        try await bench.request(.post, "/api/token", by: nil, body: Self.json(token))
+    }
+
+    @Test func aRefreshGivesNewTokensInBothForms() async throws {
+        try await withTokens { bench in
+            var token = try await logIn(bench)
+            let id = try await bench.accept("1")
+            for isForm in [true, false] {
+                let body = isForm ? "grant_type=refresh_token&refresh_token=\(token)" : Self.json(token)
+                let answer = try await bench.request(
+                    .post, "/api/token", by: nil, body: body, contentType: isForm ? Self.form : "application/json")
+                #expect(answer.status == .ok && answer.headers[.cacheControl] == "no-store")
+                let document = try answer.object()
+                #expect(Set(document.keys) == ["access_token", "token_type", "expires_in", "refresh_token"])
+                let access = try #require(document["access_token"] as? String)
+                #expect(try await bench.read(id, by: "Bearer \(access)").status == .ok)
+                let next = try #require(document["refresh_token"] as? String)
+                #expect(next != token)
+                token = next
+            }
+        }
+    }
+
+    @Test func usingATokenTwiceEndsItsFamilyAndNoOther() async throws {
+        try await withTokens { bench in
+            let (first, other) = (try await logIn(bench), try await logIn(bench))
+            let second = try #require(try await refresh(bench, first).object()["refresh_token"] as? String)
+            let reused = try await refresh(bench, first)
+            try reused.expectProblem(401)
+            #expect(reused.headers[values: .wwwAuthenticate].contains { $0.contains(#"error="invalid_token""#) })
+            try (try await refresh(bench, second)).expectProblem(401)
+            #expect(try await refresh(bench, other).status == .ok)
+        }
+    }
+
+    @Test func ofManyRequestsWithOneTokenOneWins() async throws {
+        try await withTokens { bench in
+            let token = try await logIn(bench)
+            let codes = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<20 { group.addTask { try await refresh(bench, token).status.code } }
+                return try await group.reduce(into: [Int]()) { $0.append($1) }
+            }
+            #expect(codes.count { $0 == 200 } == 1 && codes.count { $0 == 401 } == 19)
+        }
+    }
+
+    @Test(arguments: ["", "alice NEW\nbob NEW\n"]) func whoIsRemovedOrHasAnotherPasswordCannotRefresh(
+        file: String
+    ) async throws {
+        try await withTokens { bench in
+            var token = try await logIn(bench)
+            let hash = try PasswordHash.make(password: "another")
+            try Data(file.replacing("NEW", with: hash).utf8).write(to: URL(filePath: bench.folder + "/users"))
+            // Until the service notices the change, each refresh gives the next token: none is used twice.
+            let isRefused = try await eventually {
+                let answer = try await refresh(bench, token)
+                if answer.status == .unauthorized { return true }
+                token = try #require(try answer.object()["refresh_token"] as? String)
+                return false
+            }
+            #expect(isRefused)
+        }
+    }
+
+    @Test func deletingEndsTheFamilyWhoeverAsks() async throws {
+        try await withTokens { bench in
+            let token = try await logIn(bench)
+            let unknown = String(repeating: "A", count: 64)
+            for body in [Self.json(unknown), Self.json("x"), Self.json(""), Self.json(token), Self.json(token)] {
+                let answer = try await bench.request(.delete, "/api/token", by: nil, body: body)
+                #expect(answer.status == .noContent && answer.text.isEmpty)
+            }
+            try (try await refresh(bench, token)).expectProblem(401)
+        }
+    }
+
+    @Test func aTokenThatExpiredIsRefusedAndPurged() async throws {
+        try await withTokens { bench in
+            let tokens = try #require(bench.refresh)
+            let alice = try #require(UserName("alice"))
+            let old = try await tokens.begin(for: alice, now: .now - .seconds(600)).refresh
+            let young = try await tokens.begin(for: alice, now: .now).refresh
+            try (try await refresh(bench, old)).expectProblem(401)
+            await RefreshTokenSweep(tokens: tokens, logger: .silent).sweep()
+            #expect(try await tokens.purge(limit: 9) == 0)
+            #expect(try await refresh(bench, young).status == .ok)
+        }
+    }
+
+    /// Content type, body, status.
+    static let badBodies: [(String?, String, Int)] = [
+        ("application/json", "{", 400), ("application/json", "[]", 422), ("application/json", "null", 422),
+        ("application/json", #"{"refresh_token":"x"}"#, 422),
+        ("application/json", #"{"grant_type":"refresh_token"}"#, 422),
+        ("application/json", #"{"grant_type":"password","refresh_token":"x"}"#, 422),
+        ("application/json", #"{"grant_type":"refresh_token","refresh_token":7}"#, 422),
+        ("application/json", #"{"grant_type":"refresh_token","refresh_token":"x","a":1}"#, 422),
+        ("application/json", #"{"grant_type":"refresh_token","refresh_token":"x","REFRESH_TOKEN":"y"}"#, 422),
+        ("application/json", #"{"grant_type":"refresh_token","refresh_token":"x"}"#, 401),
+        ("application/json", #"{"grant_type":"refresh_token","refresh_token":""}"#, 401),
+        ("application/json", #"{"grant_type":"refresh_token","refresh_token":"\u0000"}"#, 401),
+        (form, "grant_type=refresh_token", 422), (form, "refresh_token=x", 422), (form, "=&=&", 422),
+        (form, "grant_type=refresh_token&refresh_token=x&refresh_token=y", 422),
+        (form, "grant_type=refresh_token&refresh_token=%FF", 422),
+        (form, "grant_type=refresh_token&refresh_token=%2", 422),
+        (form, "grant_type=refresh_token&refresh_token=x&client_secret=y", 422),
+        (form, "grant_type=refresh_token&refresh_token=" + String(repeating: "A", count: 64), 401),
+        (form, "grant_type=refresh_token&refresh_token=" + String(repeating: "!", count: 64), 401),
+        (form, String(repeating: "a", count: 4097), 413), (nil, "x", 415), ("text/plain", "x", 415),
+        ("application/json; charset=latin1", "{}", 415), ("application/json", "", 401), (nil, "", 401),
+    ]
+
+    @Test(arguments: badBodies.indices) func badBodiesAreRefused(_ index: Int) async throws {
+        let (type, body, status) = Self.badBodies[index]
+        try await withTokens { bench in
+            let answer = try await bench.request(.post, "/api/token", by: nil, body: body, contentType: type)
+            try answer.expectProblem(status)
+            #expect((status == 401) == (answer.headers[.wwwAuthenticate] != nil))
+            #expect(try await refresh(bench, try await logIn(bench)).status == .ok)
+        }
+    }
+
+    @Test func otherCredentialsAreNotMixedWithARefresh() async throws {
+        try await withTokens { bench in
+            let token = try await logIn(bench)
+            let bearer = try await bench.request(.post, "/api/token", by: try bench.token(), body: Self.json(token))
+            try bearer.expectProblem(401)
+            // A password is a log-in, whatever the body says: the token is not used up.
+            let basic = try await bench.request(.post, "/api/token", by: bench.basic(), body: Self.json(token))
+            #expect(basic.status == .ok)
+            #expect(try await refresh(bench, token).status == .ok)
+        }
+    }
+
+    @Test func withoutTheSettingThereAreNone() async throws {
+        try await withRetrieval { bench in
+            let answer = try await bench.request(.post, "/api/token", by: bench.basic())
+            #expect(Set(try answer.object().keys) == ["access_token", "token_type", "expires_in"])
+            try (try await refresh(bench, "x")).expectProblem(401)
+            let end = try await bench.request(.delete, "/api/token", by: nil, body: Self.json("x"))
+            try end.expectProblem(404)
+        }
+    }
+
+    @Test func aStoreThatIsAwayIs503() async throws {
+        try await withRetrieval(storeIsAway: true, refreshTTL: .seconds(600)) { bench in
+            try (try await bench.request(.post, "/api/token", by: bench.basic())).expectProblem(503)
+            try (try await refresh(bench, String(repeating: "A", count: 64))).expectProblem(503)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct StoredDevicesTests {
+    private let time = Timestamp(rfc3339: "2026-11-22T08:30:00.123Z")!
+
+    private func filled() async throws -> MemoryStore {
+        let store = MemoryStore()
+        for name in ["alice", "bob"] {
+            let owner = try #require(UserName(name))
+            for number in 0..<StoredDevices.pageSize + 1 {
+                let id = "\(name)-\(1000 + number)"
+                try await store.save(
+                    Installation(
+                        id: id, owner: owner, platform: .apple, handle: "secret \(id)",
+                        document: Array(#"{"installationId":"\#(id)"}"#.utf8), updatedAt: time,
+                        expiresAt: number == 0 ? time : nil))
+                try await store.save(
+                    Registration(
+                        id: id, owner: owner, platform: .wns, handle: "secret \(id)", tags: ["a"], updatedAt: time))
+            }
+        }
+        return store
+    }
+
+    @Test(arguments: [nil, "alice", "carol"] as [String?]) func allDevicesOrThoseOfOneUser(name: String?) async throws {
+        let store = try await filled()
+        var found: [DeviceRecord] = []
+        try await StoredDevices(store: store, owner: name.flatMap { UserName($0) }).forEachPage { devices in
+            #expect((1...StoredDevices.pageSize).contains(devices.count))
+            found += devices
+        }
+        let users = name.map { [$0] } ?? ["alice", "bob"]
+        let count = (StoredDevices.pageSize + 1) * 2 * users.filter { $0 != "carol" }.count
+        #expect(found.count == count && Set(found.map { "\($0.kind) \($0.id)" }).count == count)
+        #expect(found.allSatisfy { users.contains($0.user) })
+    }
+
+    @Test func aListHasNoHandlesAndAnExportHasEverything() throws {
+        let alice = try #require(UserName("alice"))
+        let installation = Installation(
+            id: "i", owner: alice, platform: .apple, handle: "secret", document: Array(#"{"a":1}"#.utf8),
+            updatedAt: time, expiresAt: time)
+        let registration = Registration(id: "r", owner: alice, updatedAt: time)
+        let times = #""UpdatedAt":"2026-11-22T08:30:00.123Z","LastSeenAt":"2026-11-22T00:00:00.000Z""#
+        let head = #"{"Kind":"installation","Id":"i","User":"alice","Platform":"apple",\#(times)"#
+        let end = #","ExpiresAt":"2026-11-22T08:30:00.123Z""#
+        #expect(DeviceRecord(installation).json(withContent: false) == head + end + "}")
+        #expect(
+            DeviceRecord(installation).json(withContent: true)
+                == head + end + #","Handle":"secret","Installation":{"a":1}}"#)
+        #expect(
+            DeviceRecord(registration).json(withContent: true)
+                == #"{"Kind":"registration","Id":"r","User":"alice",\#(times),"Tags":[]}"#)
+    }
+
+    @Test func aTableHasNothingThatControlsTheTerminal() throws {
+        let alice = try #require(UserName("alice"))
+        var registration = Registration(id: "r\u{1B}[2J", owner: alice, updatedAt: time)
+        let lines = InstallationsCommand.List.lines([DeviceRecord(registration)], withHead: true)
+        #expect(lines.count == 2 && !lines[1].utf8.contains(0x1B) && lines[1].hasSuffix("alice"))
+        #expect(lines[1].contains("2026-11-22 ") && lines[0].hasPrefix("KIND"))
+        registration.id = "r"
+        #expect(InstallationsCommand.List.lines([DeviceRecord(registration)], withHead: false).count == 1)
+    }
+}

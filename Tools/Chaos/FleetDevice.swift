@@ -1,0 +1,61 @@
+import ChaosChecker
+import Foundation
+import SecurePushClient
+import StackKit
+
+/// One device of a user: an app of the Swift SDK. All that it fetches and shows goes into the history.
+struct FleetDevice: Sendable {
+    let name: String
+    let user: String
+    let platform: String
+    let handle: String
+    let client: SecurePushClient
+    let screen: HistoryScreen
+    private let transport: HistoryTransport
+    private let token: String
+    private let url: URL
+
+    /// - Throws: `PushKeySet.Malformed`.
+    init(user: String, platform: String, handle: String, stack: Stack, history: HistoryWriter) throws {
+        name = "\(user)/\(platform)"
+        (self.user, self.platform, self.handle) = (user, platform, handle)
+        token = stack.secrets.token(of: user)
+        let port = stack.retrievals[0].port
+        guard let url = URL(string: "http://127.0.0.1:\(port)") else {
+            throw Stack.NotStarted(description: "\(port) is no port.")
+        }
+        self.url = url
+        screen = HistoryScreen(device: name, history: history)
+        transport = HistoryTransport(
+            device: name, user: user, port: port, http: stack.http, secrets: stack.secrets, history: history)
+        let keys = stack.options.sign ? try PushKeySet(jwkSet: Data(stack.secrets.pushKeys.utf8)) : nil
+        var configuration = SecurePushConfiguration(retrievalURL: url, pushKeys: keys)
+        // A run is over before a device would try again.
+        configuration.limits.maxRememberedIDs = max(1000, stack.options.count)
+        client = SecurePushClient(
+            configuration: configuration,
+            credentials: FixedCredentialsProvider(userName: user, credentials: .bearer(token)),
+            store: MemoryClientStore(), transport: transport, presenter: screen)
+    }
+
+    func register() async throws {
+        let platforms: [String: PushDevice.Platform] = ["apple": .apns, "fcmv1": .fcmv1, "windows": .wns]
+        try await client.register(PushDevice(platform: platforms[platform] ?? .apns, channel: handle))
+    }
+
+    /// A native body as the device's system hands it to the app.
+    func push(_ body: String) -> IncomingPush {
+        if platform == "windows" { return IncomingPush(raw: body) }
+        let object = (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
+        if platform == "apple" { return IncomingPush(userInfo: object) }
+        let data = (object["message"] as? [String: Any])?["data"] as? [String: String]
+        return IncomingPush(data: data ?? [:])
+    }
+
+    /// Tries to read a notification of somebody else.
+    func probe(_ id: PushID) async {
+        var request = TransportRequest(method: "GET", url: url.appending(path: "api/notifications/\(id)"))
+        request.headers["Authorization"] = "Bearer \(token)"
+        _ = try? await transport.send(request, reason: .probe, timeout: 8, maxBytes: 1 << 20)
+    }
+}

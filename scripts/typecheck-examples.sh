@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Type-checks the iOS example, and the parts of the client library that only Apple's systems compile, on any system:
+# scripts/typecheck-examples.sh [FOLDER]
+#
+# Tests/AppleStandIns stands for Apple's modules. FOLDER is by default Examples/iOS. Apple's headers also say since
+# which version of iOS something exists; this does not check that.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+examples=$(cd "${1:-$here/../Examples/iOS}" && pwd)
+cd "$here/.."
+
+modules=$(mktemp -d "${TMPDIR:-/tmp}/securepush-stand-ins.XXXXXX")
+trap 'rm -rf "$modules"' EXIT
+compile() { swiftc -swift-version 6 -parse-as-library -module-cache-path "$modules/cache" -I "$modules" "$@"; }
+
+# Emits the module of a folder: module NAME FOLDER
+module() {
+    local files=()
+    while IFS= read -r file; do files+=("$file"); done < <(find "$2" -name '*.swift' | sort)
+    compile -emit-module -module-name "$1" -emit-module-path "$modules/$1.swiftmodule" "${files[@]}"
+}
+
+# In this order: a stand-in may use those before it.
+for name in Security CryptoKit UserNotifications UIKit; do
+    module "$name" "Tests/AppleStandIns/$name"
+done
+module SecurePushClient Clients/Swift/Sources/SecurePushClient
+
+for target in App NotificationService; do
+    files=()
+    while IFS= read -r file; do files+=("$file"); done < <(find "$examples/$target" "$examples/Common" -name '*.swift' | sort)
+    compile -typecheck -warnings-as-errors -module-name "$target" "${files[@]}"
+    say "$target: ${#files[@]} files"
+done
