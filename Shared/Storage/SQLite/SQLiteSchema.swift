@@ -208,7 +208,7 @@ enum SQLiteSchema {
         CREATE INDEX follow_ups_due ON follow_ups (due_at) WHERE due_at < 9223372036854775807;
         """
 
-    /// The last silent push of each recipient on each platform (`SILENT_PUSH_MIN_INTERVAL`). Rows are read by their key.
+    /// The last silent push of each recipient on each platform (`SILENT_PUSH_MIN_INTERVAL`). Rows are read by key.
     private static let silentPushes = """
         CREATE TABLE silent_pushes (
             recipient TEXT NOT NULL COLLATE BINARY,
