@@ -39,6 +39,7 @@ struct RetrievalExchanges: Sendable {
             let exchanges = RetrievalExchanges(bench: bench, ledger: ledger)
             try await exchanges.call(503, .get, "/readyz", by: "")
             try await exchanges.call(404, .post, "/api/token", by: bench.basic())
+            try await exchanges.call(404, .get, "/api/push-keys", by: "")
         }
         for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {
             let error = StorageError(code, "for the test")
@@ -117,6 +118,7 @@ struct RetrievalExchanges: Sendable {
     }
 
     private func tokens() async throws {
+        for method in [HTTPRequest.Method.get, .head] { try await call(200, method, "/api/push-keys", by: "") }
         try await call(200, .post, "/api/token", by: bench.basic())
         try await call(401, .post, "/api/token")
     }

@@ -17,6 +17,8 @@ struct RetrievalOpenAPITests {
     static let excused = [
         "POST /api/token 500": "only by a defect: it asks neither the store nor the hub",
         "POST /api/token 503": "while the file of users cannot be used",
+        "GET /api/push-keys 500": "only by a defect: it asks neither the store nor the hub",
+        "GET /api/push-keys 503": "only above HTTP_MAX_IN_FLIGHT",
     ]
 
     /// What an exchange cannot miss: the document says more than it has to.

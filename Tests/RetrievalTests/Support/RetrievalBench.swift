@@ -90,6 +90,7 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 /// Runs a test with the retrieval API.
 ///
 /// - Parameters:
+///   - issuesTokens: whether there are keys for tokens and pushes.
 ///   - away: whether the store of registrations and installations is away.
 ///   - deviceError: what that store fails with otherwise.
 ///   - reader: answers in the place of the store in memory.
@@ -126,6 +127,11 @@ func withRetrieval(
     NotificationReadController(users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget)
         .addRoutes(to: router)
     TokenController(users: users, issuer: issuer).addRoutes(to: router)
+    let pushKeys = path("push-keys.json")
+    try Data(PushVerificationKeys(PushSigningKey().publicKey).jwks.utf8).write(
+        to: folder.appending(path: "push-keys.json"))
+    PushKeysController(keys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil)
+        .addRoutes(to: router)
     let failing = deviceError.map { AwayDevices(error: $0) } ?? (away ? AwayDevices() : nil)
     let changes = DeviceChanges(hub: hub, store: failing ?? store)
     addDeviceRoutes(to: router, users: users, changes: changes)

@@ -1,0 +1,141 @@
+import Logging
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+/// `SILENT_PUSH_MIN_INTERVAL` in a dispatcher's pipeline.
+@Suite struct SilentPushBudgetTests {
+    let store = MemoryStore()
+    let policy = DispatchPolicy(platforms: [.apple], maxAttempts: 3)
+    private static let interval = Duration.seconds(600)
+
+    private var budget: SilentBudget {
+        SilentBudget(store: store, interval: Self.interval, logger: Logger(label: "test"))
+    }
+
+    private func stored(
+        for name: String = "alice", _ presentation: Presentation = .silent
+    ) async throws -> NotificationID {
+        let user = try #require(UserName(name))
+        let notification = Notification(
+            sender: "test", recipient: user, presentation: presentation, expiresAt: .now + .seconds(86_400))
+        let payload = SealedPayload(keyID: "k", bytes: [1])
+        try await store.append([SealedNotification(notification: notification, payload: payload)])
+        return notification.id
+    }
+
+    /// One dispatcher takes these IDs together.
+    @discardableResult
+    private func dispatch(_ ids: [NotificationID], _ gateway: FakeGateway) async throws -> FakeBroker {
+        let broker = FakeBroker()
+        let pipeline = DispatchPipeline(
+            consumer: broker, publisher: broker, store: store, gateway: gateway, policy: policy, silent: budget,
+            logger: Logger(label: "test"))
+        for id in ids { broker.deliver(DispatchMessage(id: id)) }
+        broker.drain()
+        try await pipeline.run()
+        #expect(broker.record.acknowledged.count == ids.count && broker.record.requeued.isEmpty)
+        return broker
+    }
+
+    private func delivery(_ id: NotificationID) async throws -> Delivery {
+        try #require(try await store.records([id])[id]?.deliveries.first)
+    }
+
+    @Test func theFirstIsSentAndTheNextWaitsForItsSlot() async throws {
+        let gateway = FakeGateway()
+        let (first, second) = (try await stored(), try await stored())
+        try await dispatch([first], gateway)
+        let broker = try await dispatch([second], gateway)
+        #expect(gateway.sent.count == 1 && broker.record.published.isEmpty)
+        let waiting = try await delivery(second)
+        #expect(waiting.state == .pending && waiting.attempts == 0 && waiting.silentTurn == 1)
+        #expect(waiting.error == SilentWait.reason)
+        let slot = Timestamp.now + Self.interval
+        let early = try await store.lease(limit: 9, now: slot - .seconds(60), until: slot)
+        #expect(early.isEmpty)
+        let leased = try await store.lease(limit: 9, now: slot, until: slot)
+        #expect(leased.map(\.id) == [second])
+    }
+
+    @Test func thoseThatAreClaimedTogetherShareThePushOfTheNewest() async throws {
+        let gateway = FakeGateway()
+        var ids: [NotificationID] = []
+        for _ in 0..<4 { ids.append(try await stored()) }
+        try await dispatch([ids[2], ids[0], ids[3], ids[1]], gateway)
+        #expect(gateway.sent.count == 1 && gateway.sent[0].body.contains(ids[3].description))
+        #expect(try await delivery(ids[3]).coalescedInto == nil)
+        for id in ids.dropLast() {
+            let shared = try await delivery(id)
+            #expect(shared.state == .sent && shared.coalescedInto == ids[3] && shared.attempts == 0)
+            #expect(await store.status(of: id) == .dispatched)
+        }
+    }
+
+    @Test func recipientsDoNotWaitForEachOther() async throws {
+        let gateway = FakeGateway()
+        let ids = [try await stored(), try await stored(for: "bob"), try await stored(for: "Alice")]
+        try await dispatch(ids, gateway)
+        #expect(gateway.sent.count == 3)
+    }
+
+    @Test func alertsAreNeitherDelayedNorCounted() async throws {
+        let gateway = FakeGateway()
+        let alerts = [try await stored(for: "alice", .alert), try await stored(for: "alice", .alert)]
+        try await dispatch(alerts, gateway)
+        #expect(gateway.sent.count == 2)
+        try await dispatch([try await stored()], gateway)
+        #expect(gateway.sent.count == 3)
+        try await dispatch([try await stored(for: "alice", .alert)], gateway)
+        #expect(gateway.sent.count == 4)
+    }
+
+    @Test func aPushThatTheHubDidNotAcceptDelaysNobody() async throws {
+        let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
+        let (first, second) = (try await stored(), try await stored())
+        let broker = try await dispatch([first, second], gateway)
+        // The newest was tried and is retried; the other one was not tried.
+        #expect(broker.record.published.map(\.message.id) == [second])
+        #expect(try await delivery(second).attempts == 1)
+        let waiting = try await delivery(first)
+        #expect(waiting.state == .pending && waiting.attempts == 0 && waiting.coalescedInto == nil)
+        try await dispatch([second], gateway)
+        #expect(try await delivery(second).state == .sent)
+        try await dispatch([first], gateway)
+        #expect(try await delivery(first).coalescedInto == second)
+        #expect(gateway.sent.count == 2)
+    }
+
+    @Test func aPushWithoutAnAnswerCounts() async throws {
+        let gateway = FakeGateway([.apple: [.unanswered(reason: "timeout")]])
+        let id = try await stored()
+        try await dispatch([id], gateway)
+        try await dispatch([id], gateway)
+        #expect(gateway.sent.count == 1)
+        let waiting = try await delivery(id)
+        #expect(waiting.state == .retrying && waiting.attempts == 1 && waiting.unanswered == 1)
+    }
+
+    @Test func whileTheLaneHoldsNoPushIsUsedUp() async throws {
+        let throttled = SendOutcome.throttled(retryAfter: .seconds(1))
+        let gateway = FakeGateway([.apple: [throttled]])
+        let (first, second) = (try await stored(), try await stored())
+        let broker = try await dispatch([first, second], gateway)
+        // Both come back through a delay queue, without an attempt.
+        #expect(Set(broker.record.published.map(\.message.id)) == [first, second])
+        try await dispatch([first, second], gateway)
+        #expect(gateway.sent.count == 2)
+        #expect(try await delivery(first).coalescedInto == second)
+    }
+
+    @Test func aRevokedNotificationIsSkippedAndTheOthersGoOn() async throws {
+        let gateway = FakeGateway()
+        let (first, second) = (try await stored(), try await stored())
+        _ = try await store.revoke(second, sender: "test", now: .now)
+        try await dispatch([first, second], gateway)
+        #expect(gateway.sent.map { $0.body.contains(first.description) } == [true])
+        #expect(try await delivery(second).state == .skipped)
+    }
+}

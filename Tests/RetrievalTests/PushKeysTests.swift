@@ -1,0 +1,74 @@
+import Foundation
+import HTTPTypes
+import Logging
+import SecurePushCore
+import ServiceConfiguration
+import ServiceRuntime
+import Testing
+
+@testable import Retrieval
+
+/// `GET /api/push-keys` and `PUSH_VERIFICATION_KEYS_FILE`.
+@Suite struct PushKeysTests {
+    @Test func everybodyGetsTheKeysAndMayKeepThemForAnHour() async throws {
+        try await withRetrieval { bench in
+            for authorization in [nil, "Bearer nobody"] {
+                let answer = try await bench.request(.get, "/api/push-keys", by: authorization, contentType: nil)
+                #expect(answer.status == .ok)
+                #expect(answer.headers[.cacheControl] == "max-age=3600")
+                #expect(answer.headers[.contentType] == "application/json")
+                let keys = try PushVerificationKeys(jwks: String(buffer: answer.body))
+                #expect(keys.keys.count == 1)
+            }
+        }
+    }
+
+    @Test func withoutTheSettingThereAreNone() async throws {
+        try await withRetrieval(issuesTokens: false) { bench in
+            let answer = try await bench.request(.get, "/api/push-keys", by: nil, contentType: nil)
+            #expect(answer.status == .notFound)
+        }
+    }
+
+    private func withFile<Value>(_ body: (String) throws -> Value) throws -> Value {
+        let path = FileManager.default.temporaryDirectory.appending(path: "push-keys-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try body(path)
+    }
+
+    @Test func aChangedFileIsShownAndAnUnusableOneIsNot() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "push-keys-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func write(_ text: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+        }
+        let keys = PushVerificationKeys(PushSigningKey().publicKey)
+        try write(keys.jwks)
+        let file = try PushKeysFile(path: path, logger: .silent)
+        #expect(file.document == Array(keys.jwks.utf8))
+        let rotated = keys.adding(PushSigningKey().publicKey)
+        try write(rotated.jwks)
+        try await file.source.reload()
+        #expect(file.document == Array(rotated.jwks.utf8))
+        try write("{}")
+        await #expect(throws: FileError.self) { try await file.source.reload() }
+        #expect(file.document == Array(rotated.jwks.utf8))
+    }
+
+    /// The file may hold what everybody may read, and nothing else.
+    @Test func aPrivateKeyIsRefusedAtTheStart() throws {
+        try withFile { path in
+            let key =
+                #"{"keys":[{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","#
+                + #""x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}"#
+            try Data(key.utf8).write(to: URL(filePath: path))
+            let error = #expect(throws: ConfigurationError.self) {
+                try ConfigurationKeys.pushVerificationKeysFile.making {
+                    try PushKeysFile(path: path, logger: .silent)
+                }
+            }
+            #expect(error.map { "\($0)".contains("PUSH_VERIFICATION_KEYS_FILE") } ?? false)
+            #expect(error.map { !"\($0)".contains("nWGxne") } ?? false)
+        }
+    }
+}
