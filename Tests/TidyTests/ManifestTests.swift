@@ -35,6 +35,15 @@ import Testing
         }
     }
 
+    /// The SDK is a package of its own, for apps too. What it depends on has the same version here.
+    @Test func theClientHasTheSameVersions() throws {
+        let versions = try Self.versions()
+        let pattern = /\.package\(url: "[^"]*\/([^"\/]+)", exact: "([0-9.]+)"/
+        let pins = try Self.text("Clients/Swift/Package.swift").matches(of: pattern)
+        #expect(!pins.isEmpty)
+        for pin in pins { #expect(versions[String(pin.1)] == String(pin.2), "\(pin.1)") }
+    }
+
     /// The lock file is there, for SwiftPM writes it when it resolves; it is only not committed.
     @Test func nothingElseIsResolved() throws {
         let lock = try JSONDecoder().decode(Lock.self, from: Data(Self.text("Package.resolved").utf8))

@@ -88,7 +88,7 @@ import Testing
     @Test func theGenericTextGivesWayToTheSecret() async throws {
         let phone = try await SimulatedPhone()
         phone.server.add("01")
-        phone.server.fail("GET notifications/01", .error(.unreachable), times: 10)
+        phone.server.fail("GET notifications/01", .error(.unreachable), times: 50)
         _ = await phone.push("01")
         #expect(await phone.client.waiting().map(\.rawValue) == ["01"])
         // A second push for it fetches again and shows no second generic text.

@@ -79,8 +79,8 @@ extension SecurePushClient {
         var unread = 0
     }
 
-    /// Lists the inbox after the last seen notification, without payloads: nothing is marked as read before it is stored
-    /// as waiting.
+    /// Lists the inbox after the last seen notification, without payloads: nothing is marked as read before it is
+    /// stored as waiting.
     private func list(until deadline: TimeInterval) async -> Result<Listing, SecurePushFailure> {
         guard let state = try? await keeper.read() else { return .failure(SecurePushFailure(code: .locked)) }
         var listing = Listing(anchor: state.cursor)
@@ -112,8 +112,8 @@ extension SecurePushClient {
             let learned = try? await keeper.update { state in
                 let known = Set(state.ledger.entries.map(\.id))
                 for id in ids { state.ledger.learn(id, at: now, limits) }
-                // The listing of delayed notifications is behind the cursor and does not move it. A device that has seen
-                // no page yet begins after the newest notification that it has shown.
+                // The listing of delayed notifications is behind the cursor and does not move it. A device that has
+                // seen no page yet begins after the newest notification that it has shown.
                 if !isUnreadOnly || isFirst { state.cursor = ids.last ?? state.cursor ?? state.ledger.lastShown }
                 return (new: ids.filter { !known.contains($0) }, waiting: state.ledger.waiting.count)
             }

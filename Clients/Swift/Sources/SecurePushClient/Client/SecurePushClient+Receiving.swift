@@ -69,8 +69,8 @@ extension SecurePushClient {
         return .badSignature
     }
 
-    /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user sees
-    /// are shown, the others are fetched again.
+    /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
+    /// sees are shown, the others are fetched again.
     func resolveDoubts() async {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
         guard let doubts = try? await keeper.read().ledger.doubts(of: process, at: now, limits), !doubts.isEmpty

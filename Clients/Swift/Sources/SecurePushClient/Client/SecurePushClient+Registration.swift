@@ -18,7 +18,7 @@ extension SecurePushClient {
     @discardableResult
     public func register(_ device: PushDevice) async throws -> String {
         let deadline = begin().deadline
-        guard (try? await adoptUser()) != nil else { throw SecurePushFailure(code: .locked) }
+        do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         guard let userName = await credentials.userName() else { throw SecurePushFailure(code: .loggedOut) }
         await refreshPushKeys(until: deadline)
         let record = try await stored { $0.registration }

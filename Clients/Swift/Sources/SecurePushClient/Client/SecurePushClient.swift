@@ -74,8 +74,8 @@ public actor SecurePushClient {
         }
     }
 
-    /// Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the app starts
-    /// and when it comes to the foreground.
+    /// Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the app
+    /// starts and when it comes to the foreground.
     ///
     /// - Returns: after at most ``ClientLimits/secondsInTotal``.
     public func catchUp() async -> WakeReport {

@@ -6,8 +6,8 @@ public struct SecurePushConfiguration: Sendable {
     public var retrievalURL: URL
     /// The keys that sign pushes. With keys, a push without a valid signature is ignored. `nil`: pushes are not signed.
     public var pushKeys: PushKeySet?
-    /// Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only with
-    /// ``pushKeys``.
+    /// Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only
+    /// with ``pushKeys``.
     public var refreshesPushKeys: Bool
     /// The localisation keys of the texts.
     public var texts: ClientTexts

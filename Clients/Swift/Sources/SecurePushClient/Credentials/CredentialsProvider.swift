@@ -55,7 +55,7 @@ public protocol CredentialsProvider: Sendable {
 }
 
 /// Credentials that never change, for tools and tests.
-public struct FixedCredentialsProvider: CredentialsProvider {
+public struct FixedCredentialsProvider: Sendable {
     private let name: String
     private let value: ClientCredentials?
 
@@ -68,7 +68,9 @@ public struct FixedCredentialsProvider: CredentialsProvider {
         name = userName
         value = credentials
     }
+}
 
+extension FixedCredentialsProvider: CredentialsProvider {
     public func userName() async -> String? { name }
 
     public func credentials() async throws -> ClientCredentials? { value }

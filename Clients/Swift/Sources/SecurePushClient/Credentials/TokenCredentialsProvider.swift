@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// They are kept in the store, which the app and its extension share. Only one of them refreshes at a time, because a
 /// refresh token that is used twice ends the session (RFC 9700, section 4.14).
-public actor TokenCredentialsProvider: CredentialsProvider {
+public actor TokenCredentialsProvider {
     private let service: TokenService
     private let store: any ClientStore
     private let clock: any ClientClock
@@ -53,7 +53,9 @@ public actor TokenCredentialsProvider: CredentialsProvider {
         try await store.save(nil)
         if let token { await service.end(token) }
     }
+}
 
+extension TokenCredentialsProvider: CredentialsProvider {
     public func userName() async -> String? {
         (try? await store.credentials())?.userName
     }

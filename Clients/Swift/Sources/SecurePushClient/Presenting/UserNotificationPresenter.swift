@@ -6,7 +6,7 @@ public import UserNotifications
 ///
 /// Every text of the app comes from its `Localizable.strings`, by the keys of ``ClientTexts``. The notification's
 /// `userInfo` has the ID (`secureId`) and whether it shows the secret.
-public struct UserNotificationPresenter: NotificationPresenter {
+public struct UserNotificationPresenter: Sendable {
     private let setCount: @Sendable (Int) async -> Void
 
     /// Makes a presenter.
@@ -16,7 +16,9 @@ public struct UserNotificationPresenter: NotificationPresenter {
     public init(setBadge: @escaping @Sendable (Int) async -> Void = { _ in }) {
         setCount = setBadge
     }
+}
 
+extension UserNotificationPresenter: NotificationPresenter {
     public func show(_ secret: SecretNotification) async throws {
         try await add(secret.id.rawValue) { $0.show(secret) }
     }
@@ -29,7 +31,7 @@ public struct UserNotificationPresenter: NotificationPresenter {
         try await add(Self.promptIdentifier) { $0.show(prompt) }
     }
 
-    /// Removes our own notifications of these IDs, and those that the service extension has changed.
+    /// Removes the notifications of these IDs: our own, and those that the service extension has changed.
     public func remove(_ ids: [PushID]) async {
         let wanted = Set(ids.map(\.rawValue))
         let center = UNUserNotificationCenter.current()
@@ -123,7 +125,7 @@ extension UNMutableNotificationContent {
 
     /// The text in the user's language, with the code where the translation has `%@`.
     private static func text(_ key: String, _ code: DiagnosticCode) -> String {
-        String.localizedUserNotificationString(forKey: key, arguments: [code.rawValue])
+        NSString.localizedUserNotificationString(forKey: key, arguments: [code.rawValue])
     }
 }
 #endif

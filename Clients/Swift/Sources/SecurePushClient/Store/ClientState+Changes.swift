@@ -41,8 +41,9 @@ extension ClientState {
 
     /// Notes a withdrawal.
     ///
-    /// A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`), and
-    /// reaches that device too. What this device was the first to read is therefore questioned before it is removed.
+    /// A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
+    /// and reaches that device too. What this device was the first to read is therefore questioned before it is
+    /// removed.
     ///
     /// - Returns: whether it is to be removed from the screen now.
     mutating func withdraw(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {

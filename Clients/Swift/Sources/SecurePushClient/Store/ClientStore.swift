@@ -1,7 +1,7 @@
 /// Where the client keeps its state between wakes. The app and its service extension share one.
 ///
-/// ``FileClientStore`` keeps everything in files; `KeychainStore` keeps the credentials in Apple's Keychain and the rest
-/// in files; ``MemoryClientStore`` forgets everything at the end of the process.
+/// ``FileClientStore`` keeps everything in files; `KeychainStore` keeps the credentials in Apple's Keychain and the
+/// rest in files; ``MemoryClientStore`` forgets everything at the end of the process.
 public protocol ClientStore: Sendable {
     /// Reads the state: an empty one if there is none, or if it was damaged.
     ///

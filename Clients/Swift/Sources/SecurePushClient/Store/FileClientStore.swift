@@ -11,7 +11,7 @@ import Musl
 /// The files have mode 0600, and on Apple's systems they are unreadable until the first unlock after a start. A change
 /// writes a new file, flushes it and renames it, under a lock that other processes see. A damaged file is put aside as
 /// `NAME.damaged`, and the store begins anew.
-public actor FileClientStore: ClientStore {
+public actor FileClientStore {
     private let folder: URL
     private let state: ProtectedFile
     private let secrets: ProtectedFile
@@ -30,7 +30,9 @@ public actor FileClientStore: ClientStore {
         state = ProtectedFile(url: folder.appendingPathComponent("state.json"))
         secrets = ProtectedFile(url: folder.appendingPathComponent("credentials.json"))
     }
+}
 
+extension FileClientStore: ClientStore {
     public func read() async throws -> ClientState {
         try decode(ClientState.self, from: state) ?? ClientState()
     }

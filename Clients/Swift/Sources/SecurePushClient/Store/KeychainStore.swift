@@ -6,7 +6,7 @@ import Security
 ///
 /// The Keychain item can be read after the first unlock, also while the device is locked again, and stays on this
 /// device. With an access group, the app and its extension share it.
-public struct KeychainStore: ClientStore {
+public struct KeychainStore: Sendable {
     private let files: FileClientStore
     private let service: String
     private let accessGroup: String?
@@ -22,7 +22,9 @@ public struct KeychainStore: ClientStore {
         self.service = service
         self.accessGroup = accessGroup
     }
+}
 
+extension KeychainStore: ClientStore {
     public func read() async throws -> ClientState { try await files.read() }
 
     public func update<Result: Sendable>(

@@ -1,12 +1,14 @@
 /// A store that forgets everything at the end of the process, for tools and tests.
-public actor MemoryClientStore: ClientStore {
+public actor MemoryClientStore {
     private var state = ClientState()
     private var stored: StoredCredentials?
     private var hasNoticed = false
 
     /// Makes an empty store.
     public init() {}
+}
 
+extension MemoryClientStore: ClientStore {
     public func read() async throws -> ClientState { state }
 
     public func update<Result: Sendable>(

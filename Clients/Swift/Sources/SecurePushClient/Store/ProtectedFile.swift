@@ -79,7 +79,8 @@ struct ProtectedFile: Sendable {
         }
     }
 
-    /// The error of a failed call. Before the first unlock, protected files cannot be opened (EPERM on Apple's systems).
+    /// The error of a failed call. Before the first unlock, protected files cannot be opened (EPERM on Apple's
+    /// systems).
     static func error(of code: Int32, otherwise error: ClientStoreError) -> ClientStoreError {
         #if canImport(Darwin) && !os(macOS)
         if code == EPERM { return .locked }

@@ -76,8 +76,8 @@ struct SecretLedger: Codable, Sendable, Equatable {
 
     /// Claims the right to show a secret.
     ///
-    /// - Parameter isFirstReader: whether no device of the user had fetched it before. Then a withdrawal that came in the
-    ///   meantime may be the echo of this fetch (see ``ClientState/withdraw(_:at:_:)``).
+    /// - Parameter isFirstReader: whether no device of the user had fetched it before. Then a withdrawal that came in
+    ///   the meantime may be the echo of this fetch (see ``ClientState/withdraw(_:at:_:)``).
     mutating func claim(
         _ id: PushID, by process: String, isFirstReader: Bool, at now: Double, _ limits: ClientLimits
     ) -> Claim {

@@ -36,10 +36,12 @@ extension ClientClock {
 }
 
 /// The clock of the system.
-public struct SystemClientClock: ClientClock {
+public struct SystemClientClock: Sendable {
     /// Makes a clock.
     public init() {}
+}
 
+extension SystemClientClock: ClientClock {
     public var date: Date { Date() }
 
     /// The monotonic clock, which also counts while the device sleeps.

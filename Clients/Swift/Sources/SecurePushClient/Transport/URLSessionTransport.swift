@@ -6,7 +6,7 @@ import FoundationNetworking
 
 /// Sends requests by `URLSession`: without cookies, cache and stored passwords, without redirects, and with a limit for
 /// the size of a response that holds while it arrives.
-public final class URLSessionTransport: Transport {
+public final class URLSessionTransport: Sendable {
     private let session: URLSession
     private let exchanges = ExchangeTable()
 
@@ -30,7 +30,9 @@ public final class URLSessionTransport: Transport {
     deinit {
         session.finishTasksAndInvalidate()
     }
+}
 
+extension URLSessionTransport: Transport {
     public func send(
         _ request: TransportRequest, timeout: TimeInterval, maxBytes: Int
     ) async throws -> TransportResponse {
@@ -57,6 +59,7 @@ private struct Exchange {
     let maxBytes: Int
     var body = Data()
     var isTooLarge = false
+    var isChallenged = false
 }
 
 /// The exchanges that are under way, by their tasks: the session's delegate.
@@ -81,6 +84,24 @@ private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked 
         completionHandler(nil)
     }
 
+    /// The server's certificate is checked as the system does. A 401 is the response; the session has no password.
+    ///
+    /// Foundation on Linux never ends a task whose 401 gets the default handling without a password. There the
+    /// challenge is cancelled, and the response that came with it counts.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        lock.lock()
+        exchanges[task.taskIdentifier]?.isChallenged = true
+        lock.unlock()
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+        completionHandler(.performDefaultHandling, nil)
+        #endif
+    }
+
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         lock.lock()
         let isWelcome = exchanges[dataTask.taskIdentifier]?.take(data) ?? false
@@ -95,7 +116,7 @@ private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked 
         guard let exchange else { return }
         if exchange.isTooLarge {
             exchange.continuation.resume(throwing: TransportError.tooLarge)
-        } else if let error {
+        } else if let error, !exchange.isChallenged {
             exchange.continuation.resume(throwing: Self.failure(of: error))
         } else if let response = task.response as? HTTPURLResponse {
             let headers = response.allHeaderFields.reduce(into: [String: String]()) { headers, field in
