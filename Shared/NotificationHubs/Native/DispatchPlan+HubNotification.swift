@@ -47,8 +47,8 @@ extension DispatchPlan {
         return headers
     }
 
-    /// The signature makes a long alert longer. If it exceeds the limit of APNs then, the generic text is shown: without
-    /// a signature, the device would show nothing.
+    /// The signature makes a long alert longer. If it exceeds the limit of APNs then, the generic text is shown:
+    /// without a signature, the device would show nothing.
     private func appleBody(_ data: PushData) -> String {
         guard presentation == .alert else { return data.appleBackgroundBody }
         let body = alertBody(alert ?? .generic, data)

@@ -108,8 +108,8 @@ extension PostgresStatement {
 }
 
 extension [DispatchOutcome] {
-    /// Those that wait for a time (``DispatchOutcome/dueAgain``), which are none without `SILENT_PUSH_MIN_INTERVAL`, and
-    /// the others.
+    /// Those that wait for a time (``DispatchOutcome/dueAgain``), and the others. Without `SILENT_PUSH_MIN_INTERVAL`
+    /// none waits.
     fileprivate var partitionedByDueAgain: (postponed: [DispatchOutcome], others: [DispatchOutcome]) {
         guard contains(where: { $0.dueAgain != nil }) else { return ([], self) }
         return (filter { $0.dueAgain != nil }, filter { $0.dueAgain == nil })

@@ -43,8 +43,8 @@ extension PostgresStatement {
         FROM due WHERE payloads.notification_id = due.notification_id
         """)
 
-    /// Removes all rows of notifications whose tombstone time has passed. The last notification of a recipient goes with
-    /// the state of the recipient's silent pushes, which is as old.
+    /// Removes all rows of notifications whose tombstone time has passed. With the last notification of a recipient it
+    /// removes the state of the recipient's silent pushes, which is as old.
     fileprivate static let forgetNotifications = PostgresStatement(
         """
         WITH due AS (

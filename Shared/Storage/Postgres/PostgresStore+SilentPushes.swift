@@ -2,18 +2,19 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: SilentPushes {
-    /// A row that another dispatcher inserted during the statement is not in the answer, so the statement is repeated
-    /// for it. The row exists then.
+    /// A recipient's first push inserts a row. If another dispatcher inserts it at the same time, this one asks again.
     private static let maxTries = 3
 
     func admit(
         _ wishes: [SilentPushWish], interval: Duration, now: Timestamp
     ) async throws -> [SilentPushAdmission] {
+        // Sorted, so that two dispatchers never wait for each other's row locks.
+        let sorted = wishes.sorted { $0.key.precedes($1.key) }
         var admissions: [SilentPushKey: SilentPushAdmission] = [:]
         for _ in 0..<Self.maxTries {
-            let missing = wishes.filter { admissions[$0.key] == nil }
-            if missing.isEmpty { break }
-            try await admit(missing, interval: interval, now: now, into: &admissions)
+            try await ask(sorted.filter { admissions[$0.key] == nil }, interval: interval, now: now, &admissions)
+            try await begin(sorted.filter { admissions[$0.key] == nil }, now: now, &admissions)
+            if admissions.count >= wishes.count { break }
         }
         return try wishes.map { wish in
             guard let admission = admissions[wish.key] else {
@@ -23,12 +24,12 @@ extension PostgresStore: SilentPushes {
         }
     }
 
-    private func admit(
+    /// Decides about recipients and platforms that have a row.
+    private func ask(
         _ wishes: [SilentPushWish], interval: Duration, now: Timestamp,
-        into admissions: inout [SilentPushKey: SilentPushAdmission]
+        _ admissions: inout [SilentPushKey: SilentPushAdmission]
     ) async throws {
-        // Sorted, so that two dispatchers never wait for each other's row locks.
-        let wishes = wishes.sorted { $0.key.precedes($1.key) }
+        if wishes.isEmpty { return }
         var parameters = PostgresParameters(capacity: wishes.count * 96 + 128)
         parameters.append(wishes) { $0.key.recipient.text }
         parameters.append(wishes) { $0.key.platform.rawValue }
@@ -37,17 +38,31 @@ extension PostgresStore: SilentPushes {
         parameters.append(wishes) { $0.isReminder }
         parameters.append(now.milliseconds)
         parameters.append(interval.milliseconds)
-        let result = try await query(.admitSilent, parameters)
+        let result = try await query(.askForSilent, parameters)
         try decoding {
             for row in result {
-                // The position counts from 1.
-                let position = Int(try row.decode(0, as: Int64.self)) - 1
-                guard wishes.indices.contains(position) else { throw unreadable("of a wish's position") }
-                let wish = wishes[position]
+                let wish = try wishes.element(at: row)
                 let state = try SilentPushState(row)
-                admissions[wish.key] =
-                    state?.admitting(wish, interval: interval, now: now).admission
-                    ?? .granted(SilentPushGrant(key: wish.key, turn: 1))
+                admissions[wish.key] = state.admitting(wish, interval: interval, now: now).admission
+            }
+        }
+    }
+
+    /// Grants the first push of recipients and platforms that have no row.
+    private func begin(
+        _ wishes: [SilentPushWish], now: Timestamp, _ admissions: inout [SilentPushKey: SilentPushAdmission]
+    ) async throws {
+        if wishes.isEmpty { return }
+        var parameters = PostgresParameters(capacity: wishes.count * 96 + 128)
+        parameters.append(wishes) { $0.key.recipient.text }
+        parameters.append(wishes) { $0.key.platform.rawValue }
+        parameters.append(wishes) { $0.isReminder ? nil : PostgresUUID($0.id) }
+        parameters.append(now.milliseconds)
+        let result = try await query(.beginSilent, parameters)
+        try decoding {
+            for row in result {
+                let wish = try wishes.element(at: row)
+                admissions[wish.key] = .granted(SilentPushGrant(key: wish.key, turn: 1))
             }
         }
     }
@@ -66,13 +81,21 @@ extension PostgresStore: SilentPushes {
 }
 
 extension SilentPushState {
-    /// The state before a wish, as ``PostgresStatement/admitSilent`` returns it; `nil` if there was none.
-    fileprivate init?(_ row: PostgresRow) throws {
-        guard let turn = try row.decodeIfPresent(1, as: Int64.self) else { return nil }
+    /// The state before a wish, as ``PostgresStatement/askForSilent`` returns it.
+    fileprivate init(_ row: PostgresRow) throws {
         self.init(
-            turn: turn, pushedAt: Timestamp(milliseconds: try row.decode(2, as: Int64.self)),
+            turn: try row.decode(1, as: Int64.self), pushedAt: Timestamp(milliseconds: try row.decode(2)),
             pushedID: try row.decodeIfPresent(3, as: PostgresUUID.self).map { NotificationID($0) },
             waitingID: try row.decodeIfPresent(4, as: PostgresUUID.self).map { NotificationID($0) })
+    }
+}
+
+extension [SilentPushWish] {
+    /// The wish at the position in a row's first column, which counts from 1.
+    fileprivate func element(at row: PostgresRow) throws -> SilentPushWish {
+        let place = try row.decode(0, as: Int64.self)
+        guard place >= 1, place <= Int64(count) else { throw unreadable("of a wish's position") }
+        return self[Int(place) - 1]
     }
 }
 
@@ -87,29 +110,20 @@ extension SilentPushKey {
 extension PostgresStatement {
     private static let patience = SilentPushState.patience.milliseconds
 
-    /// ``SilentPushState/admitting(_:interval:now:)`` for many rows. It returns the positions of the wishes and the rows
-    /// before the statement, with NULL for new ones; the caller decides again, in the same way.
-    ///
-    /// New rows are inserted before existing ones are locked, in the order of the wishes both times, so that two
-    /// dispatchers never wait for each other.
-    fileprivate static let admitSilent = PostgresStatement(
+    /// ``SilentPushState/admitting(_:interval:now:)`` for many rows. It returns the positions of the wishes, and the
+    /// rows before the statement; the caller decides again, in the same way. The rows are locked in the order of the
+    /// wishes.
+    fileprivate static let askForSilent = PostgresStatement(
         """
-        WITH wish AS (
-            SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::boolean[]) WITH ORDINALITY
-                AS wish (recipient, platform, id, turn, is_reminder, place)
-        ), made AS (
-            INSERT INTO silent_pushes (recipient, platform, turn, pushed_at, pushed_id)
-            SELECT recipient, platform, 1, $6, CASE WHEN NOT is_reminder THEN id END FROM wish
-            ON CONFLICT (recipient, platform) DO NOTHING
-            RETURNING recipient, platform
-        ), present AS (
+        WITH present AS (
             SELECT wish.place, wish.recipient, wish.platform, wish.id, wish.is_reminder,
                 state.turn, state.pushed_at, state.pushed_id, state.waiting_id,
                 coalesce(wish.turn < state.turn AND wish.id < state.pushed_id, false) AS is_covered,
                 least(state.pushed_at, $6) + $7 AS next_at,
                 coalesce(state.waiting_id > wish.id, false) AS is_older
-            FROM wish JOIN silent_pushes AS state USING (recipient, platform)
-            WHERE (SELECT count(*) FROM made) >= 0
+            FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::boolean[]) WITH ORDINALITY
+                AS wish (recipient, platform, id, turn, is_reminder, place)
+            JOIN silent_pushes AS state ON state.recipient = wish.recipient AND state.platform = wish.platform
             FOR UPDATE OF state
         ), decided AS (
             SELECT *, next_at <= $6 AND NOT (is_older AND $6 < next_at + \(patience)) AS is_granted FROM present
@@ -123,8 +137,20 @@ extension PostgresStatement {
             WHERE state.recipient = decided.recipient AND state.platform = decided.platform AND NOT is_covered
         )
         SELECT place, turn, pushed_at, pushed_id, waiting_id FROM present
-        UNION ALL
-        SELECT place, NULL, NULL, NULL, NULL FROM wish JOIN made USING (recipient, platform)
+        """)
+
+    fileprivate static let beginSilent = PostgresStatement(
+        """
+        WITH wish AS (
+            SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[]) WITH ORDINALITY
+                AS wish (recipient, platform, id, place)
+        ), made AS (
+            INSERT INTO silent_pushes (recipient, platform, turn, pushed_at, pushed_id)
+            SELECT recipient, platform, 1, $4, id FROM wish
+            ON CONFLICT (recipient, platform) DO NOTHING
+            RETURNING recipient, platform
+        )
+        SELECT wish.place FROM wish JOIN made ON made.recipient = wish.recipient AND made.platform = wish.platform
         """)
 
     /// ``SilentPushState/releasing(_:interval:now:)``.

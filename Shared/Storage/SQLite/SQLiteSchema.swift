@@ -188,7 +188,7 @@ enum SQLiteSchema {
         CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL;
         """
 
-    /// The last silent push of each recipient on each platform (`SILENT_PUSH_MIN_INTERVAL`). Rows are read by their key.
+    /// The last silent push of each recipient on each platform (`SILENT_PUSH_MIN_INTERVAL`). Rows are read by key.
     private static let silentPushes = """
         CREATE TABLE silent_pushes (
             recipient TEXT NOT NULL COLLATE BINARY,
