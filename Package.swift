@@ -11,6 +11,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// The SDK's: it is compiled for systems without NonisolatedNonsendingByDefault.
+let clientSettings = Array(settings.dropLast())
+
 // Dependencies by product, so that each target's list below reads as the import table of docs/architecture.md.
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -294,6 +297,13 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/ExamplesTests",
             swiftSettings: settings),
+        // The SDK's tests, which its own package has too: here they need no second build.
+        .testTarget(
+            name: "SecurePushClientTests", dependencies: [securePushClient, crypto],
+            path: "Clients/Swift/Tests/SecurePushClientTests", swiftSettings: clientSettings),
+        .testTarget(
+            name: "FaultTableTests", dependencies: [securePushClient, crypto],
+            path: "Clients/Swift/Tests/FaultTableTests", swiftSettings: clientSettings),
         .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
     ]

@@ -17,7 +17,6 @@ for folder in Tests/*Tests Tools/Tests/*Tests Clients/Swift/Tests/*Tests; do
     target=$(basename "$folder")
     case $folder in
         Tools/*) test=("$here/tools.sh" test) ;;
-        Clients/*) test=(swift test --package-path Clients/Swift --scratch-path .build) ;;
         *) test=(swift test) ;;
     esac
     # Each of these tests starts processes and servers of its own; several at once starve each other on two cores.

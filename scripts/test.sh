@@ -8,7 +8,6 @@ cd "$here/.."
 
 timed "install" "$here/install-dependencies.sh" test
 timed "build" swift build --build-tests
-timed "build client" swift build --package-path Clients/Swift --build-tests
 timed "build tools" "$here/tools.sh" build --build-tests
 if [ $# -gt 0 ]; then exec "$here/with-servers.sh" swift test --skip-build "$@"; fi
 exec "$here/with-servers.sh" "$here/suites.sh"

@@ -140,7 +140,7 @@ struct PostgresMigration: Sendable {
         statements: ["CREATE INDEX notifications_sender_recipient ON notifications (sender, recipient, id)"])
 
     // Rows of `outbox` cannot hold this work: a process of the previous version removes the row of a notification that
-    // is final. Done follow-ups stay for the status, outside the index. The new column of `notifications` never changes.
+    // is final. Done follow-ups stay for the status, outside the index. The new column of `notifications` is constant.
     private static let followUps = PostgresMigration(
         version: 6, name: "0006_follow_ups",
         statements: [

@@ -136,7 +136,8 @@ extension PostgresStatement {
             WHERE f.notification_id = seen.notification_id AND f.kind = seen.kind AND seen.is_gone
         ), kept AS (
             UPDATE follow_ups AS f
-            SET due_at = CASE WHEN seen.is_over THEN \(never) ELSE $1 + (\(FollowUpPolicy.redelivery.milliseconds)::bigint
+            SET due_at = CASE WHEN seen.is_over THEN \(never) ELSE
+                    $1 + (\(FollowUpPolicy.redelivery.milliseconds)::bigint
                     << least(f.published, \(FollowUpPolicy.maxDoublings))::integer) END,
                 published = least(f.published, 100) + 1,
                 state = CASE WHEN f.state = 0 AND NOT seen.is_over THEN 1 ELSE f.state END

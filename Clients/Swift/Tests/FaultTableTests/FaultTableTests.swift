@@ -53,7 +53,8 @@ struct FaultReport: Sendable {
 
     var summary: String {
         """
-        Fault table: \(Fault.all.count - 1) faults and none × \(Stage.allCases.count) stages, \(cells) cells; the fault \
+        Fault table: \(Fault.all.count - 1) faults and none × \(Stage.allCases.count) stages, \(cells) cells; \
+        the fault \
         struck in \(struck). Completions \(completions), one per cell. The wake showed the secret in \(secrets) cells \
         and a generic text or prompt in \(hints). Slowest: \(slowest.formatted()) s (\(slowestCell)). \
         Wrong: \(complaints.count).
@@ -83,8 +84,8 @@ extension FaultCell {
         fault == .clockForward && way == .silent && [.parse, .verify, .store].contains(stage)
     }
 
-    /// What was shown is forgotten when the state is damaged, or when 30 days seem to have passed since. A push that the
-    /// server repeats then shows the secret again.
+    /// Shown IDs are forgotten when the state is damaged, or when 30 days seem to have passed. A push that the server
+    /// repeats then shows the secret again.
     fileprivate var mayForget: Bool { fault == .storeCorrupt || fault == .clockForward }
 }
 #endif

@@ -34,7 +34,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
         var leaks = 0
     }
 
-    /// The cells of the table. `timeWillExpire` is a call of the service extension, so silent pushes have no such stage.
+    /// The cells of the table. The service extension gets `timeWillExpire`, so silent pushes have no such stage.
     static func all(seeds: [UInt64]) -> [FaultCell] {
         var cells: [FaultCell] = []
         for fault in Fault.all {

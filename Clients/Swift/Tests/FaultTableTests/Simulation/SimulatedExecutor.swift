@@ -101,7 +101,7 @@ extension Result where Failure == any Error, Success == Void {
     }
 }
 
-/// A small generator with a seed: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// A small generator with a seed: SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators").
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
