@@ -6,10 +6,10 @@ import Synchronization
 
 /// Publishes the IDs of stored notifications, and republishes the IDs that the broker loses.
 ///
-/// The fast path is in memory: requests hand over the notifications that they have stored, and the relay publishes them
-/// in groups. The sweep publishes the rest: entries left by a crash or an outage of the broker, entries that `NotBefore`
-/// delayed, and follow-ups that are due. The redelivery republishes messages that the broker lost after it had confirmed
-/// them. Responses to senders never wait for any of this.
+/// The fast path is in memory: requests hand over the notifications that they have stored, and the relay publishes
+/// them in groups. The sweep publishes the rest: entries left by a crash or an outage of the broker, entries that
+/// `NotBefore` delayed, and follow-ups that are due. The redelivery republishes messages that the broker lost after it
+/// had confirmed them. Responses to senders never wait for any of this.
 final class OutboxRelay: Service {
     let outbox: any Outbox
     /// Withdrawals and reminders; `nil` without.
