@@ -29,6 +29,7 @@ struct IngestExchanges: Sendable {
             try await exchanges.sending()
             try await exchanges.batch()
             try await exchanges.directory()
+            try await exchanges.followUps()
             try await exchanges.examples()
             try await exchanges.throttled()
         }
@@ -117,6 +118,26 @@ struct IngestExchanges: Sendable {
         try await call(403, .post, Self.batches, lines, by: bench.credentials.bearer, type: ndjson)
         try await call(415, .post, Self.batches, lines)
         try await call(405, .get, Self.batches, by: "")
+    }
+
+    /// A notification with reminders that was pushed and then revoked, as its status shows it before and after.
+    private func followUps() async throws {
+        let id = try await bench.id(
+            of: call(201, .post, Self.sends, #"{"Recipient":"alice","Payload":1,"Remind":["1m"]}"#))
+        let plan = try #require(try await bench.store.claim([id], now: .now)[id])
+        let sent = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: .now)
+        try await bench.store.record([
+            DispatchOutcome(id: id, attempt: plan.attempt, deliveries: [sent], pushedAt: .now)
+        ])
+        let path = "\(Self.sends)/\(id)"
+        try await call(200, .get, "\(path)/status")
+        try await call(204, .delete, path)
+        let withdrawal = FollowUp(id: id, kind: .withdrawal)
+        let claimed = try #require(try await bench.store.claimFollowUps([withdrawal], now: .now).plans[withdrawal])
+        try await bench.store.recordFollowUps([
+            FollowUpOutcome(followUp: withdrawal, attempt: claimed.attempt, deliveries: [sent])
+        ])
+        try await call(200, .get, "\(path)/status")
     }
 
     private func directory() async throws {
