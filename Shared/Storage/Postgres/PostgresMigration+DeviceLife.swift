@@ -13,6 +13,8 @@ extension PostgresMigration {
             "CREATE INDEX installations_seen ON installations ((\(PostgresStore.seenAt)))",
             "CREATE INDEX installations_expiry ON installations (expires_at) WHERE expires_at IS NOT NULL",
             "CREATE INDEX installations_owner_id ON installations (owner, id)",
+            // The index above serves its searches too: a user has at most 100 installations.
+            "DROP INDEX installations_owner",
             "CREATE INDEX registrations_seen ON registrations (updated_at)",
             leaseWithTimes, endWithTimes,
             """

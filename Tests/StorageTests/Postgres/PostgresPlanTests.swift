@@ -140,7 +140,7 @@ struct PostgresPlanTests {
                 SELECT coalesce(string_agg(indexrelname, ' ' ORDER BY indexrelname), '') FROM pg_stat_user_indexes
                 WHERE idx_scan = 0 AND indexrelname IN ('notifications_sender', 'notifications_recipient',
                     'payloads_to_destroy', 'payloads_to_forget', 'idempotency_keys_expiry', 'registrations_owner',
-                    'installations_owner', 'installations_handle', 'outbox_due', 'outbox_published',
+                    'installations_handle', 'outbox_due', 'outbox_published',
                     'installations_pkey', 'installations_id', 'registrations_id', 'installations_new_handle',
                     'registrations_new_handle', 'device_leases_pkey', 'device_leases_until',
                     'device_leases_claimant', 'notifications_sender_recipient', 'installations_seen',
