@@ -161,16 +161,18 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
             return MessagingConfiguration.keys
                 + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
                 + UserAuthenticationConfiguration.verifyingKeys
-                + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention]
+                + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.dispatchWithdraw]
         case .retrieval:
-            return [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys
-                + NotificationHubConfiguration.keys
+            return [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.dispatchWithdraw]
+                + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
                 + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
+                + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
         case .dispatcher:
             return MessagingConfiguration.keys + NotificationHubConfiguration.keys + [
                 ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch,
                 ConfigurationKeys.dispatchConcurrency, ConfigurationKeys.dispatchMaxAttempts,
-                ConfigurationKeys.dispatchRegisteredOnly,
+                ConfigurationKeys.dispatchRegisteredOnly, ConfigurationKeys.dispatchWithdraw,
+                ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
             ]
         }
     }
@@ -195,6 +197,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = UserAuthenticationConfiguration.read(&reader)
         _ = reader.readPlatforms()
         _ = reader.read(ConfigurationKeys.retention)
+        _ = reader.read(ConfigurationKeys.dispatchWithdraw)
     }
 
     private func checkRetrieval(_ reader: inout ConfigurationReader) {
@@ -209,6 +212,9 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
         _ = reader.read(ConfigurationKeys.hubTelemetry)
         _ = reader.read(ConfigurationKeys.deviceStaleAfter)
+        _ = reader.read(ConfigurationKeys.dispatchWithdraw)
+        _ = reader.read(ConfigurationKeys.retrievalCORSOrigins)
+        _ = reader.read(ConfigurationKeys.pushVerificationKeysFile)
         if NotificationHubConfiguration.isConfigured(reader) { _ = NotificationHubConfiguration.read(&reader) }
     }
 
@@ -220,5 +226,8 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.read(ConfigurationKeys.dispatchConcurrency)
         _ = reader.read(ConfigurationKeys.dispatchMaxAttempts)
         _ = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
+        _ = reader.read(ConfigurationKeys.dispatchWithdraw)
+        _ = reader.read(ConfigurationKeys.silentPushMinInterval)
+        _ = reader.read(ConfigurationKeys.pushSigningKeyFile)
     }
 }
