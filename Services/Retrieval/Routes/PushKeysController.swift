@@ -34,13 +34,9 @@ struct PushKeysFile: Sendable {
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed, and if it has a private key.
     init(path: String, logger: Logger) throws(FileError) {
         file = try ReloadingFile(
-            path: path,
-            report: { problem in
-                logger.error(
-                    "The changed public keys for pushes cannot be used; the last keys stay in use",
-                    metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
-            },
-            parse: { Array(try PushVerificationKeys(jwks: $0).jwks.utf8) })
+            path: path, logger: logger,
+            message: "The changed public keys for pushes cannot be used; the last keys stay in use"
+        ) { Array(try PushVerificationKeys(jwks: $0).jwks.utf8) }
     }
 
     /// The JSON Web Key Set.

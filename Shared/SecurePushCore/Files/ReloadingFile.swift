@@ -1,3 +1,4 @@
+public import Logging
 import Synchronization
 
 /// A value that is read from a file, and read again whenever the file changes.
@@ -192,6 +193,22 @@ public struct ReloadableSource: Sendable {
 }
 
 extension ReloadingFile {
+    /// A file whose last value stays in use without limit while a later version cannot be used.
+    ///
+    /// - Parameters:
+    ///   - logger: gets `message` as an error for each version that cannot be used.
+    /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
+    public convenience init(
+        path: String, logger: Logger, message: Logger.Message, parse: @escaping @Sendable (String) throws -> Value
+    ) throws(FileError) {
+        try self.init(
+            path: path,
+            report: { problem in
+                logger.error(message, metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
+            },
+            parse: parse)
+    }
+
     /// The file as operators see it.
     ///
     /// - Parameter key: the setting that names the file.
