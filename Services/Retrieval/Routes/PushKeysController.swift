@@ -36,10 +36,14 @@ struct PushKeysFile: Sendable {
         file = try ReloadingFile(
             path: path, logger: logger,
             message: "The changed public keys for pushes cannot be used; the last keys stay in use"
-        ) { Array(try PushVerificationKeys(jwks: $0).jwks.utf8) }
+        ) { text in
+            // Refuses private keys: everybody can read the set.
+            _ = try PushVerificationKeys(jwks: text)
+            return Array(text.utf8)
+        }
     }
 
-    /// The JSON Web Key Set.
+    /// The JSON Web Key Set, as it is in the file.
     var document: [UInt8] { file.current }
 
     var source: ReloadableSource { file.source("PUSH_VERIFICATION_KEYS_FILE") }
