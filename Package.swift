@@ -211,7 +211,7 @@ let package = Package(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
         .testTarget(
-            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "TestSupport", crypto],
+            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
         .testTarget(
             name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
@@ -237,8 +237,8 @@ let package = Package(
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
-                "SecurePushCore", "NotificationHubs", "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix,
-                serviceLifecycle,
+                "SecurePushCore", "NotificationHubs", "StackKit", "TestSupport", crypto, logging, nioCore, nioHTTP1,
+                nioPosix, serviceLifecycle,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
