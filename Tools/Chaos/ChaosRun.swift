@@ -1,5 +1,6 @@
 import ChaosChecker
 import Foundation
+import SecurePushCore
 import StackKit
 import Synchronization
 

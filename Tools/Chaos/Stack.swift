@@ -1,5 +1,6 @@
 import ChaosChecker
 import Foundation
+import SecurePushCore
 import StackKit
 
 /// The servers and services of a run, all on loopback.
