@@ -5,8 +5,8 @@ import SecurePushCore
 import StackKit
 import Synchronization
 
-/// The users' devices: apps of the Swift SDK, woken by pushes. At the end they look into their inboxes for what no
-/// push has told them of.
+/// The users' devices: apps of the Swift SDK, woken by pushes. At the end they look into their inboxes, because some
+/// pushes were lost.
 final class Fleet: Sendable {
     private struct Job: Sendable {
         let device: Int
@@ -31,7 +31,7 @@ final class Fleet: Sendable {
     private let byHandle: [String: Int]
     private let state = Mutex(State())
 
-    /// - Throws: `PushKeySet.Malformed`.
+    /// - Throws: ``Stack/NotStarted``, `PushKeySet.Malformed`.
     init(stack: Stack, history: HistoryWriter) throws {
         (self.stack, self.history) = (stack, history)
         var generator = SeededGenerator(seed: stack.options.seed)

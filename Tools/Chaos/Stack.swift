@@ -136,6 +136,7 @@ struct ServiceSettings: Sendable {
     private var store: [String: String] {
         ["DATABASE_URL": databaseURL, "DISPATCH_WITHDRAW": options.withdraw.rawValue]
     }
+
     private var broker: [String: String] { ["AMQP_URL": brokerURL, "RETRY_DELAYS": options.retryDelays] }
 
     var emulator: [String: String] {
