@@ -295,7 +295,7 @@ extension Checker {
             if let number = trace.number { mixed += trace.numbersRead.subtracting([number]).count }
             guard trace.number != nil, !trace.wasRevoked else { continue }
             if trace.shown.isEmpty { unseen += 1 }
-            // A device need not show what another one has read, when that withdraws it.
+            // If a reading withdraws the notification, the user's other devices need not show it.
             if run?.withdraw == "read", !trace.withdrawals.isEmpty { continue }
             for device in ofUser[recipient] ?? [] where trace.shown[device.name] == nil { missing += 1 }
         }
