@@ -40,7 +40,7 @@ import UIKit
     private let push = SecurePush.shared
     private let ingestURL = Deployment().ingestURL
 
-    /// Registers again if that is due, and shows what was missed.
+    /// Registers again if that is due, and shows missed notifications.
     func becomeActive() async {
         isLoggedIn = await push.credentials.userName() != nil
         await register()
@@ -52,7 +52,7 @@ import UIKit
         }
     }
 
-    /// Log in, register, and show what waited for the log-in.
+    /// Logs in, registers, and shows the notifications that waited for the log-in.
     func logIn(userName: String, password: String) async {
         await attempt {
             try await self.push.credentials.logIn(userName: userName, password: password)

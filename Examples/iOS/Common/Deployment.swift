@@ -11,7 +11,8 @@ struct Deployment: Sendable {
     let sharedFolder: URL
     /// The keychain group that app and extension share.
     let keychainGroup: String
-    /// The keys that sign pushes: the file `push-keys.json` of `securepush keys generate --push`, put into `Common`.
+    /// The keys that verify pushes: `push-keys.json` in `Common`, a copy of the public key file of
+    /// `securepush keys generate --push`. Without it nothing is verified.
     let pushKeys: PushKeySet?
 
     /// Reads `Info.plist`. A value that is missing is a mistake in the project, so the first start stops there.

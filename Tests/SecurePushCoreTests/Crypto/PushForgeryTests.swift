@@ -1,5 +1,5 @@
 import SecurePushCore
-import TestSupport
+import StackKit
 import Testing
 
 /// Many pairs of values that are nearly the same: their tags and signed texts differ, and a signature of one is not
