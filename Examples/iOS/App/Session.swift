@@ -63,13 +63,14 @@ import UIKit
         _ = await push.client.resumeAfterLogIn()
     }
 
-    /// The server forgets the device first, so that no push for this user comes to the next one.
+    /// The server forgets the device first, so that no push for this user comes to the next one. Without a connection
+    /// the credentials are deleted all the same: pushes then only prompt, until the next user registers the device.
     func logOut() async {
+        status = .loggedOut
+        await attempt { try await self.push.client.unregister() }
         await attempt {
-            try await self.push.client.unregister()
             try await self.push.credentials.logOut()
             self.isLoggedIn = false
-            self.status = .loggedOut
         }
     }
 
