@@ -63,10 +63,8 @@ public struct ClientLimits: Sendable, Hashable {
     public var maxAnswerBytes = 2 << 20
     /// How many missed notifications one wake shows. The next wake goes on.
     public var maxShownPerWake = 100
-    /// How many IDs the client remembers.
+    /// The maximum number of IDs that the client remembers. It shows each of them once.
     public var maxRememberedIDs = 1_000
-    /// How long the client remembers an ID, in seconds. More than ``maxPushAge``, so that no push can be replayed.
-    public var rememberedFor: TimeInterval = 30 * 86_400
     /// The oldest signature of a push, in seconds.
     public var maxPushAge: TimeInterval = 28 * 86_400
     /// How long another process (the app or its extension) may take to show what it has fetched, in seconds. After that

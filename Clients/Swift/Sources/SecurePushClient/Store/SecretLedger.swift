@@ -58,7 +58,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
     @discardableResult
     mutating func learn(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
         guard let index = entries.lastIndex(where: { $0.id == id }) else {
-            append(Entry(id: id, progress: .pending, at: now), now, limits)
+            append(Entry(id: id, progress: .pending, at: now), limits)
             return true
         }
         switch entries[index].progress {
@@ -101,7 +101,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
     ) -> Claim {
         guard let index = entries.lastIndex(where: { $0.id == id }) else {
             append(
-                Entry(id: id, progress: .claimed(process: process), at: now, isFirstReader: isFirstReader), now, limits)
+                Entry(id: id, progress: .claimed(process: process), at: now, isFirstReader: isFirstReader), limits)
             return .granted
         }
         switch entries[index].progress {
@@ -165,7 +165,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
             entries[index].progress = .withdrawn
             entries[index].at = now
         } else {
-            append(Entry(id: id, progress: .withdrawn, at: now), now, limits)
+            append(Entry(id: id, progress: .withdrawn, at: now), limits)
         }
     }
 
@@ -192,10 +192,10 @@ struct SecretLedger: Codable, Sendable, Equatable {
         }
     }
 
-    /// Adds an entry, and forgets the oldest: of those that are settled, if there are any.
-    private mutating func append(_ entry: Entry, _ now: Double, _ limits: ClientLimits) {
+    /// Adds an entry, and forgets the oldest: of those that are settled, if there are any. Nothing is forgotten by its
+    /// age, because a clock that jumps would show a secret again.
+    private mutating func append(_ entry: Entry, _ limits: ClientLimits) {
         entries.append(entry)
-        entries.removeAll { now - $0.at > limits.rememberedFor }
         while entries.count > max(1, limits.maxRememberedIDs) {
             entries.remove(at: entries.firstIndex { $0.progress.isSettled } ?? 0)
         }
