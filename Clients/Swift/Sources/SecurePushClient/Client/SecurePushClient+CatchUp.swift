@@ -34,7 +34,7 @@ extension SecurePushClient {
     }
 
     private func runCatchUp(until deadline: TimeInterval) async -> WakeReport {
-        await resolveDoubts()
+        await resolveInDoubtClaims()
         await resolveQuestions(until: deadline)
         var report = WakeReport()
         let listing = await list(until: deadline)
@@ -49,7 +49,7 @@ extension SecurePushClient {
             var unread = inbox.unread
             if inbox.found.count > 1 { report.add(await showPages(of: inbox, &unread, until: deadline)) }
             if report.code == nil { report.add(await showWaiting(&unread, shown: report.shown.count, until: deadline)) }
-            if report.code == nil, await outwaitClaims(until: deadline) {
+            if report.code == nil, await waitForClaims(until: deadline) {
                 report.add(await showWaiting(&unread, shown: report.shown.count, until: deadline))
             }
             await setBadge(unread)
@@ -60,13 +60,13 @@ extension SecurePushClient {
     /// Waits until the claims of other processes have expired, and finds out how they ended.
     ///
     /// - Returns: whether there were any, and there was time for them.
-    private func outwaitClaims(until deadline: TimeInterval) async -> Bool {
+    private func waitForClaims(until deadline: TimeInterval) async -> Bool {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        guard let state = try? await keeper.read(),
-            let seconds = state.ledger.secondsOfClaims(besides: process, at: now, limits),
-            clock.uptime + seconds < deadline, (try? await clock.sleep(for: seconds)) != nil
+        let claims = try? await keeper.read().ledger.claims(besides: process, at: now, limits)
+        guard let seconds = claims?.map(\.secondsLeft).max(), clock.uptime + seconds < deadline,
+            (try? await clock.sleep(for: seconds)) != nil
         else { return false }
-        await resolveDoubts()
+        await resolveInDoubtClaims()
         return true
     }
 

@@ -71,7 +71,7 @@ extension SecurePushClient {
             case .held:
                 underWay.remove(id)
                 return .settled
-            case .inDoubt: await resolveDoubts()
+            case .inDoubt: await resolveInDoubtClaims()
             case nil:
                 underWay.remove(id)
                 return .locked

@@ -28,7 +28,7 @@ extension SecurePushClient {
                 return .withdrawn
             }
             let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-            await resolveDoubts()
+            await resolveInDoubtClaims()
             return try await keeper.update { $0.ledger.learn(id, at: now, limits) } ? .wanted(id) : .settled
         } catch {
             return .locked
@@ -86,20 +86,20 @@ extension SecurePushClient {
 
     /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
     /// sees are shown, the others are fetched again.
-    func resolveDoubts() async {
+    func resolveInDoubtClaims() async {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        guard let doubts = try? await keeper.read().ledger.doubts(of: process, at: now, limits), !doubts.isEmpty
-        else { return }
+        let claims = try? await keeper.read().ledger.claims(besides: process, at: now, limits)
+        guard let inDoubt = claims?.filter({ $0.secondsLeft == 0 }), !inDoubt.isEmpty else { return }
         let displayed = await presenter.displayedSecrets() ?? []
         var withdrawn: [PushID] = []
-        for doubt in doubts {
-            let isShown = displayed.contains(doubt.id)
+        for claim in inDoubt {
+            let isShown = displayed.contains(claim.id)
             let end = try? await keeper.update { state in
-                let end = state.ledger.settle(doubt.id, of: doubt.process, isShown: isShown, at: now)
-                if isShown, end == .noted { state.report(doubt.id) }
+                let end = state.ledger.settle(claim.id, of: claim.process, isShown: isShown, at: now)
+                if isShown, end == .noted { state.report(claim.id) }
                 return end
             }
-            if end == .withdrawn { withdrawn.append(doubt.id) }
+            if end == .withdrawn { withdrawn.append(claim.id) }
         }
         if !withdrawn.isEmpty { await presenter.remove(withdrawn) }
     }

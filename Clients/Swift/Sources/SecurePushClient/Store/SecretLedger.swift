@@ -108,10 +108,8 @@ struct SecretLedger: Codable, Sendable, Equatable {
         case .shown, .claimed(process): return .settled
         case .withdrawn where !isFirstReader: return .settled
         case .claimed(let other):
-            // A clock that went back makes the age negative: the claim counts as old.
-            let age = now - entries[index].at
-            if age >= 0, age < limits.claimSeconds { return .held(seconds: limits.claimSeconds - age) }
-            return .inDoubt(process: other)
+            let seconds = entries[index].claimSecondsLeft(at: now, limits)
+            return seconds > 0 ? .held(seconds: seconds) : .inDoubt(process: other)
         case .pending, .gone, .withdrawn:
             entries[index].progress = .claimed(process: process)
             entries[index].at = now
@@ -120,21 +118,20 @@ struct SecretLedger: Codable, Sendable, Equatable {
         }
     }
 
-    /// The claims of other processes that have expired.
-    func doubts(of process: String, at now: Double, _ limits: ClientLimits) -> [(id: PushID, process: String)] {
-        entries.compactMap { entry in
-            guard case .claimed(let other) = entry.progress, other != process else { return nil }
-            let age = now - entry.at
-            return age >= 0 && age < limits.claimSeconds ? nil : (entry.id, other)
-        }
+    /// The claim of another process.
+    struct OtherClaim: Sendable {
+        let id: PushID
+        let process: String
+        /// The time until it expires and is in doubt; 0 if it has expired.
+        let secondsLeft: Double
     }
 
-    /// How long to wait until the claims of other processes have expired, in seconds; `nil` if there are none.
-    func secondsOfClaims(besides process: String, at now: Double, _ limits: ClientLimits) -> Double? {
+    /// The claims of all processes but this one.
+    func claims(besides process: String, at now: Double, _ limits: ClientLimits) -> [OtherClaim] {
         entries.compactMap { entry in
             guard case .claimed(let other) = entry.progress, other != process else { return nil }
-            return min(max(0, limits.claimSeconds - (now - entry.at)), limits.claimSeconds)
-        }.max()
+            return OtherClaim(id: entry.id, process: other, secondsLeft: entry.claimSecondsLeft(at: now, limits))
+        }
     }
 
     /// How the claim of a process ended.
@@ -199,6 +196,15 @@ struct SecretLedger: Codable, Sendable, Equatable {
         while entries.count > max(1, limits.maxRememberedIDs) {
             entries.remove(at: entries.firstIndex { $0.progress.isSettled } ?? 0)
         }
+    }
+}
+
+extension SecretLedger.Entry {
+    /// The time until a claim expires, in seconds; 0 if it has expired. The age is negative if the clock went back. Then
+    /// the claim counts as expired.
+    fileprivate func claimSecondsLeft(at now: Double, _ limits: ClientLimits) -> Double {
+        let age = now - at
+        return age >= 0 ? max(0, limits.claimSeconds - age) : 0
     }
 }
 
