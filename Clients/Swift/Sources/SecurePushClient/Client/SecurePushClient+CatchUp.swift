@@ -157,11 +157,8 @@ extension SecurePushClient {
             unread = page.unread
             for secret in page.entries.compactMap(\.secret) where missing.contains(secret.id) {
                 missing.remove(secret.id)
-                guard underWay.insert(secret.id).inserted else { continue }
-                report.add(
-                    await finish(
-                        await claim(secret, unread: nil, wasAsked: !new.contains(secret.id), until: deadline), secret.id
-                    ))
+                let acquisition = await acquire(secret, wasAsked: !new.contains(secret.id), until: deadline)
+                report.add(await finish(acquisition, secret.id))
             }
             guard page.hasNext, page.entries.contains(where: { $0.secret != nil }), last != after else { break }
             after = last
@@ -172,7 +169,7 @@ extension SecurePushClient {
     /// Fetches and shows what waits, one by one, until something fails for all.
     private func showWaiting(_ unread: inout Int, shown: Int, until deadline: TimeInterval) async -> WakeReport {
         var (report, shown) = (WakeReport(), shown)
-        for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !underWay.contains(id) {
+        for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !inFlight.contains(id) {
             guard shown < configuration.limits.maxShownPerWake, clock.uptime < deadline, !Task.isCancelled else {
                 break
             }

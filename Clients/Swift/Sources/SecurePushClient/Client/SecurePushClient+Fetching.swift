@@ -22,10 +22,26 @@ extension SecurePushClient {
         return await finish(acquisition, id)
     }
 
-    /// Fetches a secret and claims it.
+    /// Fetches a secret and claims it. A claimed secret stays in flight until ``settle(_:isShown:)``.
     func acquire(_ id: PushID, until deadline: TimeInterval) async -> Acquisition {
-        guard underWay.insert(id).inserted else { return .settled }
-        let acquisition: Acquisition
+        guard inFlight.insert(id).inserted else { return .settled }
+        return endFlight(of: id, unlessClaimed: await fetch(id, until: deadline))
+    }
+
+    /// Claims a secret that has come with others. A claimed secret stays in flight until ``settle(_:isShown:)``.
+    func acquire(_ secret: SecretNotification, wasAsked: Bool, until deadline: TimeInterval) async -> Acquisition {
+        guard inFlight.insert(secret.id).inserted else { return .settled }
+        let acquisition = await claim(secret, unread: nil, wasAsked: wasAsked, until: deadline)
+        return endFlight(of: secret.id, unlessClaimed: acquisition)
+    }
+
+    private func endFlight(of id: PushID, unlessClaimed acquisition: Acquisition) -> Acquisition {
+        if case .secret = acquisition { return acquisition }
+        inFlight.remove(id)
+        return acquisition
+    }
+
+    private func fetch(_ id: PushID, until deadline: TimeInterval) async -> Acquisition {
         let call = RetrievalConnection.Call(
             path: "api/notifications/\(id)", query: [("include", "unread")])
         let wasAsked = (try? await keeper.update { $0.ledger.ask(id) }) ?? true
@@ -37,44 +53,31 @@ extension SecurePushClient {
                 return await claim(
                     answer.secret, unread: answer.unread, wasAsked: wasAsked || tries > 1, until: deadline)
             } catch {
-                acquisition = .failed(error.code, isGone: false)
+                return .failed(error.code, isGone: false)
             }
-        case .refused(let status):
-            acquisition = .failed(.status(status), isGone: [403, 404, 410].contains(status))
-        case .failed(let code): acquisition = .failed(code, isGone: false)
-        case .loggedOut(let code): acquisition = .loggedOut(code)
-        case .locked: acquisition = .locked
+        case .refused(let status): return .failed(.status(status), isGone: [403, 404, 410].contains(status))
+        case .failed(let code): return .failed(code, isGone: false)
+        case .loggedOut(let code): return .loggedOut(code)
+        case .locked: return .locked
         }
-        underWay.remove(id)
-        return acquisition
     }
 
-    /// Claims a secret that is in ``underWay``.
-    func claim(
+    /// Claims a secret, and waits for another process that has claimed it.
+    private func claim(
         _ secret: SecretNotification, unread: Int?, wasAsked: Bool, until deadline: TimeInterval
     ) async -> Acquisition {
-        let (id, process, limits) = (secret.id, process, configuration.limits)
+        let (process, limits) = (process, configuration.limits)
         while true {
             let now = clock.date.timeIntervalSince1970
             let claim = try? await keeper.update { $0.claim(secret, wasAsked: wasAsked, by: process, at: now, limits) }
             switch claim {
             case .granted: return .secret(secret, unread: unread)
-            case .settled:
-                underWay.remove(id)
-                return .settled
             case .held(let seconds) where clock.uptime + seconds < deadline:
                 // If the other process dies now, this one shows the secret.
-                if (try? await clock.sleep(for: seconds)) == nil {
-                    underWay.remove(id)
-                    return .settled
-                }
-            case .held:
-                underWay.remove(id)
-                return .settled
+                guard (try? await clock.sleep(for: seconds)) != nil else { return .settled }
+            case .settled, .held: return .settled
             case .inDoubt: await resolveInDoubtClaims()
-            case nil:
-                underWay.remove(id)
-                return .locked
+            case nil: return .locked
             }
         }
     }
@@ -87,7 +90,7 @@ extension SecurePushClient {
             if isShown { state.report(id) }
             return end
         }
-        underWay.remove(id)
+        inFlight.remove(id)
         // It was withdrawn while it was shown.
         if end == .withdrawn { await presenter.remove([id]) }
     }

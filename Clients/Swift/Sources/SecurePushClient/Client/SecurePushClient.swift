@@ -14,7 +14,7 @@ public actor SecurePushClient {
     /// Names this client in the claims of the store. Another process has another name.
     let process = UUID().uuidString
     /// The notifications that are being fetched or shown now.
-    var underWay: Set<PushID> = []
+    var inFlight: Set<PushID> = []
     /// The catch-up that runs now or was the last.
     var catchUpRun: CatchUpRun?
     /// The last number that was set on the app's icon.

@@ -41,7 +41,7 @@ public final class NotificationServiceHandler: @unchecked Sendable {
         change { if $0[key] != nil { $0[key]?.task = task } }
     }
 
-    /// Completes everything that is under way, with the best that is known. Call it from
+    /// Completes everything that is in flight, with the best content so far. Call it from
     /// `serviceExtensionTimeWillExpire()`.
     public func timeWillExpire() {
         let work = change { work in

@@ -62,7 +62,7 @@ private struct Exchange {
     var isChallenged = false
 }
 
-/// The exchanges that are under way, by their tasks: the session's delegate.
+/// The exchanges in flight, by their tasks: the session's delegate.
 ///
 /// It is unchecked because the lock guards all that changes.
 private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked Sendable {
