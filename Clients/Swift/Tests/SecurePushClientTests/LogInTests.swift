@@ -97,6 +97,30 @@ import Testing
         #expect(await phone.client.waiting().isEmpty)
     }
 
+    @Test func aSecretThatArrivesAfterTheUserHasGoneIsNotShown() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.fail("GET notifications/01", .meanwhile { try? await phone.client.unregister() })
+        #expect(await phone.push("01").shown.isEmpty)
+        #expect(await phone.screen.shown.isEmpty)
+    }
+
+    @Test func aSecretThatArrivesForTheLastUserIsNotShown() async throws {
+        let phone = try await SimulatedPhone()
+        let server = phone.server
+        server.add("01")
+        server.fail("GET notifications?", .error(.untrusted), times: 10)
+        server.fail(
+            "GET notifications/01",
+            .meanwhile {
+                try? await phone.credentials.logIn(userName: "bob", token: "token-1")
+                // A push makes the client look at the user.
+                _ = await phone.client.handle(push: IncomingPush(data: ["secureId": "02", "withdraw": "1"]))
+            })
+        _ = await phone.push("01")
+        #expect(await !phone.screen.shown.contains("01"))
+    }
+
     @Test func aServerWithoutTokensKeepsThePassword() async throws {
         let phone = try await SimulatedPhone(isLoggedIn: false)
         phone.server.change { $0.issuesTokens = false }

@@ -146,7 +146,9 @@ extension SecurePushClient {
     ) async -> WakeReport {
         var (report, after, missing) = (WakeReport(), listing.anchor, Set(listing.found))
         let found = listing.found
-        let new = (try? await keeper.update { state in Set(found.filter { !state.ledger.ask($0) }) }) ?? []
+        let requests = (try? await keeper.update { state in
+            Dictionary(found.map { ($0, state.request($0)) }) { first, _ in first }
+        }) ?? [:]
         while !missing.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
             var query = [
                 (name: "include", value: "payload"), ("Limit", "\(configuration.limits.maxSecretsPerPage)"),
@@ -157,7 +159,8 @@ extension SecurePushClient {
             unread = page.unread
             for secret in page.entries.compactMap(\.secret) where missing.contains(secret.id) {
                 missing.remove(secret.id)
-                let acquisition = await acquire(secret, wasAsked: !new.contains(secret.id), until: deadline)
+                guard let request = requests[secret.id] else { continue }
+                let acquisition = await acquire(secret, request, until: deadline)
                 report.add(await finish(acquisition, secret.id))
             }
             guard page.hasNext, page.entries.contains(where: { $0.secret != nil }), last != after else { break }

@@ -29,9 +29,11 @@ extension SecurePushClient {
     }
 
     /// Claims a secret that has come with others. A claimed secret stays in flight until ``settle(_:isShown:)``.
-    func acquire(_ secret: SecretNotification, wasAsked: Bool, until deadline: TimeInterval) async -> Acquisition {
+    func acquire(
+        _ secret: SecretNotification, _ request: FetchRequest, until deadline: TimeInterval
+    ) async -> Acquisition {
         guard inFlight.insert(secret.id).inserted else { return .settled }
-        let acquisition = await claim(secret, unread: nil, wasAsked: wasAsked, until: deadline)
+        let acquisition = await claim(secret, unread: nil, request, until: deadline)
         return endFlight(of: secret.id, unlessClaimed: acquisition)
     }
 
@@ -44,14 +46,14 @@ extension SecurePushClient {
     private func fetch(_ id: PushID, until deadline: TimeInterval) async -> Acquisition {
         let call = RetrievalConnection.Call(
             path: "api/notifications/\(id)", query: [("include", "unread")])
-        let wasAsked = (try? await keeper.update { $0.ledger.ask(id) }) ?? true
+        guard var request = try? await keeper.update({ $0.request(id) }) else { return .locked }
         let (outcome, tries) = await connection.sendCounting(call, until: deadline)
         switch outcome {
         case .success(let response):
             do throws(AnswerFault) {
                 let answer = try SecretAnswer(response.body, for: id)
-                return await claim(
-                    answer.secret, unread: answer.unread, wasAsked: wasAsked || tries > 1, until: deadline)
+                if tries > 1 { request.isRepeated = true }
+                return await claim(answer.secret, unread: answer.unread, request, until: deadline)
             } catch {
                 return .failed(error.code, isGone: false)
             }
@@ -64,12 +66,12 @@ extension SecurePushClient {
 
     /// Claims a secret, and waits for another process that has claimed it.
     private func claim(
-        _ secret: SecretNotification, unread: Int?, wasAsked: Bool, until deadline: TimeInterval
+        _ secret: SecretNotification, unread: Int?, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
         let (process, limits) = (process, configuration.limits)
         while true {
             let now = clock.date.timeIntervalSince1970
-            let claim = try? await keeper.update { $0.claim(secret, wasAsked: wasAsked, by: process, at: now, limits) }
+            let claim = try? await keeper.update { $0.claim(secret, of: request, by: process, at: now, limits) }
             switch claim {
             case .granted: return .secret(secret, unread: unread)
             case .held(let seconds) where clock.uptime + seconds < deadline:

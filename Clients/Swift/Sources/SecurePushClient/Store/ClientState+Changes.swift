@@ -1,7 +1,9 @@
 extension ClientState {
     /// Takes over what was noted while the store could not be written.
     mutating func merge(_ other: ClientState) {
-        guard other.owner == owner || owner == nil else {
+        // Another process has changed the user in the meantime.
+        if other.userChanges < userChanges { return }
+        guard other.userChanges == userChanges, other.owner == owner || owner == nil else {
             self = other
             return
         }
@@ -36,6 +38,7 @@ extension ClientState {
         isPrompted = false
         (unreported, questioned) = ([], [])
         owner = newOwner
+        userChanges += 1
         return ids
     }
 
@@ -55,16 +58,22 @@ extension ClientState {
         return true
     }
 
-    /// Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it is
-    /// shown and questioned.
-    ///
-    /// - Parameter wasAsked: whether this device has asked for it before without an answer, which may have marked it as
-    ///   read.
+    /// Notes that the server is being asked for a notification.
+    mutating func request(_ id: PushID) -> FetchRequest {
+        FetchRequest(isRepeated: ledger.ask(id), userChanges: userChanges)
+    }
+
+    /// Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn
+    /// while this device, its first reader, fetched it, it is shown and questioned.
     mutating func claim(
-        _ secret: SecretNotification, wasAsked: Bool, by process: String, at now: Double, _ limits: ClientLimits
+        _ secret: SecretNotification, of request: FetchRequest, by process: String, at now: Double,
+        _ limits: ClientLimits
     ) -> SecretLedger.Claim {
+        // A damaged store begins at 0 again. Its secrets are shown.
+        if userChanges > request.userChanges { return .settled }
         let wasWithdrawn = ledger[secret.id]?.progress == .withdrawn
-        let claim = ledger.claim(secret.id, by: process, isFirstReader: !secret.wasRead || wasAsked, at: now, limits)
+        let claim = ledger.claim(
+            secret.id, by: process, isFirstReader: !secret.wasRead || request.isRepeated, at: now, limits)
         if claim == .granted, wasWithdrawn { question(secret.id) }
         return claim
     }
@@ -83,4 +92,12 @@ extension ClientState {
 
     /// The server needs no complete account, and the state stays small.
     private static let maxUnreported = 200
+}
+
+/// The state at the moment at which the client asked for a notification.
+struct FetchRequest: Sendable {
+    /// Whether this device has asked for it before without an answer. The server may have marked it as read then.
+    var isRepeated: Bool
+    /// ``ClientState/userChanges``.
+    let userChanges: Int
 }

@@ -48,6 +48,8 @@ public enum ClientStoreError: Error, Sendable, Equatable {
 public struct ClientState: Codable, Sendable, Equatable {
     /// The user whose notifications the state is about.
     var owner: String?
+    /// How often the user has changed, or the device was unregistered.
+    var userChanges = 0
     /// The notifications that the client knows.
     var ledger = SecretLedger()
     /// The newest notification that the client has seen in the inbox.
