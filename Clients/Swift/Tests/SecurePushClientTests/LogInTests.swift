@@ -121,6 +121,21 @@ import Testing
         #expect(await !phone.screen.shown.contains("01"))
     }
 
+    @Test(arguments: [200, 401, 503])
+    func aRefreshDoesNotUndoALogOut(_ status: Int) async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        try await phone.credentials.logIn(userName: "alice", password: "pw")
+        phone.clock.jump(by: 7_200)
+        let answer = Data(#"{"access_token":"new","refresh_token":"next"}"#.utf8)
+        phone.server.fail("POST token", .response(TransportResponse(status: status, body: answer)))
+        let store = LogOutDuringReads(store: phone.store)
+        let credentials = TokenCredentialsProvider(
+            retrievalURL: SimulatedPhone.url, store: store, transport: phone.server, clock: phone.clock)
+        await store.logOutAfterRead(2)
+        _ = try? await credentials.credentials()
+        #expect(try await phone.store.credentials() == nil)
+    }
+
     @Test func aServerWithoutTokensKeepsThePassword() async throws {
         let phone = try await SimulatedPhone(isLoggedIn: false)
         phone.server.change { $0.issuesTokens = false }
@@ -154,4 +169,34 @@ import Testing
         debugPrint(credentials, stored, to: &text)
         #expect(!text.contains("hunter2"))
     }
+}
+
+/// A store whose credentials somebody removes while they are used.
+private actor LogOutDuringReads: ClientStore {
+    private let store: any ClientStore
+    private var readsLeft: Int?
+
+    init(store: any ClientStore) { self.store = store }
+
+    /// Removes the credentials after this number of reads.
+    func logOutAfterRead(_ count: Int) { readsLeft = count }
+
+    func read() async throws -> ClientState { try await store.read() }
+
+    func update<Result: Sendable>(_ change: @Sendable (inout ClientState) -> Result) async throws -> Result {
+        try await store.update(change)
+    }
+
+    func credentials() async throws -> StoredCredentials? {
+        let stored = try await store.credentials()
+        if let count = readsLeft {
+            readsLeft = count > 1 ? count - 1 : nil
+            if count == 1 { try await store.save(nil) }
+        }
+        return stored
+    }
+
+    func save(_ credentials: StoredCredentials?) async throws { try await store.save(credentials) }
+
+    func claimLockedNotice() async -> Bool { await store.claimLockedNotice() }
 }
