@@ -136,6 +136,19 @@ import Testing
         #expect(try await phone.store.credentials() == nil)
     }
 
+    @Test func aFetchRefreshesTheCredentialsOnce() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        let credentials = CountingCredentials()
+        let client = SecurePushClient(
+            configuration: SecurePushConfiguration(retrievalURL: SimulatedPhone.url), credentials: credentials,
+            store: phone.store, transport: phone.server, clock: phone.clock, presenter: phone.screen)
+        phone.server.fail("GET notifications/01", .response(TransportResponse(status: 401)))
+        phone.server.fail("GET notifications/01", .response(TransportResponse(status: 503)), times: 2)
+        #expect(await client.handle(push: IncomingPush(data: ["secureId": "01"])).shown.count == 1)
+        #expect(await credentials.refreshes == 1)
+    }
+
     @Test func aServerWithoutTokensKeepsThePassword() async throws {
         let phone = try await SimulatedPhone(isLoggedIn: false)
         phone.server.change { $0.issuesTokens = false }
@@ -199,4 +212,18 @@ private actor LogOutDuringReads: ClientStore {
     func save(_ credentials: StoredCredentials?) async throws { try await store.save(credentials) }
 
     func claimLockedNotice() async -> Bool { await store.claimLockedNotice() }
+}
+
+/// Credentials of a session of the app, whose refresh has a cost.
+private actor CountingCredentials: CredentialsProvider {
+    private(set) var refreshes = 0
+
+    func userName() async -> String? { "alice" }
+
+    func credentials() async throws -> ClientCredentials? { .bearer("token-1") }
+
+    func refresh(after refused: ClientCredentials) async throws -> ClientCredentials? {
+        refreshes += 1
+        return .bearer("token-1")
+    }
 }

@@ -60,6 +60,7 @@ struct RetrievalConnection: Sendable {
                 if call.isAuthorized {
                     used = try await credentials(after: refused, until: deadline)
                     guard used != nil else { return .loggedOut(refused == nil ? .loggedOut : .status(401)) }
+                    refused = nil
                 }
                 tries += 1
                 let response = try await send(call, to: url, with: used, timeout: timeout)
