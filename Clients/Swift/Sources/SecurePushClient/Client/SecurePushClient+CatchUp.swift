@@ -130,13 +130,9 @@ extension SecurePushClient {
     private func page(
         _ query: [(name: String, value: String)], until deadline: TimeInterval
     ) async throws(SecurePushFailure) -> InboxAnswer {
-        switch await connection.send(.init(path: "api/notifications", query: query), until: deadline) {
-        case .success(let response):
-            do { return try InboxAnswer(response.body) } catch { throw SecurePushFailure(code: error.code) }
-        case .refused(let status): throw SecurePushFailure(code: .status(status))
-        case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-        case .locked: throw SecurePushFailure(code: .locked)
-        }
+        let response = try await connection.send(.init(path: "api/notifications", query: query), until: deadline)
+            .response()
+        do { return try InboxAnswer(response.body) } catch { throw SecurePushFailure(code: error.code) }
     }
 
     /// Fetches many new notifications with few requests (`include=payload`). What does not come in this way is fetched

@@ -32,12 +32,7 @@ extension SecurePushClient {
     private func mark(_ body: some Encodable, until deadline: TimeInterval) async throws(SecurePushFailure) {
         let call = RetrievalConnection.Call(
             method: "POST", path: "api/notifications/read", json: try? JSONEncoder().encode(body))
-        switch await connection.send(call, until: deadline) {
-        case .success: return
-        case .refused(let status): throw SecurePushFailure(code: .status(status))
-        case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-        case .locked: throw SecurePushFailure(code: .locked)
-        }
+        try await connection.send(call, until: deadline).response()
     }
 
     /// Asks for the number of unread notifications. A failure leaves the badge as it is.

@@ -42,9 +42,7 @@ extension SecurePushClient {
                 }
                 return id
             case .refused(404) where known != nil, .refused(410) where known != nil: continue
-            case .refused(let status): throw SecurePushFailure(code: .status(status))
-            case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-            case .locked: throw SecurePushFailure(code: .locked)
+            case let outcome: try outcome.response()
             }
         }
         throw SecurePushFailure(code: .status(410))
@@ -63,10 +61,8 @@ extension SecurePushClient {
         }
         if let id {
             switch await connection.send(.init(method: "DELETE", path: "api/installations/\(id)"), until: deadline) {
-            case .success, .refused(404), .refused(410): break
-            case .refused(let status): throw SecurePushFailure(code: .status(status))
-            case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-            case .locked: throw SecurePushFailure(code: .locked)
+            case .refused(404), .refused(410): break
+            case let outcome: try outcome.response()
             }
         }
         let ids = try await stored { $0.forget(newOwner: nil) }

@@ -31,6 +31,19 @@ struct RetrievalConnection: Sendable {
         case loggedOut(DiagnosticCode)
         /// The credentials cannot be read before the first unlock.
         case locked
+
+        /// The response of a success.
+        ///
+        /// - Throws: every other outcome.
+        @discardableResult
+        func response() throws(SecurePushFailure) -> TransportResponse {
+            switch self {
+            case .success(let response): return response
+            case .refused(let status): throw SecurePushFailure(code: .status(status))
+            case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
+            case .locked: throw SecurePushFailure(code: .locked)
+            }
+        }
     }
 
     /// Sends a request until it succeeds or the plan gives up.
