@@ -17,6 +17,10 @@ extension SecurePushClient {
     /// - Throws: ``SecurePushFailure``.
     @discardableResult
     public func register(_ device: PushDevice) async throws -> String {
+        try await afterLastRegistration { client in try await client.registerNow(device) }
+    }
+
+    private func registerNow(_ device: PushDevice) async throws -> String {
         let deadline = begin().deadline
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         guard let userName = await credentials.userName() else { throw SecurePushFailure(code: .loggedOut) }
@@ -53,6 +57,10 @@ extension SecurePushClient {
     ///
     /// - Throws: ``SecurePushFailure`` if the server still has the device. Pushes for the user still come then.
     public func unregister() async throws {
+        try await afterLastRegistration { client in try await client.unregisterNow() }
+    }
+
+    private func unregisterNow() async throws {
         let deadline = begin().deadline
         // Forgotten first: after a crash the device is not taken for registered.
         let id = try await stored { state in
@@ -69,6 +77,23 @@ extension SecurePushClient {
         await presenter.remove(ids)
         await presenter.removePrompt()
         await setBadge(0)
+    }
+
+    /// Runs registrations and unregistrations one after another, so that the stored record is that of the last request.
+    private func afterLastRegistration<Value: Sendable>(
+        _ work: @escaping @Sendable (SecurePushClient) async throws -> Value
+    ) async throws -> Value {
+        let last = lastRegistration
+        let task = Task {
+            await last?.value
+            return try await work(self)
+        }
+        lastRegistration = Task { _ = await task.result }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.

@@ -17,6 +17,8 @@ public actor SecurePushClient {
     var inFlight: Set<PushID> = []
     /// The catch-up that runs now or was the last.
     var catchUpRun: CatchUpRun?
+    /// The last registration or unregistration.
+    var lastRegistration: Task<Void, Never>?
     /// The last number that was set on the app's icon.
     var badge: Int?
     /// Counts the wakes.
