@@ -31,10 +31,10 @@ extension SecurePushClient {
         if record.userName == userName, record.digest == digest, age >= 0,
             age < configuration.limits.renewsRegistrationAfter, let id = record.installationID
         {
-            return id
+            return Self.text(id)
         }
         for known in [record.installationID, nil] {
-            let id = known ?? UUID().uuidString.lowercased()
+            let id = known ?? UUID()
             // Stored first: after a crash the same installation is registered again, not a second one.
             try await stored { $0.registration = RegistrationRecord(installationID: id) }
             switch await connection.send(Self.registration(of: device, as: id), until: deadline) {
@@ -44,7 +44,7 @@ extension SecurePushClient {
                     $0.registration = RegistrationRecord(
                         installationID: id, userName: userName, digest: digest, registeredAt: now)
                 }
-                return id
+                return Self.text(id)
             case .refused(404) where known != nil, .refused(410) where known != nil: continue
             case let outcome: try outcome.response()
             }
@@ -68,7 +68,8 @@ extension SecurePushClient {
             return state.registration.installationID
         }
         if let id {
-            switch await connection.send(.init(method: "DELETE", path: "api/installations/\(id)"), until: deadline) {
+            let call = RetrievalConnection.Call(method: "DELETE", path: Self.path(of: id))
+            switch await connection.send(call, until: deadline) {
             case .refused(404), .refused(410): break
             case let outcome: try outcome.response()
             }
@@ -122,12 +123,15 @@ extension SecurePushClient {
         var tags: [String]?
     }
 
-    private static func registration(of device: PushDevice, as id: String) -> RetrievalConnection.Call {
+    private static func text(_ id: UUID) -> String { id.uuidString.lowercased() }
+
+    private static func path(of id: UUID) -> String { "api/installations/\(text(id))" }
+
+    private static func registration(of device: PushDevice, as id: UUID) -> RetrievalConnection.Call {
         let document = Document(
-            installationId: id, platform: device.platform.rawValue, pushChannel: device.channel,
+            installationId: text(id), platform: device.platform.rawValue, pushChannel: device.channel,
             tags: device.tags.isEmpty ? nil : device.tags)
-        return RetrievalConnection.Call(
-            method: "PUT", path: "api/installations/\(id)", json: try? JSONEncoder().encode(document))
+        return RetrievalConnection.Call(method: "PUT", path: path(of: id), json: try? JSONEncoder().encode(document))
     }
 
     /// A digest, so that the channel itself is not stored.
