@@ -111,6 +111,16 @@ import Testing
         #expect(phone.requests.filter { $0.hasPrefix("GET notifications?") }.count == 1)
     }
 
+    @Test func pushesAtTheSameTimeReportEachSecretOnce() async throws {
+        let phone = try await SimulatedPhone()
+        for number in 100..<120 { phone.server.add("\(number)") }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 100..<120 { group.addTask { _ = await phone.push("\(number)") } }
+        }
+        _ = await phone.client.catchUp()
+        #expect(phone.server.change { $0.shown.sorted() } == (100..<120).map(String.init))
+    }
+
     @Test func oneThatAlwaysFailsDoesNotKeepTheOthersWaiting() async throws {
         let phone = try await SimulatedPhone()
         phone.server.change { $0.supportsPayloadPages = false }

@@ -35,7 +35,7 @@ extension SecurePushClient {
 
     private func runCatchUp(until deadline: TimeInterval) async -> WakeReport {
         await resolveInDoubtClaims()
-        await resolveQuestions(until: deadline)
+        await confirmWithdrawals(until: deadline)
         var report = WakeReport()
         let listing = await list(until: deadline)
         switch listing {

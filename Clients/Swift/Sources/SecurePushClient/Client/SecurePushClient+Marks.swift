@@ -45,11 +45,19 @@ extension SecurePushClient {
         await setBadge(page.unread)
     }
 
-    /// Tells the server which notifications were shown. What fails is told at the next wake.
+    /// Tells the server which notifications were shown. One wake does this for all wakes at the same time. A failure
+    /// ends it until the next wake.
     func reportShown(until deadline: TimeInterval) async {
+        guard !isReporting else { return }
+        isReporting = true
+        defer { isReporting = false }
         let end = min(deadline, clock.uptime + Self.secondsForReports)
-        guard let ids = try? await keeper.read().unreported else { return }
-        for id in ids.prefix(Self.maxReports) {
+        // A store that cannot be written keeps an ID, so it is reported once.
+        var reported: Set<PushID> = []
+        while reported.count < Self.maxReports,
+            let id = try? await keeper.read().unreported.first(where: { !reported.contains($0) })
+        {
+            reported.insert(id)
             let call = RetrievalConnection.Call(method: "POST", path: "api/notifications/\(id)/shown")
             switch await connection.send(call, until: end) {
             case .success, .refused: _ = try? await keeper.update { $0.unreported.removeAll { $0 == id } }

@@ -106,10 +106,17 @@ extension SecurePushClient {
 
     /// Asks the server for the notifications that were withdrawn after this device was the first to read them. Those
     /// that are gone are removed from the screen; the others were withdrawn from the user's other devices only.
-    func resolveQuestions(until deadline: TimeInterval) async {
-        guard let ids = try? await keeper.read().questioned, !ids.isEmpty else { return }
+    ///
+    /// One wake does this for all wakes at the same time. A failure ends it until the next wake.
+    func confirmWithdrawals(until deadline: TimeInterval) async {
+        guard !isConfirming else { return }
+        isConfirming = true
+        defer { isConfirming = false }
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        for id in ids {
+        // A store that cannot be written keeps an ID, so it is asked for once.
+        var asked: Set<PushID> = []
+        while let id = try? await keeper.read().unconfirmed.first(where: { !asked.contains($0) }) {
+            asked.insert(id)
             // HEAD marks nothing as read and returns no secret.
             let call = RetrievalConnection.Call(method: "HEAD", path: "api/notifications/\(id)")
             let isGone: Bool
@@ -119,7 +126,7 @@ extension SecurePushClient {
             case .refused, .failed, .loggedOut, .locked: return
             }
             _ = try? await keeper.update { state in
-                state.questioned.removeAll { $0 == id }
+                state.unconfirmed.removeAll { $0 == id }
                 if isGone { state.ledger.withdraw(id, at: now, limits) }
             }
             if isGone { await presenter.remove([id]) }

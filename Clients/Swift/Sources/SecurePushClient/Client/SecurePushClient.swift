@@ -19,6 +19,10 @@ public actor SecurePushClient {
     var catchUpRun: CatchUpRun?
     /// The last registration or unregistration.
     var lastRegistration: Task<Void, Never>?
+    /// Whether a wake reports shown notifications now.
+    var isReporting = false
+    /// Whether a wake confirms withdrawals now.
+    var isConfirming = false
     /// The last number that was set on the app's icon.
     var badge: Int?
     /// Counts the wakes.
@@ -126,7 +130,7 @@ extension SecurePushClient {
     /// Tells the server what was shown, and settles what was withdrawn in the meantime.
     func end(_ wake: Wake, _ report: WakeReport) async -> WakeReport {
         await reportShown(until: wake.deadline)
-        await resolveQuestions(until: wake.deadline)
+        await confirmWithdrawals(until: wake.deadline)
         return report
     }
 
