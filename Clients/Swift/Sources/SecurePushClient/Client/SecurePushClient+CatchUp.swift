@@ -75,6 +75,8 @@ extension SecurePushClient {
         /// The notification after which the new ones come; `nil` for the first listing of this device, which is of
         /// unread notifications only.
         var anchor: PushID?
+        /// ``ClientState/userChanges`` before the first request.
+        let userChanges: Int
         var found: [PushID] = []
         var unread = 0
     }
@@ -83,7 +85,7 @@ extension SecurePushClient {
     /// stored as waiting.
     private func list(until deadline: TimeInterval) async -> Result<Listing, SecurePushFailure> {
         guard let state = try? await keeper.read() else { return .failure(SecurePushFailure(code: .locked)) }
-        var listing = Listing(anchor: state.cursor)
+        var listing = Listing(anchor: state.cursor, userChanges: state.userChanges)
         do {
             try await listPages(&listing, after: state.cursor, isUnreadOnly: state.cursor == nil, until: deadline)
             // A delayed notification (`NotBefore`) is older than the last seen one. It is unread, and not known here.
@@ -108,8 +110,9 @@ extension SecurePushClient {
             listing.unread = page.unread
             let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
             let ids = page.entries.map(\.id)
-            let isFirst = listing.anchor == nil
-            let learned = try? await keeper.update { state in
+            let (isFirst, userChanges) = (listing.anchor == nil, listing.userChanges)
+            let learned: (new: [PushID], waiting: Int)? = try? await keeper.update { state in
+                guard state.userChanges == userChanges else { return nil }
                 let known = Set(state.ledger.entries.map(\.id))
                 for id in ids { state.ledger.learn(id, at: now, limits) }
                 // The listing of delayed notifications is behind the cursor and does not move it. A device that has
@@ -117,11 +120,11 @@ extension SecurePushClient {
                 if !isUnreadOnly || isFirst { state.cursor = ids.last ?? state.cursor ?? state.ledger.lastShown }
                 return (new: ids.filter { !known.contains($0) }, waiting: state.ledger.waiting.count)
             }
-            let found = Set(listing.found)
-            listing.found += (learned?.new ?? []).filter { !found.contains($0) }
+            // The user has changed since the request, or nothing can be stored now.
+            guard let learned else { return }
+            listing.found += learned.new
             // The rest comes at the next wake, so that nothing that waits is forgotten.
-            guard page.hasNext, let last = ids.last, last != after,
-                (learned?.waiting ?? 0) < limits.maxRememberedIDs / 2
+            guard page.hasNext, let last = ids.last, last != after, learned.waiting < limits.maxRememberedIDs / 2
             else { return }
             after = last
         }
@@ -140,12 +143,12 @@ extension SecurePushClient {
     private func showPages(
         of listing: Listing, _ unread: inout Int, until deadline: TimeInterval
     ) async -> WakeReport {
-        var (report, after, missing) = (WakeReport(), listing.anchor, Set(listing.found))
+        var (report, after) = (WakeReport(), listing.anchor)
         let found = listing.found
-        let requests = (try? await keeper.update { state in
+        var requests = (try? await keeper.update { state in
             Dictionary(found.map { ($0, state.request($0)) }) { first, _ in first }
         }) ?? [:]
-        while !missing.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
+        while !requests.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
             var query = [
                 (name: "include", value: "payload"), ("Limit", "\(configuration.limits.maxSecretsPerPage)"),
             ]
@@ -153,16 +156,33 @@ extension SecurePushClient {
             if let after { query.append(("After", after.rawValue)) }
             guard let page = try? await page(query, until: deadline), let last = page.entries.last?.id else { break }
             unread = page.unread
-            for secret in page.entries.compactMap(\.secret) where missing.contains(secret.id) {
-                missing.remove(secret.id)
-                guard let request = requests[secret.id] else { continue }
+            let secrets = page.entries.compactMap(\.secret)
+            // The server has marked all of them as read, also those that have become visible since the listing.
+            requests.merge(await learnUnlisted(secrets.map(\.id), listing.userChanges)) { first, _ in first }
+            for secret in secrets {
+                guard let request = requests.removeValue(forKey: secret.id) else { continue }
                 let acquisition = await acquire(secret, request, until: deadline)
                 report.add(await finish(acquisition, secret.id))
             }
-            guard page.hasNext, page.entries.contains(where: { $0.secret != nil }), last != after else { break }
+            guard page.hasNext, !secrets.isEmpty, last != after else { break }
             after = last
         }
         return report
+    }
+
+    /// Notes the notifications that the client does not know yet.
+    private func learnUnlisted(_ ids: [PushID], _ userChanges: Int) async -> [PushID: FetchRequest] {
+        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let requests = try? await keeper.update { state in
+            var requests: [PushID: FetchRequest] = [:]
+            guard state.userChanges == userChanges else { return requests }
+            for id in ids where state.ledger[id] == nil {
+                state.ledger.learn(id, at: now, limits)
+                requests[id] = state.request(id)
+            }
+            return requests
+        }
+        return requests ?? [:]
     }
 
     /// Fetches and shows what waits, one by one, until something fails for all.
