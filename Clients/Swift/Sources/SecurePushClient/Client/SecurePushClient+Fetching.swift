@@ -121,23 +121,30 @@ extension SecurePushClient {
     private func notice(_ id: PushID, _ code: DiagnosticCode, isGone: Bool) async -> WakeReport {
         let isFirst = (try? await keeper.update { $0.ledger.notice(id, isGone: isGone) }) ?? true
         if isFirst, !isGone || configuration.showsNoticeWhenGone {
-            await show(GenericNotice(id: id, localizationKey: configuration.texts.generic, code: code))
+            await show(genericNotice(id, code))
         }
         return WakeReport(result: .failed, waiting: isGone ? [] : [id], code: code)
     }
 
     /// Asks the user to log in, once more for each new notification.
     func prompt(_ ids: [PushID], _ code: DiagnosticCode) async -> WakeReport {
-        let news = try? await keeper.update { state in
-            var isNews = false
-            for id in ids where state.ledger.notice(id) { isNews = true }
-            state.isPrompted = true
-            return isNews ? state.ledger.waiting : []
-        }
-        if let waiting = news, !waiting.isEmpty {
-            try? await presenter.show(
-                LogInPrompt(ids: waiting, localizationKey: configuration.texts.logIn, code: code))
-        }
+        let (prompt, isNew) = await notePrompt(for: ids, code)
+        if isNew, !prompt.ids.isEmpty { try? await presenter.show(prompt) }
         return WakeReport(result: .failed, waiting: ids, code: code)
+    }
+
+    /// Notes that the user is asked to log in.
+    ///
+    /// - Returns: the prompt for everything that waits, and whether the user has not seen one for all of these IDs yet.
+    func notePrompt(for ids: [PushID], _ code: DiagnosticCode) async -> (prompt: LogInPrompt, isNew: Bool) {
+        let noted = try? await keeper.update { state in
+            var isNew = false
+            for id in ids where state.ledger.notice(id) { isNew = true }
+            state.isPrompted = true
+            return (waiting: state.ledger.waiting, isNew: isNew)
+        }
+        let prompt = LogInPrompt(
+            ids: noted?.waiting ?? ids, localizationKey: configuration.texts.logIn, code: code)
+        return (prompt, noted?.isNew ?? false)
     }
 }

@@ -65,7 +65,7 @@ public actor SecurePushClient {
         case .locked: return await showLockedNotice()
         case .ignored(let code): return WakeReport(code: code)
         case .unusable:
-            await show(GenericNotice(id: nil, localizationKey: configuration.texts.generic, code: .malformedPush))
+            await show(genericNotice(nil, .malformedPush))
             return WakeReport(result: .failed, code: .malformedPush)
         case .withdrawn:
             var report = WakeReport(result: .newData)
@@ -134,12 +134,21 @@ extension SecurePushClient {
         return report
     }
 
-    /// Shows that messages may be waiting behind the lock: once per start of the device.
+    /// Says that messages may be waiting behind the lock.
     func showLockedNotice() async -> WakeReport {
-        if await store.claimLockedNotice() {
-            await show(GenericNotice(id: nil, localizationKey: configuration.texts.locked, code: .locked))
-        }
+        if let notice = await claimLockedNotice() { await show(notice) }
         return WakeReport(result: .failed, code: .locked)
+    }
+
+    /// The notice that the device is locked: one per start of the device, then `nil`.
+    func claimLockedNotice() async -> GenericNotice? {
+        guard await store.claimLockedNotice() else { return nil }
+        return GenericNotice(id: nil, localizationKey: configuration.texts.locked, code: .locked)
+    }
+
+    /// The generic text.
+    nonisolated func genericNotice(_ id: PushID?, _ code: DiagnosticCode) -> GenericNotice {
+        GenericNotice(id: id, localizationKey: configuration.texts.generic, code: code)
     }
 
     func setBadge(_ count: Int) async {

@@ -3,8 +3,7 @@ import Foundation
 extension SecurePushClient {
     /// The generic text in place of an alert.
     nonisolated func genericContent(_ id: PushID?, _ code: DiagnosticCode) -> ServiceContent {
-        ServiceContent(
-            .generic(GenericNotice(id: id, localizationKey: configuration.texts.generic, code: code)))
+        ServiceContent(.generic(genericNotice(id, code)))
     }
 
     /// Waits for the end of a wake that begins now.
@@ -54,24 +53,14 @@ extension SecurePushClient {
             if code.allowsCatchUp { _ = await catchUp(in: wake, until: inboxDeadline(of: wake)) }
             delivery.complete()
         case .loggedOut(let code):
-            let waiting = try? await keeper.update { state in
-                _ = state.ledger.notice(id)
-                state.isPrompted = true
-                return state.ledger.waiting
-            }
-            delivery.complete(
-                ServiceContent(
-                    .prompt(
-                        LogInPrompt(ids: waiting ?? [id], localizationKey: configuration.texts.logIn, code: code))))
+            delivery.complete(ServiceContent(.prompt(await notePrompt(for: [id], code).prompt)))
         case .locked: await completeLocked(delivery)
         }
     }
 
     /// One notice per start of the device; the other alerts become empty.
     private func completeLocked(_ delivery: ContentDelivery) async {
-        let notice = GenericNotice(id: nil, localizationKey: configuration.texts.locked, code: .locked)
-        let isFirst = await store.claimLockedNotice()
-        delivery.complete(ServiceContent(isFirst ? .generic(notice) : .nothing))
+        delivery.complete(ServiceContent(await claimLockedNotice().map { .generic($0) } ?? .nothing))
     }
 
     private func inboxDeadline(of wake: Wake) -> TimeInterval {
