@@ -145,9 +145,10 @@ extension SecurePushClient {
     ) async -> WakeReport {
         var (report, after) = (WakeReport(), listing.anchor)
         let found = listing.found
-        var requests = (try? await keeper.update { state in
-            Dictionary(found.map { ($0, state.request($0)) }) { first, _ in first }
-        }) ?? [:]
+        var requests =
+            (try? await keeper.update { state in
+                Dictionary(found.map { ($0, state.request($0)) }) { first, _ in first }
+            }) ?? [:]
         while !requests.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
             var query = [
                 (name: "include", value: "payload"), ("Limit", "\(configuration.limits.maxSecretsPerPage)"),

@@ -44,7 +44,7 @@ extension SecurePushClient {
     }
 
     private func fetch(_ id: PushID, until deadline: TimeInterval) async -> Acquisition {
-        let call = RetrievalConnection.Call(
+        let call = RetrievalCall(
             path: "api/notifications/\(id)", query: [("include", "unread")])
         guard var request = try? await keeper.update({ $0.request(id) }) else { return .locked }
         let (outcome, tries) = await connection.sendCounting(call, until: deadline)

@@ -30,14 +30,14 @@ extension SecurePushClient {
     }
 
     private func mark(_ body: some Encodable, until deadline: TimeInterval) async throws(SecurePushFailure) {
-        let call = RetrievalConnection.Call(
+        let call = RetrievalCall(
             method: "POST", path: "api/notifications/read", json: try? JSONEncoder().encode(body))
         try await connection.send(call, until: deadline).response()
     }
 
     /// Asks for the number of unread notifications. A failure leaves the badge as it is.
     private func refreshBadge(until deadline: TimeInterval) async {
-        let call = RetrievalConnection.Call(
+        let call = RetrievalCall(
             path: "api/notifications", query: [("Limit", "1"), ("Unread", "true")])
         guard case .success(let response) = await connection.send(call, until: deadline),
             let page = try? InboxAnswer(response.body)
@@ -58,7 +58,7 @@ extension SecurePushClient {
             let id = try? await keeper.read().unreported.first(where: { !reported.contains($0) })
         {
             reported.insert(id)
-            let call = RetrievalConnection.Call(method: "POST", path: "api/notifications/\(id)/shown")
+            let call = RetrievalCall(method: "POST", path: "api/notifications/\(id)/shown")
             switch await connection.send(call, until: end) {
             case .success, .refused: _ = try? await keeper.update { $0.unreported.removeAll { $0 == id } }
             case .failed, .loggedOut, .locked: return

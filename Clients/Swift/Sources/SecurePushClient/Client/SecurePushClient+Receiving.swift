@@ -118,7 +118,7 @@ extension SecurePushClient {
         while let id = try? await keeper.read().unconfirmed.first(where: { !asked.contains($0) }) {
             asked.insert(id)
             // HEAD marks nothing as read and returns no secret.
-            let call = RetrievalConnection.Call(method: "HEAD", path: "api/notifications/\(id)")
+            let call = RetrievalCall(method: "HEAD", path: "api/notifications/\(id)")
             let isGone: Bool
             switch await connection.send(call, until: deadline) {
             case .success: isGone = false

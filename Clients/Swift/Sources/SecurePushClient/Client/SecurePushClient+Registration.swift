@@ -68,7 +68,7 @@ extension SecurePushClient {
             return state.registration.installationID
         }
         if let id {
-            let call = RetrievalConnection.Call(method: "DELETE", path: Self.path(of: id))
+            let call = RetrievalCall(method: "DELETE", path: Self.path(of: id))
             switch await connection.send(call, until: deadline) {
             case .refused(404), .refused(410): break
             case let outcome: try outcome.response()
@@ -100,7 +100,7 @@ extension SecurePushClient {
     /// Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.
     private func refreshPushKeys(until deadline: TimeInterval) async {
         guard configuration.pushKeys != nil, configuration.refreshesPushKeys else { return }
-        let call = RetrievalConnection.Call(path: "api/push-keys", isAuthorized: false)
+        let call = RetrievalCall(path: "api/push-keys", isAuthorized: false)
         guard case .success(let response) = await connection.send(call, until: deadline),
             let keys = try? PushKeySet(jwkSet: response.body)
         else { return }
@@ -127,11 +127,11 @@ extension SecurePushClient {
 
     private static func path(of id: UUID) -> String { "api/installations/\(text(id))" }
 
-    private static func registration(of device: PushDevice, as id: UUID) -> RetrievalConnection.Call {
+    private static func registration(of device: PushDevice, as id: UUID) -> RetrievalCall {
         let document = Document(
             installationId: text(id), platform: device.platform.rawValue, pushChannel: device.channel,
             tags: device.tags.isEmpty ? nil : device.tags)
-        return RetrievalConnection.Call(method: "PUT", path: path(of: id), json: try? JSONEncoder().encode(document))
+        return RetrievalCall(method: "PUT", path: path(of: id), json: try? JSONEncoder().encode(document))
     }
 
     /// A digest, so that the channel itself is not stored.
