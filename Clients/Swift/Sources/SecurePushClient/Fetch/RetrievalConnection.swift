@@ -52,7 +52,7 @@ struct RetrievalConnection: Sendable {
         var plan = FetchPlan(deadline: deadline, secondsPerTry: limits.secondsPerTry)
         var refused: ClientCredentials?
         while true {
-            guard let timeout = plan.timeout(at: clock.uptime) else { return .failed(.timedOut) }
+            guard plan.timeout(at: clock.uptime) != nil else { return .failed(.timedOut) }
             let event: FetchPlan.Event
             let ending: Outcome
             var used: ClientCredentials?
@@ -62,6 +62,8 @@ struct RetrievalConnection: Sendable {
                     guard used != nil else { return .loggedOut(refused == nil ? .loggedOut : .status(401)) }
                     refused = nil
                 }
+                // A refresh of the credentials may have taken long.
+                guard let timeout = plan.timeout(at: clock.uptime) else { return .failed(.timedOut) }
                 guard let request = call.request(to: baseURL, with: used) else { return .failed(.unreachable) }
                 tries += 1
                 let response = try await transport.send(
