@@ -9,7 +9,7 @@ import Foundation
 public final class NotificationServiceHandler: @unchecked Sendable {
     private let client: SecurePushClient
     private let lock = NSLock()
-    private var work: [UUID: (delivery: ContentDelivery, task: Task<Void, Never>?)] = [:]
+    private var work: Work = [:]
 
     /// Makes a handler.
     public init(client: SecurePushClient) {
@@ -29,16 +29,21 @@ public final class NotificationServiceHandler: @unchecked Sendable {
         change { $0[key] = (delivery, nil) }
         let task = Task {
             let timer = Task {
-                guard (try? await client.outlastWake()) != nil else { return }
+                guard (try? await client.waitForEndOfWake()) != nil else { return }
                 delivery.complete()
             }
             await client.serve(push, by: delivery)
             timer.cancel()
-            // Whatever happened, the system gets its answer.
+            // The system gets its answer in every case.
             delivery.complete()
             change { $0[key] = nil }
         }
-        change { if $0[key] != nil { $0[key]?.task = task } }
+        let isInFlight = change { work in
+            work[key]?.task = task
+            return work[key] != nil
+        }
+        // It has ended, or the time was up before the handler had its task.
+        if !isInFlight { task.cancel() }
     }
 
     /// Completes everything that is in flight, with the best content so far. Call it from

@@ -7,11 +7,11 @@ extension SecurePushClient {
     }
 
     /// Waits for the end of a wake that begins now.
-    nonisolated func outlastWake() async throws {
+    nonisolated func waitForEndOfWake() async throws {
         try await clock.waitUntil(uptime: clock.uptime + configuration.limits.secondsInTotal)
     }
 
-    /// Handles a push in a service extension. Whatever the delivery has at its end is delivered by the caller.
+    /// Handles a push in a service extension. The caller delivers the last offer if nothing was delivered.
     func serve(_ push: IncomingPush, by delivery: ContentDelivery) async {
         let wake = begin()
         guard push.isOurs else {
