@@ -8,7 +8,8 @@ struct CatchUpRun: Sendable {
 }
 
 extension SecurePushClient {
-    /// Fetches what is in the inbox and what waits, and shows it. One run serves all wakes that came before it began.
+    /// Fetches and shows the new notifications of the inbox and those that wait. One run serves all wakes that came
+    /// before it began.
     ///
     /// - Parameter deadline: the ``ClientClock/uptime`` at which to return, if that is before the wake's.
     func catchUp(in wake: Wake, until deadline: TimeInterval? = nil) async -> WakeReport {
@@ -40,7 +41,7 @@ extension SecurePushClient {
         let listing = await list(until: deadline)
         switch listing {
         case .failure(let failure):
-            // What waits is not lost; the next wake tries again.
+            // The next wake tries again.
             if failure.code.asksForLogIn, let waiting = try? await keeper.read().ledger.waiting, !waiting.isEmpty {
                 return await prompt(waiting, failure.code)
             }
@@ -123,7 +124,7 @@ extension SecurePushClient {
             // The user has changed since the request, or nothing can be stored now.
             guard let learned else { return }
             listing.found += learned.new
-            // The rest comes at the next wake, so that nothing that waits is forgotten.
+            // The rest comes at the next wake. More IDs would push waiting ones out of the ledger.
             guard page.hasNext, let last = ids.last, last != after, learned.waiting < limits.maxRememberedIDs / 2
             else { return }
             after = last
@@ -138,8 +139,7 @@ extension SecurePushClient {
         do { return try InboxAnswer(response.body) } catch { throw SecurePushFailure(code: error.code) }
     }
 
-    /// Fetches many new notifications with few requests (`include=payload`). What does not come in this way is fetched
-    /// one by one.
+    /// Fetches many new notifications with few requests (`include=payload`). The others are fetched one by one later.
     private func showPages(
         of listing: Listing, _ unread: inout Int, until deadline: TimeInterval
     ) async -> WakeReport {
@@ -186,7 +186,7 @@ extension SecurePushClient {
         return requests ?? [:]
     }
 
-    /// Fetches and shows what waits, one by one, until something fails for all.
+    /// Fetches and shows the waiting notifications one by one. A failure that concerns all of them ends it.
     private func showWaiting(_ unread: inout Int, shown: Int, until deadline: TimeInterval) async -> WakeReport {
         var (report, shown) = (WakeReport(), shown)
         for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !inFlight.contains(id) {
@@ -208,6 +208,6 @@ extension SecurePushClient {
         return report
     }
 
-    /// Two thousand notifications. The next wake goes on.
+    /// A wake lists at most 2,000 notifications. The next wake goes on.
     private static let maxPages = 10
 }

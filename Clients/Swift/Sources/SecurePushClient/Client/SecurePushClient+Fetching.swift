@@ -1,13 +1,13 @@
 import Foundation
 
 extension SecurePushClient {
-    /// The result of fetching a secret and claiming the right to show it.
+    /// The result of a fetch and of the claim of the right to show the secret.
     enum Acquisition: Sendable {
         /// The caller shows it and then calls ``settle(_:isShown:)``.
         case secret(SecretNotification, unread: Int?)
-        /// It was shown or withdrawn, or somebody else is about to show it.
+        /// It was shown or withdrawn, or another wake or process is about to show it.
         case settled
-        /// It cannot be had now. `isGone`: the server does not give it to this user.
+        /// The fetch failed. `isGone`: the server does not give the notification to this user.
         case failed(DiagnosticCode, isGone: Bool)
         /// The user has to log in.
         case loggedOut(DiagnosticCode)
@@ -50,7 +50,7 @@ extension SecurePushClient {
         let (outcome, tries) = await connection.sendCounting(call, until: deadline)
         switch outcome {
         case .success(let response):
-            do throws(AnswerFault) {
+            do throws(InvalidAnswer) {
                 let answer = try SecretAnswer(response.body, for: id)
                 if tries > 1 { request.isRepeated = true }
                 return await claim(answer.secret, unread: answer.unread, request, until: deadline)
@@ -97,7 +97,7 @@ extension SecurePushClient {
         if end == .withdrawn { await presenter.remove([id]) }
     }
 
-    /// Shows a secret by the presenter, or what is shown in place of it.
+    /// Shows the secret, the generic text or the prompt by the presenter.
     func finish(_ acquisition: Acquisition, _ id: PushID) async -> WakeReport {
         switch acquisition {
         case .settled: return WakeReport()
@@ -119,7 +119,7 @@ extension SecurePushClient {
 
     /// Shows the generic text, once per notification.
     private func notice(_ id: PushID, _ code: DiagnosticCode, isGone: Bool) async -> WakeReport {
-        let isFirst = (try? await keeper.update { $0.ledger.notice(id, isGone: isGone) }) ?? true
+        let isFirst = (try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }) ?? true
         if isFirst, !isGone || configuration.showsNoticeWhenGone {
             await show(genericNotice(id, code))
         }
@@ -139,7 +139,7 @@ extension SecurePushClient {
     func notePrompt(for ids: [PushID], _ code: DiagnosticCode) async -> (prompt: LogInPrompt, isNew: Bool) {
         let noted = try? await keeper.update { state in
             var isNew = false
-            for id in ids where state.ledger.notice(id) { isNew = true }
+            for id in ids where state.ledger.markNoticed(id) { isNew = true }
             state.isPrompted = true
             return (waiting: state.ledger.waiting, isNew: isNew)
         }

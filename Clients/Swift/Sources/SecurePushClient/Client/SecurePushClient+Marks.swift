@@ -12,7 +12,7 @@ extension SecurePushClient {
             try await mark(["Ids": part], until: deadline)
         }
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        // They are done with here too, and will not be shown by the next wake.
+        // The next wake must not show them.
         _ = try? await keeper.update { state in
             for id in ids { state.ledger.withdraw(id, at: now, limits) }
         }

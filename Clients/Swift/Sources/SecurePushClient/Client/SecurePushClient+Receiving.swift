@@ -1,7 +1,7 @@
 import Foundation
 
 extension SecurePushClient {
-    /// What a push asks for.
+    /// The result of reading a push.
     enum Reception: Sendable {
         /// The notification is to be fetched.
         case wanted(PushID)
@@ -58,9 +58,9 @@ extension SecurePushClient {
     func adoptUser() async throws -> String? {
         let state = try await keeper.read()
         guard let userName = await credentials.userName(), userName != state.owner else { return state.owner }
-        let strangers = try await keeper.update { $0.adopt(userName) }
-        if !strangers.isEmpty {
-            await presenter.remove(strangers)
+        let ids = try await keeper.update { $0.adopt(userName) }
+        if !ids.isEmpty {
+            await presenter.remove(ids)
             await presenter.removePrompt()
         }
         return userName

@@ -59,7 +59,7 @@ public actor SecurePushClient {
     ///
     /// - Returns: after at most ``ClientLimits/secondsInTotal``.
     public func handle(push: IncomingPush) async -> WakeReport {
-        guard push.isOurs else { return WakeReport(code: .malformedPush) }
+        guard push.isSecurePush else { return WakeReport(code: .malformedPush) }
         let wake = begin()
         switch await receive(push) {
         case .locked: return await showLockedNotice()
@@ -80,8 +80,8 @@ public actor SecurePushClient {
         }
     }
 
-    /// Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the app
-    /// starts and when it comes to the foreground.
+    /// Fetches the inbox and everything that waits, and removes the prompt unless the user has to log in. Call it when
+    /// the app starts and when it comes to the foreground.
     ///
     /// - Returns: after at most ``ClientLimits/secondsInTotal``.
     public func catchUp() async -> WakeReport {
@@ -134,7 +134,7 @@ extension SecurePushClient {
         return report
     }
 
-    /// Says that messages may be waiting behind the lock.
+    /// Shows that messages may be waiting, once per start of the device.
     func showLockedNotice() async -> WakeReport {
         if let notice = await claimLockedNotice() { await show(notice) }
         return WakeReport(result: .failed, code: .locked)

@@ -14,7 +14,7 @@ extension SecurePushClient {
     /// Handles a push in a service extension. The caller delivers the last offer if nothing was delivered.
     func serve(_ push: IncomingPush, by delivery: ContentDelivery) async {
         let wake = begin()
-        guard push.isOurs else {
+        guard push.isSecurePush else {
             delivery.complete(genericContent(nil, .malformedPush))
             return
         }
@@ -48,7 +48,7 @@ extension SecurePushClient {
         case .settled:
             delivery.complete(ServiceContent(.nothing))
         case .failed(let code, let isGone):
-            _ = try? await keeper.update { $0.ledger.notice(id, isGone: isGone) }
+            _ = try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }
             delivery.offer(genericContent(id, code))
             if code.allowsCatchUp { _ = await catchUp(in: wake, until: inboxDeadline(of: wake)) }
             delivery.complete()

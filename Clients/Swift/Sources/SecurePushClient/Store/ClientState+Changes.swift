@@ -1,5 +1,5 @@
 extension ClientState {
-    /// Takes over what was noted while the store could not be written.
+    /// Takes over the changes that were made while the store could not be written.
     mutating func merge(_ other: ClientState) {
         // Another process has changed the user in the meantime.
         if other.userChanges < userChanges { return }
@@ -60,7 +60,7 @@ extension ClientState {
 
     /// Notes that the server is being asked for a notification.
     mutating func request(_ id: PushID) -> FetchRequest {
-        FetchRequest(isRepeated: ledger.ask(id), userChanges: userChanges)
+        FetchRequest(isRepeated: ledger.markRequested(id), userChanges: userChanges)
     }
 
     /// Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn

@@ -18,8 +18,8 @@ public struct PushDevice: Sendable, Hashable {
 
     /// The platform.
     public var platform: Platform
-    /// The push channel: APNs device token in hexadecimal, FCM registration token, or WNS channel URI. Whoever knows it
-    /// can take the device over: never log it.
+    /// The push channel: APNs device token in hexadecimal, FCM registration token, or WNS channel URI. It is a secret,
+    /// because it is enough to take the device over. Never log it.
     public var channel: String
     /// Tags of the app. The server adds the user's own.
     public var tags: [String]

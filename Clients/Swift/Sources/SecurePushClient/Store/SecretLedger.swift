@@ -1,6 +1,6 @@
 /// The notifications that the client knows, and how far it has come with each of them.
 ///
-/// This is what keeps a secret from being lost or shown twice when the process dies between two steps:
+/// These steps keep a secret from being lost or shown twice when the process dies between two of them:
 ///
 /// 1. `pending` is stored before anything is asked. A later wake goes on with it.
 /// 2. `claimed` is stored when the payload is here, before it is shown. Another process leaves it alone. After a crash
@@ -26,10 +26,10 @@ struct SecretLedger: Codable, Sendable, Equatable {
         var progress: Progress
         /// When the progress changed, in seconds since 1970.
         var at: Double
-        /// Whether the user has seen the generic text or the prompt for it.
-        var isNoticed = false
+        /// Whether the user has seen the generic text or the prompt for this notification.
+        var hasNotice = false
         /// Whether the server was asked for it. The answer may have been lost, and the notification marked as read.
-        var isAsked = false
+        var wasRequested = false
         /// Whether this device may have been the first of the user's devices that fetched it.
         var isFirstReader = false
     }
@@ -46,7 +46,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
     /// does not keep the others waiting.
     var fetchOrder: [PushID] {
         let waiting = entries.filter { $0.progress == .pending }
-        return (waiting.filter { !$0.isNoticed } + waiting.filter(\.isNoticed)).map(\.id)
+        return (waiting.filter { !$0.hasNotice } + waiting.filter(\.hasNotice)).map(\.id)
     }
 
     /// The notification that was shown last.
@@ -74,13 +74,13 @@ struct SecretLedger: Codable, Sendable, Equatable {
     /// Notes that the server is being asked for a notification.
     ///
     /// - Returns: whether that was so before.
-    mutating func ask(_ id: PushID) -> Bool {
+    mutating func markRequested(_ id: PushID) -> Bool {
         guard let index = entries.lastIndex(where: { $0.id == id }) else { return false }
-        defer { entries[index].isAsked = true }
-        return entries[index].isAsked
+        defer { entries[index].wasRequested = true }
+        return entries[index].wasRequested
     }
 
-    /// The answer to a wish to show a secret that was fetched.
+    /// The answer to a process that has fetched a secret and wants to show it.
     enum Claim: Sendable, Equatable {
         /// Show it.
         case granted
@@ -169,14 +169,14 @@ struct SecretLedger: Codable, Sendable, Equatable {
     /// Notes that the user sees the generic text or the prompt for a notification.
     ///
     /// - Returns: whether it is the first time.
-    mutating func notice(_ id: PushID, isGone: Bool = false) -> Bool {
+    mutating func markNoticed(_ id: PushID, isGone: Bool = false) -> Bool {
         guard let index = entries.lastIndex(where: { $0.id == id }) else { return true }
         if isGone, entries[index].progress == .pending { entries[index].progress = .gone }
-        defer { entries[index].isNoticed = true }
-        return !entries[index].isNoticed
+        defer { entries[index].hasNotice = true }
+        return !entries[index].hasNotice
     }
 
-    /// Takes over what was noted while the store could not be written.
+    /// Takes over the changes that were made while the store could not be written.
     mutating func merge(_ other: SecretLedger) {
         for entry in other.entries {
             guard let index = entries.lastIndex(where: { $0.id == entry.id }) else {
@@ -184,8 +184,8 @@ struct SecretLedger: Codable, Sendable, Equatable {
                 continue
             }
             if entry.progress.rank > entries[index].progress.rank { entries[index] = entry }
-            if entry.isNoticed { entries[index].isNoticed = true }
-            if entry.isAsked { entries[index].isAsked = true }
+            if entry.hasNotice { entries[index].hasNotice = true }
+            if entry.wasRequested { entries[index].wasRequested = true }
         }
     }
 
