@@ -57,7 +57,7 @@ extension DispatchPolicy {
 }
 
 extension DispatchPlan {
-    /// The native form of what is to be done.
+    /// The native form of the push, the reminder or the withdrawal.
     func native(for platform: Platform, now: Timestamp, signature: PushSignature?) -> HubNotification? {
         switch work {
         case .push, .reminder: notification(for: platform, now: now, signature: signature)
@@ -79,7 +79,7 @@ extension DispatchMessage {
     var key: DispatchKey { DispatchKey(id: id, kind: kind) }
 }
 
-/// The outcome of one attempt at a follow-up, and what the metrics need to know of it.
+/// The outcome of one attempt at a follow-up, with the values for the metrics.
 struct SettledFollowUp: Sendable {
     var outcome: FollowUpOutcome
     /// The platforms that accepted it in this attempt.
@@ -89,7 +89,7 @@ struct SettledFollowUp: Sendable {
 }
 
 extension DispatchAttempt {
-    /// Decides what follows from the answers to a follow-up. It has no dead letters: what is given up stays on record.
+    /// Decides about the answers to a follow-up. It has no dead letters: the record keeps a push that was given up.
     func settlement(of followUp: FollowUp, _ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         let tally = tally(plan.deliveries, policy, now: now) { delivery, answer in
             // The hub may have accepted it. A second withdrawal does no harm; a second reminder would.

@@ -15,7 +15,7 @@ struct SimulatedDevice: Sendable {
     struct LogIn: Sendable {
         /// The user's credentials, for the registration and for the log-in.
         var credentials: ClientCredentials
-        /// What fetches have until the log-in; `nil` if nobody is logged in.
+        /// The credentials of fetches until the log-in; `nil` if nobody is logged in.
         var first: ClientCredentials?
         /// From the first prompt to the log-in; `nil` if the user does not log in.
         var delay: Duration?
@@ -86,7 +86,7 @@ struct SimulatedDevice: Sendable {
         report(DeviceEvent(.ignored, id: push.push.id?.rawValue, reason: result.code?.rawValue ?? "nothing to show"))
     }
 
-    /// What the system does with an alert: the service extension replaces its text.
+    /// Receives an alert as the system does: the service extension replaces its text.
     private func extend(_ push: NativePush) async {
         let handler = NotificationServiceHandler(client: client)
         let content = await withTaskCancellationHandler {

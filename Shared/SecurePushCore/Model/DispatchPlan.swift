@@ -27,7 +27,7 @@ public struct DispatchPlan: Sendable, Hashable {
     public var isRevoked: Bool
     /// Whether a device has read it; only known of a follow-up.
     public var isRead: Bool
-    /// What is to be done. A follow-up has its own ``attempt`` and ``deliveries``, and its ``platforms`` are those that
+    /// The kind of work. A follow-up has its own ``attempt`` and ``deliveries``, and its ``platforms`` are those that
     /// accepted the push.
     public var work: DispatchWork
     /// See ``Notification/remind``; only known of a push.

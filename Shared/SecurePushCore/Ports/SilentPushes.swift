@@ -57,7 +57,7 @@ public struct SilentPushRequest: Sendable, Hashable {
 public enum SilentPushAdmission: Sendable, Hashable {
     /// Send it. If the hub has certainly not accepted it, release the grant.
     case granted(SilentPushGrant)
-    /// Do not send it now; the state tells what to wait for.
+    /// Do not send it now. The state tells when the next push may be sent.
     case refused(SilentPushState)
 }
 

@@ -52,7 +52,7 @@ extension PostgresStatement {
         WHERE n.id = reading.id AND n.read_at IS NULL
         """
 
-    /// For `DISPATCH_WITHDRAW=read`: what is read first and was pushed is withdrawn. This role may only insert, so it
+    /// For `DISPATCH_WITHDRAW=read`: the first read withdraws a notification that was pushed. This role may only insert, so it
     /// names no unique index.
     fileprivate static let markReadAndWithdraw = PostgresStatement(
         """

@@ -53,7 +53,7 @@ enum SQLiteFollowUpChange: Sendable {
         try db.cachedStatement(sql: insertWithdrawal).execute(arguments: [now.milliseconds, id.data])
     }
 
-    /// Makes what follows from a recorded outcome: a withdrawal if the notification was revoked, or read, while it was
+    /// Makes the follow-ups of a recorded outcome: a withdrawal if the notification was revoked, or read, while it was
     /// being pushed; the first reminder, or another time for the next one.
     static func follow(_ outcome: DispatchOutcome, _ withdrawals: WithdrawalMode, _ db: Database) throws {
         guard outcome.pushedAt != nil || (withdrawals != .off && outcome.acceptedAt != nil) else { return }
@@ -80,7 +80,7 @@ enum SQLiteFollowUpChange: Sendable {
         text.flatMap { try? StorageCoding.decodeRemind($0) }
     }
 
-    /// The record of a notification with what its follow-ups add.
+    /// The record of a notification with the results of its follow-ups.
     static func adding(
         to record: NotificationRecord, hasReminders: Bool, _ db: Database
     ) throws -> NotificationRecord {

@@ -94,7 +94,7 @@ extension NotificationRecord {
 
     static let columns = columnList.joined(separator: ", ")
 
-    /// What a statement selects after those columns begins at this number.
+    /// The number of those columns. Further columns of a statement begin at this index.
     static let columnCount = columnList.count
 
     /// Reads ``columns`` except sender and deliveries, which are decoded only if needed.
