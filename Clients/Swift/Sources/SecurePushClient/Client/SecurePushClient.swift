@@ -61,6 +61,7 @@ public actor SecurePushClient {
     public func handle(push: IncomingPush) async -> WakeReport {
         guard push.isSecurePush else { return WakeReport(code: .malformedPush) }
         let wake = begin()
+        var report: WakeReport
         switch await receive(push) {
         case .locked: return await showLockedNotice()
         case .ignored(let code): return WakeReport(code: code)
@@ -68,16 +69,16 @@ public actor SecurePushClient {
             await show(genericNotice(nil, .malformedPush))
             return WakeReport(result: .failed, code: .malformedPush)
         case .withdrawn:
-            var report = WakeReport(result: .newData)
+            report = WakeReport(result: .newData)
             report.add(await catchUp(in: wake))
-            return await end(wake, report)
         case .settled:
-            return await end(wake, await catchUp(in: wake))
+            report = await catchUp(in: wake)
         case .wanted(let id):
-            var report = await fetchAndShow(id, in: wake)
+            report = await fetchAndShow(id, in: wake)
             if report.code.map(\.allowsCatchUp) ?? true { report.add(await catchUp(in: wake)) }
-            return await end(wake, report)
         }
+        await end(wake)
+        return report
     }
 
     /// Fetches the inbox and everything that waits, and removes the prompt unless the user has to log in. Call it when
@@ -92,7 +93,8 @@ public actor SecurePushClient {
             _ = try? await keeper.update { $0.isPrompted = false }
             await presenter.removePrompt()
         }
-        return await end(wake, report)
+        await end(wake)
+        return report
     }
 
     /// Shows everything that waits for the log-in, and removes the prompt. Call it after the user has logged in.
@@ -127,11 +129,10 @@ struct Wake: Sendable {
 }
 
 extension SecurePushClient {
-    /// Tells the server what was shown, and settles what was withdrawn in the meantime.
-    func end(_ wake: Wake, _ report: WakeReport) async -> WakeReport {
+    /// Reports shown notifications to the server, and confirms withdrawals that came in the meantime.
+    func end(_ wake: Wake) async {
         await reportShown(until: wake.deadline)
         await confirmWithdrawals(until: wake.deadline)
-        return report
     }
 
     /// Shows that messages may be waiting, once per start of the device.

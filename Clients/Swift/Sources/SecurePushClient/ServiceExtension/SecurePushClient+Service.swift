@@ -28,7 +28,7 @@ extension SecurePushClient {
             delivery.offer(ServiceContent(.nothing))
             _ = await catchUp(in: wake, until: inboxDeadline(of: wake))
             delivery.complete(ServiceContent(.nothing, badge: badge))
-            _ = await end(wake, WakeReport())
+            await end(wake)
         case .wanted(let id): await serve(id, in: wake, by: delivery)
         }
     }
@@ -44,7 +44,7 @@ extension SecurePushClient {
             _ = await catchUp(in: wake, until: inboxDeadline(of: wake))
             delivery.complete(ServiceContent(.secret(secret), badge: badge))
             await settle(id, isShown: true)
-            _ = await end(wake, WakeReport())
+            await end(wake)
         case .settled:
             delivery.complete(ServiceContent(.nothing))
         case .failed(let code, let isGone):
