@@ -109,7 +109,7 @@ extension DispatchPolicy {
             // It was not tried, so its state does not change.
             delivery.attempts -= 1
             delivery.error = reason
-        case .unavailable(let reason, _):
+        case .unavailable(let reason, _, _):
             delivery.state = delivery.attempts < maxAttempts ? .retrying : .dead
             delivery.error = reason
         case .unanswered(let reason):
@@ -209,7 +209,7 @@ extension SendOutcome {
     /// How long the hub asked to wait.
     var retryAfter: Duration? {
         switch self {
-        case .throttled(let retryAfter), .unavailable(_, let retryAfter): retryAfter
+        case .throttled(let retryAfter), .unavailable(_, let retryAfter, _): retryAfter
         case .unanswered, .sent, .rejected, .unauthorized, .hubNotFound, .notSent: nil
         }
     }

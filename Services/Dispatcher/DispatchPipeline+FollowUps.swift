@@ -92,8 +92,10 @@ extension DispatchAttempt {
     /// Decides about the answers to a follow-up. It has no dead letters: the record keeps a push that was given up.
     func settlement(of followUp: FollowUp, _ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         let tally = tally(plan.deliveries, policy, now: now) { delivery, answer in
-            // The hub may have accepted it. A second withdrawal does no harm; a second reminder would.
-            if followUp.kind == .reminder, answer.isUnanswered { delivery.state = .dead }
+            // A second withdrawal does no harm. A second reminder would.
+            if followUp.kind == .reminder, !delivery.state.isSettled, answer.mayHaveBeenPushed {
+                delivery.state = .dead
+            }
         }
         let delay = tally.owed.delay(policy.retryDelays)
         let outcome = FollowUpOutcome(
@@ -114,10 +116,5 @@ extension LaneAnswer {
         case .answered(.sent, _), .coalesced: true
         case .answered, .held, .waits: false
         }
-    }
-
-    /// Whether the hub may have accepted the send.
-    fileprivate var isUnanswered: Bool {
-        if case .answered(.unanswered, _) = self { true } else { false }
     }
 }

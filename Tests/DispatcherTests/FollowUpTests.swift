@@ -135,6 +135,7 @@ struct FollowUpTests {
 extension FollowUpTests {
     private func stored(remind: [Duration] = []) async throws -> NotificationID {
         let alice = try #require(UserName("alice"))
+        (.unavailable(reason: "504", retryAfter: .seconds(1), isAmbiguous: true), false),
         let notification = Notification(
             sender: "clinic", recipient: alice, expiresAt: .now + .seconds(86_400), remind: remind)
         try await store.append([

@@ -46,8 +46,9 @@ extension LaneAnswer {
     /// Whether the hub has accepted the push, or may have.
     var mayHaveBeenPushed: Bool {
         switch self {
-        case .answered(.sent, _), .answered(.unanswered, _), .coalesced: true
-        case .answered, .held, .waits: false
+        case .answered(let outcome, _): outcome.mayHaveBeenAccepted
+        case .coalesced: true
+        case .held, .waits: false
         }
     }
 

@@ -58,9 +58,14 @@ extension HubResponse {
         case .unauthorized: .unauthorized(reason: reason)
         case .rejected where status == 404: .hubNotFound(reason: reason)
         case .rejected: .rejected(reason: reason, status: status)
-        case .unavailable: .unavailable(reason: reason, retryAfter: wait(now: now))
+        case .unavailable:
+            .unavailable(reason: reason, retryAfter: wait(now: now), isAmbiguous: Self.gatewayStatuses.contains(status))
         }
     }
+
+    /// A gateway before the hub may answer with these after it has forwarded the request (RFC 9110, 15.6.3 and 15.6.5).
+    /// Some gateways answer 408 in place of 504.
+    private static let gatewayStatuses: Set<Int> = [408, 502, 504]
 
     /// The error of a request other than a send; `nil` if the hub accepted it.
     func error(now: Timestamp) -> PushGatewayError? {

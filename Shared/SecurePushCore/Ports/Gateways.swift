@@ -84,8 +84,9 @@ public enum SendOutcome: Sendable, Hashable {
     case sent(hubMessageID: String?)
     /// 429, or 403 with `Retry-After`: too many requests. The notification itself is fine.
     case throttled(retryAfter: Duration?)
-    /// 408 or 5xx: the hub has not accepted it. Try again.
-    case unavailable(reason: String, retryAfter: Duration?)
+    /// 408 or 5xx: try again. After an ambiguous status the hub may have accepted it: a gateway before the hub has
+    /// answered for it (408, 502, 504).
+    case unavailable(reason: String, retryAfter: Duration?, isAmbiguous: Bool = false)
     /// Nothing of the request left this process: there was no connection, none was free in time, or the sender stops.
     /// The hub has certainly not accepted it. The notification itself is fine.
     case notSent(reason: String)
@@ -101,6 +102,15 @@ public enum SendOutcome: Sendable, Hashable {
 }
 
 extension SendOutcome {
+    /// Whether the hub has accepted the send, or may have.
+    public var mayHaveBeenAccepted: Bool {
+        switch self {
+        case .sent, .unanswered: true
+        case .unavailable(_, _, let isAmbiguous): isAmbiguous
+        case .throttled, .notSent, .rejected, .unauthorized, .hubNotFound: false
+        }
+    }
+
     /// The name in metrics and logs.
     public var label: String {
         switch self {

@@ -108,8 +108,13 @@ import Testing
         #expect(gateway.sent.count == 2)
     }
 
-    @Test func aPushWithoutAnAnswerCounts() async throws {
-        let gateway = FakeGateway([.apple: [.unanswered(reason: "timeout")]])
+    /// The device may have been woken.
+    @Test(arguments: [
+        (SendOutcome.unanswered(reason: "timeout"), 1),
+        (.unavailable(reason: "504", retryAfter: nil, isAmbiguous: true), 0),
+    ])
+    func aPushThatTheHubMayHaveAcceptedCounts(_ answer: SendOutcome, _ unanswered: Int) async throws {
+        let gateway = FakeGateway([.apple: [answer]])
         let id = try await stored()
         try await dispatch([id], gateway)
         try await dispatch([id], gateway)

@@ -42,10 +42,20 @@ import Testing
         #expect(answer.error(now: Self.now)?.code == .rejected)
     }
 
-    @Test(arguments: [408, 500, 502, 503, 504, 599, 204, 409, 412, 418, 999])
+    @Test(arguments: [500, 503, 599, 204, 409, 412, 418, 999])
     func unavailable(_ status: Int) {
         let outcome = HubResponse(status: status, retryAfter: "7").outcome(now: Self.now)
         #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7)))
+        #expect(!outcome.mayHaveBeenAccepted)
+    }
+
+    @Test(arguments: [408, 502, 504])
+    func aGatewayMayAnswerForAHubThatHasAcceptedIt(_ status: Int) {
+        let answer = HubResponse(status: status, retryAfter: "7")
+        let outcome = answer.outcome(now: Self.now)
+        #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7), isAmbiguous: true))
+        #expect(outcome.mayHaveBeenAccepted)
+        #expect(answer.error(now: Self.now)?.code == .unavailable)
     }
 
     @Test(arguments: [

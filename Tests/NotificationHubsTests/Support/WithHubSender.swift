@@ -65,7 +65,7 @@ extension SendOutcome {
     var isUnanswered: Bool { if case .unanswered = self { true } else { false } }
     var reason: String? {
         switch self {
-        case .unavailable(let reason, _), .unanswered(let reason), .rejected(let reason, _),
+        case .unavailable(let reason, _, _), .unanswered(let reason), .rejected(let reason, _),
             .unauthorized(let reason), .notSent(let reason), .hubNotFound(let reason):
             reason
         default: nil
