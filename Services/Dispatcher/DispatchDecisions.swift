@@ -71,8 +71,10 @@ extension DispatchPolicy {
             delivery.error = "The lane is paused: \(hold.reason)."
             return delivery
         case .coalesced(let id):
-            return (previous ?? Delivery(platform: platform, state: .sent, updatedAt: now)).coalesced(
+            var delivery = (previous ?? Delivery(platform: platform, state: .sent, updatedAt: now)).coalesced(
                 into: id, now: now)
+            delivery.isWithdrawnOnRead = withdrawals.applies(isRevoked: false, isRead: true)
+            return delivery
         case .waits(let wait):
             var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
             delivery.updatedAt = now
@@ -93,6 +95,8 @@ extension DispatchPolicy {
         switch outcome {
         case .sent(let hubMessageID):
             delivery.state = .sent
+            // Who stores the first read does not know this setting.
+            delivery.isWithdrawnOnRead = withdrawals.applies(isRevoked: false, isRead: true)
             delivery.silentSequence = nil
             delivery.hubMessageID = hubMessageID
         case .throttled:

@@ -33,7 +33,7 @@ struct IngestConfiguration: Sendable {
         HTTPConfiguration.keys(defaultPort: 8080) + StorageConfiguration.keys + MessagingConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
         + UserAuthenticationConfiguration.verifyingKeys
-        + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.dispatchWithdraw]
+        + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention]
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -44,11 +44,9 @@ struct IngestConfiguration: Sendable {
         let apiKeysFile = reader.require(ConfigurationKeys.ingestAPIKeysFile)
         let users = UserAuthenticationConfiguration.read(&reader)
         let (platforms, retention) = (reader.readPlatforms(), reader.read(ConfigurationKeys.retention))
-        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
-        guard let http, var storage, let messaging, let payloadKeysFile, let apiKeysFile, let users, let platforms,
-            let retention, let withdrawals
+        guard let http, let storage, let messaging, let payloadKeysFile, let apiKeysFile, let users, let platforms,
+            let retention
         else { return nil }
-        storage.withdrawals = withdrawals
         (self.http, self.storage, self.messaging) = (http, storage, messaging)
         (self.payloadKeysFile, self.apiKeysFile, self.users) = (payloadKeysFile, apiKeysFile, users)
         (self.platforms, self.retention) = (platforms, retention)

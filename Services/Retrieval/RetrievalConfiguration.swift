@@ -24,8 +24,7 @@ struct RetrievalConfiguration: Sendable {
 
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys
-        + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.dispatchWithdraw]
-        + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
+        + [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
         + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
         + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
 
@@ -45,14 +44,12 @@ struct RetrievalConfiguration: Sendable {
         let deviceStaleAfter = reader.read(ConfigurationKeys.deviceStaleAfter)
         let usesHub = NotificationHubConfiguration.isConfigured(reader)
         let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
-        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
         // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
         webOrigins = reader.read(ConfigurationKeys.retrievalCORSOrigins) ?? []
         pushVerificationKeysFile = reader.read(ConfigurationKeys.pushVerificationKeysFile)
-        guard let http, var storage, let payloadKeysFile, let users, users.isUsable, !users.cannotRefresh,
-            !usesHub || hub != nil, let readsFeedback, let deviceStaleAfter, let withdrawals
+        guard let http, let storage, let payloadKeysFile, let users, users.isUsable, !users.cannotRefresh,
+            !usesHub || hub != nil, let readsFeedback, let deviceStaleAfter
         else { return nil }
-        storage.withdrawals = withdrawals
         (self.readsFeedback, self.deviceStaleAfter) = (readsFeedback, deviceStaleAfter)
         (self.http, self.storage, self.payloadKeysFile) = (http, storage, payloadKeysFile)
         (self.users, self.hub) = (users, hub)

@@ -144,7 +144,7 @@ extension ConfigurationKeys {
     public static let dispatchWithdraw = ConfigurationKey(
         "DISPATCH_WITHDRAW", .oneOf(WithdrawalMode.self, hint: "MODE"), default: "revoked",
         meaning: "When devices remove a notification that was pushed: off, revoked (when its sender revokes it), read "
-            + "(also when one device has read it); the same value for ingest, dispatcher and retrieval")
+            + "(also when one device has read it). Give all dispatchers the same value")
 
     /// The key `SILENT_PUSH_MIN_INTERVAL`.
     public static let silentPushMinInterval = ConfigurationKey(

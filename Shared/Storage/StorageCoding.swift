@@ -51,7 +51,7 @@ enum StorageCoding {
 extension StorageCoding {
     /// `p` platform, `s` state, `n` attempts, `u` attempts without an answer, `m` the hub's message ID, `e` the last
     /// error, `t` the time of the last change in milliseconds, `c` the notification whose push this one shared, `w` the
-    /// number of silent pushes when it began to wait.
+    /// number of silent pushes when it began to wait, `r` 1 if the first read withdraws the push.
     private struct StoredDelivery: Decodable {
         let p: String
         let s: String
@@ -62,7 +62,15 @@ extension StorageCoding {
         let t: Int64
         let c: String?
         let w: Int64?
+        let r: Int?
     }
+
+    /// The member `r` of a sent delivery, as it is in the text; see ``Delivery/isWithdrawnOnRead``. Statements search
+    /// for it. Within a string its quotes would be escaped.
+    static let withdrawnOnRead = #""r":1"#
+
+    /// The state of a platform that accepted the push, as it is in the text. Statements search for it too.
+    static let sent = #""s":"sent""#
 
     /// A notification's deliveries as a JSON array of small objects, such as
     /// `[{"p":"apple","s":"sent","n":1,"t":1790000000000}]`. Members that are `nil` are left out.
@@ -105,7 +113,8 @@ extension StorageCoding {
                     platform: Platform(rawValue: object.p), state: state, attempts: object.n, unanswered: unanswered,
                     hubMessageID: object.m, error: object.e,
                     updatedAt: try Timestamp(stored: object.t, column: "deliveries"),
-                    coalescedInto: shared.flatMap(\.self), silentSequence: object.w))
+                    coalescedInto: shared.flatMap(\.self), silentSequence: object.w,
+                    isWithdrawnOnRead: state == .sent && object.r == 1))
         }
         return deliveries
     }
@@ -137,6 +146,10 @@ extension StorageCoding {
         if let sequence = delivery.silentSequence {
             bytes.append(contentsOf: #","w":"#.utf8)
             appendNumber(sequence, to: &bytes)
+        }
+        if delivery.isWithdrawnOnRead, delivery.state == .sent {
+            bytes.append(UInt8(ascii: ","))
+            bytes.append(contentsOf: withdrawnOnRead.utf8)
         }
     }
 

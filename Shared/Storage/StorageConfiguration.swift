@@ -14,7 +14,8 @@ public struct StorageConfiguration: Sendable {
     let location: Location
     /// How to treat an older schema.
     public let migrations: MigrationPolicy
-    /// When the store makes withdrawals (`DISPATCH_WITHDRAW`).
+    /// When a dispatcher withdraws notifications that were revoked or read before it recorded their push
+    /// (`DISPATCH_WITHDRAW`). Other services leave it as it is.
     public var withdrawals = WithdrawalMode.revoked
 
     /// Reads `sqlite:PATH` (or `sqlite:///PATH`), `postgres://…` or `postgresql://…` (a libpq URI: PostgreSQL's manual,

@@ -39,6 +39,21 @@ import Testing
         #expect(delivery == Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: now))
     }
 
+    @Test(arguments: WithdrawalMode.allCases)
+    func aSentDeliverySaysWhetherAReadWithdrawsIt(_ mode: WithdrawalMode) {
+        var policy = policy
+        policy.withdrawals = mode
+        let answers: [LaneAnswer] = [
+            .answered(.sent(hubMessageID: nil), hold: nil), .coalesced(into: NotificationID()),
+        ]
+        for answer in answers {
+            let delivery = policy.delivery(of: .apple, after: answer, previous: nil, now: now)
+            #expect(delivery.state == .sent && delivery.isWithdrawnOnRead == (mode == .read))
+        }
+        let failed = LaneAnswer.answered(.unanswered(reason: "timeout"), hold: nil)
+        #expect(!policy.delivery(of: .apple, after: failed, previous: nil, now: now).isWithdrawnOnRead)
+    }
+
     @Test func failuresUseUpAttempts() {
         var delivery: Delivery?
         var states: [DeliveryState] = []

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Withdrawals and reminders")
 struct FollowUpTests {
-    let store = MemoryStore(withdrawals: .read)
+    /// As ingest and retrieval have it: they do not know the dispatcher's setting.
+    let store = MemoryStore()
 
     /// The results of messages.
     private struct Run {
@@ -41,6 +42,29 @@ struct FollowUpTests {
         #expect(run.sent.count == (mode == .read ? 1 : 0))
         #expect(run.acknowledged == [1])
         // It is done either way.
+        #expect(try await store.leaseFollowUps(limit: 9, now: .now + .seconds(86_400)).isEmpty)
+    }
+
+    @Test(arguments: WithdrawalMode.allCases)
+    func theReadOfAPushWithdrawsItIfItsDispatcherSaysSo(_ mode: WithdrawalMode) async throws {
+        let id = try await stored()
+        #expect(try await dispatch(DispatchMessage(id: id), withdrawals: mode).sent.count == 2)
+        try await store.markRead(id, at: .now)
+        let due = try await store.leaseFollowUps(limit: 9, now: .now)
+        #expect(due == (mode == .read ? [OutboxEntry(id: id, kind: .withdrawal)] : []))
+        let run = try await dispatch(DispatchMessage(id: id, kind: .withdrawal), withdrawals: mode)
+        #expect(run.sent.count == (mode == .read ? 2 : 0))
+    }
+
+    @Test(arguments: WithdrawalMode.allCases)
+    func aRevocationOfAPushIsWithdrawnUnlessTheDispatcherIsOff(_ mode: WithdrawalMode) async throws {
+        let id = try await stored()
+        _ = try await dispatch(DispatchMessage(id: id), withdrawals: mode)
+        _ = try await store.revoke(id, sender: "clinic", now: .now)
+        #expect(try await store.leaseFollowUps(limit: 9, now: .now).count == 1)
+        let run = try await dispatch(DispatchMessage(id: id, kind: .withdrawal), withdrawals: mode)
+        #expect(run.sent.count == (mode == .off ? 0 : 2))
+        // The row has ended: it is not published again.
         #expect(try await store.leaseFollowUps(limit: 9, now: .now + .seconds(86_400)).isEmpty)
     }
 
@@ -151,7 +175,9 @@ extension FollowUpTests {
         let id = try await stored(remind: remind)
         let time = Timestamp.now - .seconds(60)
         let attempt = try #require(try await store.claim([id], now: time)[id]?.attempt)
-        let deliveries = states.map { Delivery(platform: $0, state: $1, attempts: 1, updatedAt: time) }
+        let deliveries = states.map {
+            Delivery(platform: $0, state: $1, attempts: 1, updatedAt: time, isWithdrawnOnRead: true)
+        }
         try await store.record([
             DispatchOutcome(
                 id: id, attempt: attempt, deliveries: deliveries, pushedAt: remind.isEmpty ? nil : time)

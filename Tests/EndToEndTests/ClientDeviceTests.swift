@@ -19,14 +19,14 @@ struct ClientDeviceTests {
         let emulator: RunningService
         let environment: [String: String]
 
-        init(_ stack: Stack, _ settings: [String: String] = [:]) async throws {
+        init(_ stack: Stack, dispatcher settings: [String: String] = [:]) async throws {
             self.stack = stack
             let emulator = try await stack.start("hub-emulator")
             #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
             let connection = emulator.process.standardOutput.split(separator: "\n").first.map(String.init)
-            let hub = ["HUB_CONNECTION_STRING": try #require(connection)].merging(settings) { $1 }
+            let hub = ["HUB_CONNECTION_STRING": try #require(connection)]
             ingest = try await stack.start("ingest", hub)
-            dispatcher = try await stack.start("dispatcher", hub)
+            dispatcher = try await stack.start("dispatcher", hub.merging(settings) { $1 })
             let retrieval = try await stack.start("retrieval", hub)
             self.emulator = emulator
             environment = [
@@ -114,7 +114,7 @@ struct ClientDeviceTests {
 
     @Test func whatOneDeviceHasReadDisappearsFromTheOthers() async throws {
         try await withStack { stack in
-            let devices = try await Devices(stack, ["DISPATCH_WITHDRAW": "read"])
+            let devices = try await Devices(stack, dispatcher: ["DISPATCH_WITHDRAW": "read"])
             let reader = try await devices.start("apple", "--login-after", "1s")
             var others: [ProcessUnderTest] = []
             for platform in ["fcmv1", "windows"] {

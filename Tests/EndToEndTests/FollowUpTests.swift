@@ -48,10 +48,10 @@ struct FollowUpTests {
 
     @Test func whatOneDeviceHasReadIsWithdrawnIfTheSettingSaysSo() async throws {
         try await withStack(.postgres) { stack in
-            let setting = ["DISPATCH_WITHDRAW": "read"]
-            let ingest = try await stack.start("ingest", setting)
-            let dispatcher = try await stack.start("dispatcher", setting)
-            let retrieval = try await stack.start("retrieval", setting)
+            let ingest = try await stack.start("ingest")
+            // It is the dispatcher's setting: no other service knows it.
+            let dispatcher = try await stack.start("dispatcher", ["DISPATCH_WITHDRAW": "read"])
+            let retrieval = try await stack.start("retrieval")
             try await expectReady(ingest, dispatcher)
             #expect(try await retrieval.isReady(#""database":"up""#))
             let id = try await ingest.post("1", to: "alice", stack)

@@ -133,10 +133,7 @@ struct ServiceSettings: Sendable {
         ]
     }
 
-    private var store: [String: String] {
-        ["DATABASE_URL": databaseURL, "DISPATCH_WITHDRAW": options.withdraw.rawValue]
-    }
-
+    private var store: [String: String] { ["DATABASE_URL": databaseURL] }
     private var broker: [String: String] { ["AMQP_URL": brokerURL, "RETRY_DELAYS": options.retryDelays] }
 
     var emulator: [String: String] {
@@ -155,7 +152,9 @@ struct ServiceSettings: Sendable {
 
     var dispatcher: [String: String] {
         store.merging(broker) { $1 }.merging(hub) { $1 }
-            .merging(["DISPATCH_CONCURRENCY": "\(options.concurrency)"]) { $1 }
+            .merging([
+                "DISPATCH_CONCURRENCY": "\(options.concurrency)", "DISPATCH_WITHDRAW": options.withdraw.rawValue,
+            ]) { $1 }
             .merging(options.sign ? ["PUSH_SIGNING_KEY_FILE": "push-signing-key.pem"] : [:]) { $1 }
     }
 

@@ -161,9 +161,9 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
             return MessagingConfiguration.keys
                 + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
                 + UserAuthenticationConfiguration.verifyingKeys
-                + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.dispatchWithdraw]
+                + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention]
         case .retrieval:
-            return [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.dispatchWithdraw]
+            return [ConfigurationKeys.payloadKeysFile]
                 + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
                 + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
                 + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
@@ -197,7 +197,6 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = UserAuthenticationConfiguration.read(&reader)
         _ = reader.readPlatforms()
         _ = reader.read(ConfigurationKeys.retention)
-        _ = reader.read(ConfigurationKeys.dispatchWithdraw)
     }
 
     private func checkRetrieval(_ reader: inout ConfigurationReader) {
@@ -212,7 +211,6 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
         _ = reader.read(ConfigurationKeys.hubTelemetry)
         _ = reader.read(ConfigurationKeys.deviceStaleAfter)
-        _ = reader.read(ConfigurationKeys.dispatchWithdraw)
         _ = reader.read(ConfigurationKeys.retrievalCORSOrigins)
         _ = reader.read(ConfigurationKeys.pushVerificationKeysFile)
         if NotificationHubConfiguration.isConfigured(reader) { _ = NotificationHubConfiguration.read(&reader) }

@@ -12,12 +12,12 @@ extension MemoryStore {
         var deliveries: [Delivery] = []
     }
 
-    /// Makes a withdrawal if the notification is to be withdrawn and a platform has accepted the push. A new attempt
-    /// fences off a claim that does not know of this push yet.
-    func withdraw(_ id: NotificationID, now: Timestamp) {
-        guard let row = rows[id], row.deliveries.contains(where: { $0.state == .sent }),
-            withdrawals.applies(isRevoked: row.revokedAt != nil, isRead: row.readAt != nil)
-        else { return }
+    /// Makes a withdrawal if a platform has accepted the push. A new attempt fences off a claim that does not know of
+    /// this push yet.
+    ///
+    /// - Parameter condition: which of the platforms that accepted the push count.
+    func withdraw(_ id: NotificationID, now: Timestamp, if condition: (Delivery) -> Bool = { _ in true }) {
+        guard rows[id]?.deliveries.contains(where: { $0.state == .sent && condition($0) }) ?? false else { return }
         var withdrawal = followUps[FollowUp(id: id, kind: .withdrawal)] ?? WaitingFollowUp()
         withdrawal.due = now
         withdrawal.attempt += 1
@@ -26,8 +26,13 @@ extension MemoryStore {
 
     /// Makes the follow-ups of a recorded outcome.
     func follow(_ outcome: DispatchOutcome) {
-        if let time = outcome.acceptedAt { withdraw(outcome.id, now: time) }
-        guard let row = rows[outcome.id], let pushedAt = outcome.pushedAt, row.isOpen else { return }
+        guard let row = rows[outcome.id] else { return }
+        if let time = outcome.acceptedAt,
+            withdrawals.applies(isRevoked: row.revokedAt != nil, isRead: row.readAt != nil)
+        {
+            withdraw(outcome.id, now: time)
+        }
+        guard let pushedAt = outcome.pushedAt, row.isOpen else { return }
         let followUp = FollowUp(id: outcome.id, kind: .reminder)
         var reminder = followUps[followUp] ?? WaitingFollowUp(due: pushedAt)
         guard reminder.state == .scheduled, reminder.due != nil else { return }

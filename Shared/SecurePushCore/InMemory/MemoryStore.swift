@@ -44,7 +44,8 @@ public actor MemoryStore {
 
     /// An empty store.
     ///
-    /// - Parameter withdrawals: when pushed notifications are withdrawn.
+    /// - Parameter withdrawals: when a dispatcher withdraws notifications that were revoked or read before it recorded
+    ///   their push.
     public init(withdrawals: WithdrawalMode = .revoked) { self.withdrawals = withdrawals }
 
     /// The progress of dispatching a notification; `nil` for an unknown ID.
@@ -86,7 +87,7 @@ extension MemoryStore: PayloadReader {
     public func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
         for id in ids where rows[id]?.readAt == nil {
             rows[id]?.readAt = time
-            withdraw(id, now: time)
+            withdraw(id, now: time) { $0.isWithdrawnOnRead }
         }
     }
 

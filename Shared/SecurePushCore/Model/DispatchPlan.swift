@@ -168,6 +168,9 @@ public struct Delivery: Sendable, Hashable {
     /// The recipient's number of silent pushes when this notification began to wait for the next one; see
     /// ``SilentPushRequest/sequence``.
     public var silentSequence: Int64?
+    /// Whether the first read withdraws the push. The dispatcher that sent it had ``WithdrawalMode/read``. Only a
+    /// delivery that is ``DeliveryState/sent`` has it.
+    public var isWithdrawnOnRead: Bool
     /// When the hub accepted the withdrawal. It is part of a sender's record only: the store keeps it with the
     /// withdrawal.
     public var withdrawnAt: Timestamp?
@@ -176,7 +179,7 @@ public struct Delivery: Sendable, Hashable {
     public init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
         error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentSequence: Int64? = nil,
-        withdrawnAt: Timestamp? = nil
+        isWithdrawnOnRead: Bool = false, withdrawnAt: Timestamp? = nil
     ) {
         self.platform = platform
         self.state = state
@@ -187,6 +190,7 @@ public struct Delivery: Sendable, Hashable {
         self.updatedAt = updatedAt
         self.coalescedInto = coalescedInto
         self.silentSequence = silentSequence
+        self.isWithdrawnOnRead = isWithdrawnOnRead
         self.withdrawnAt = withdrawnAt
     }
 }

@@ -23,7 +23,7 @@ public struct FollowUp: Sendable, Hashable {
     }
 }
 
-/// When notifications are withdrawn from devices (`DISPATCH_WITHDRAW`).
+/// When notifications are withdrawn from devices (the dispatcher's `DISPATCH_WITHDRAW`).
 public enum WithdrawalMode: String, Sendable, CaseIterable {
     /// Never.
     case off

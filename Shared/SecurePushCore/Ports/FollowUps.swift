@@ -11,9 +11,9 @@ public protocol FollowUpOutbox: Sendable {
 /// The follow-ups as the dispatcher uses them.
 ///
 /// The rows are made elsewhere: a withdrawal by the later one of ``DispatchStore/record(_:)`` and
-/// ``SenderNotifications/revoke(_:sender:now:)`` (or ``PayloadReader/markRead(_:at:)``, with
-/// ``WithdrawalMode/read``), in the same transaction; a reminder by ``DispatchStore/record(_:)``
-/// (``DispatchOutcome/pushedAt``).
+/// ``SenderNotifications/revoke(_:sender:now:)`` or ``PayloadReader/markRead(_:at:)``, in the same transaction; a
+/// reminder by ``DispatchStore/record(_:)`` (``DispatchOutcome/pushedAt``). A revocation withdraws every push, a read
+/// those whose deliveries say so (``Delivery/isWithdrawnOnRead``). The dispatcher that claims a withdrawal may drop it.
 public protocol FollowUpStore: Sendable {
     /// Claims follow-ups in one statement: increments the attempt of each and returns its plan, whose platforms are
     /// those that accepted the push.

@@ -56,8 +56,8 @@ public protocol PayloadReader: Sendable {
 
     /// Sets the time of the first reading of each. A later call changes nothing, and an unknown ID is ignored.
     ///
-    /// If a platform has accepted the push and the store was opened with ``WithdrawalMode/read``, the first call also
-    /// makes a withdrawal. It ends the reminders: none is claimed after it.
+    /// If a platform has accepted the push and its dispatcher asked for it (``Delivery/isWithdrawnOnRead``), the first
+    /// call also makes a withdrawal. It ends the reminders: none is claimed after it.
     ///
     /// Every read ends in this call, with or without a fetch. Which notifications a user may mark is decided before it;
     /// see ``markRead(_:of:at:)`` and ``markRead(through:of:at:)``.
@@ -130,8 +130,8 @@ public protocol SenderNotifications: Sendable {
 
     /// Destroys the payload, removes the ID from the outbox and stores the time. A later call changes nothing.
     ///
-    /// If a platform has accepted the push, the first call also makes a withdrawal, unless the store was opened with
-    /// ``WithdrawalMode/off``.
+    /// If a platform has accepted the push, the first call also makes a withdrawal. The dispatcher that claims it drops
+    /// it with ``WithdrawalMode/off``.
     ///
     /// - Returns: whether the sender has such a notification.
     func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool

@@ -46,7 +46,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
         case .retrieval:
             return [
                 ("notifications", "SELECT, UPDATE (read_at, shown_at)"), ("payloads", "SELECT"),
-                // With DISPATCH_WITHDRAW=read, a first reading adds a withdrawal.
+                // A first reading adds a withdrawal if the dispatcher has DISPATCH_WITHDRAW=read.
                 ("follow_ups", "INSERT (notification_id, kind, due_at)"), ("registrations", all),
                 ("installations", all), ("device_leases", all), ("refresh_tokens", all), schema,
             ]

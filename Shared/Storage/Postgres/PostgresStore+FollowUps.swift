@@ -79,7 +79,12 @@ extension PostgresStatement {
     private static let reminder = FollowUp.Kind.reminder.code
 
     /// Whether a platform has accepted the push, in SQL. In the text of an error the quotes are escaped.
-    static func isPushed(_ deliveries: String) -> String { "strpos(\(deliveries), '\"s\":\"sent\"') > 0" }
+    static func isPushed(_ deliveries: String) -> String { "strpos(\(deliveries), '\(StorageCoding.sent)') > 0" }
+
+    /// Whether the first read withdraws what a platform has accepted, in SQL.
+    static func isWithdrawnOnRead(_ deliveries: String) -> String {
+        "strpos(\(deliveries), '\(StorageCoding.withdrawnOnRead)') > 0"
+    }
 
     /// Makes withdrawals of the rows of the CTE `pushed` (id, since). If there is one already, it is due again, and a
     /// claim that does not know of the new push is fenced off.

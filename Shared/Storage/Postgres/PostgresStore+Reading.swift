@@ -44,24 +44,18 @@ extension PostgresStatement {
         LEFT JOIN payloads AS p ON p.notification_id = n.id
         """)
 
-    fileprivate static let markRead = PostgresStatement(marking)
-
-    private static let marking = """
-        UPDATE notifications AS n SET read_at = reading.time
-        FROM unnest($1::uuid[], $2::bigint[]) AS reading (id, time)
-        WHERE n.id = reading.id AND n.read_at IS NULL
-        """
-
-    /// For `DISPATCH_WITHDRAW=read`: the first read withdraws a notification that was pushed. This role may only insert, so it
-    /// names no unique index.
-    fileprivate static let markReadAndWithdraw = PostgresStatement(
+    /// Also withdraws pushes that a dispatcher with `DISPATCH_WITHDRAW=read` has sent. This role may only insert
+    /// follow-ups, so the statement names no unique index.
+    fileprivate static let markRead = PostgresStatement(
         """
         WITH marked AS (
-            \(marking)
-            RETURNING n.id, n.read_at, \(isPushed("n.deliveries")) AS is_pushed
+            UPDATE notifications AS n SET read_at = reading.time
+            FROM unnest($1::uuid[], $2::bigint[]) AS reading (id, time)
+            WHERE n.id = reading.id AND n.read_at IS NULL
+            RETURNING n.id, n.read_at, \(isWithdrawnOnRead("n.deliveries")) AS is_withdrawn
         )
         INSERT INTO follow_ups (notification_id, kind, due_at)
-        SELECT id, \(FollowUp.Kind.withdrawal.code), read_at FROM marked WHERE is_pushed
+        SELECT id, \(FollowUp.Kind.withdrawal.code), read_at FROM marked WHERE is_withdrawn
         ON CONFLICT DO NOTHING
         """)
 }
@@ -79,9 +73,8 @@ extension PostgresClient {
         }
     }
 
-    func markRead(_ group: [ReadMark], withdrawals: WithdrawalMode) async throws -> [Void] {
-        let statement = withdrawals == .read ? PostgresStatement.markReadAndWithdraw : .markRead
-        _ = try await mapped { try await self.query(statement, PostgresParameters(group)) }
+    func markRead(_ group: [ReadMark]) async throws -> [Void] {
+        _ = try await mapped { try await self.query(.markRead, PostgresParameters(group)) }
         return [Void](repeating: (), count: group.count)
     }
 }

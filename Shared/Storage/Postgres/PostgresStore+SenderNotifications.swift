@@ -33,8 +33,7 @@ extension PostgresStore: SenderNotifications {
         parameters.append(PostgresUUID(id))
         parameters.append(sender)
         parameters.append(now.milliseconds)
-        let statement = withdrawals == .off ? PostgresStatement.revoke : .revokeAndWithdraw
-        return try await !query(statement, parameters).isEmpty
+        return try await !query(.revoke, parameters).isEmpty
     }
 }
 
@@ -91,10 +90,10 @@ extension PostgresStatement {
             """
     }
 
-    /// Lock order as in all statements: the notification, its payload, its outbox entry.
-    fileprivate static let revoke = PostgresStatement("\(revocation) SELECT id FROM revoked")
-
-    private static let revocation = """
+    /// Lock order as in all statements: the notification, its payload, its outbox entry. Only the call that sets the
+    /// time withdraws, and only what was pushed.
+    fileprivate static let revoke = PostgresStatement(
+        """
         WITH revoked AS (
             UPDATE notifications SET revoked_at = coalesce(revoked_at, $3) WHERE id = $1 AND sender = $2
             RETURNING id, expires_at, revoked_at, deliveries
@@ -103,13 +102,7 @@ extension PostgresStatement {
             FROM revoked WHERE notification_id = revoked.id AND sealed IS NOT NULL
         ), taken_out AS (
             DELETE FROM outbox USING revoked WHERE notification_id = revoked.id
-        )
-        """
-
-    /// Only the call that sets the time withdraws, and only what was pushed.
-    fileprivate static let revokeAndWithdraw = PostgresStatement(
-        """
-        \(revocation), pushed AS (
+        ), pushed AS (
             SELECT id, revoked_at AS since FROM revoked WHERE revoked_at = $3 AND \(isPushed("deliveries"))
         ), withdrawn AS (
             \(withdrawalsOfPushed)

@@ -28,7 +28,7 @@ final class PostgresStore: Sendable {
     /// Does not connect yet: ``run()`` does.
     ///
     /// - Parameters:
-    ///   - withdrawals: when pushed notifications are withdrawn.
+    ///   - withdrawals: see ``StorageConfiguration/withdrawals``.
     ///   - connections: the number of connections per process.
     /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
     init(
@@ -49,7 +49,7 @@ final class PostgresStore: Sendable {
         }
         requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
         readings = GroupCommit(limit: limit) { try await client.find($0) }
-        readMarks = GroupCommit(limit: limit) { try await client.markRead($0, withdrawals: withdrawals) }
+        readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }
         stateReadings = GroupCommit(limit: limit) { try await client.states($0) }
         shownMarks = GroupCommit(limit: limit) { try await client.markShown($0) }
         unreadCounts = GroupCommit(limit: UnreadQuestion.maxGroup) { try await client.countUnread($0) }

@@ -187,7 +187,7 @@ extension SQLiteFollowUpChange {
     static let insertWithdrawal = """
         INSERT INTO follow_ups (notification_id, kind, due_at, attempt)
         SELECT id, \(FollowUp.Kind.withdrawal.code), ?, 1 FROM notifications
-        WHERE id = ? AND instr(deliveries, '"s":"sent"') > 0
+        WHERE id = ? AND instr(deliveries, '\(StorageCoding.sent)') > 0
         ON CONFLICT (notification_id, kind) DO UPDATE SET due_at = excluded.due_at,
             attempt = min(attempt, \(Int32.max - 1)) + 1, published = 0
         """

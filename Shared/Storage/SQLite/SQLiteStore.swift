@@ -17,7 +17,7 @@ final class SQLiteStore: Sendable {
     /// The maximum number of changes in one transaction: a few milliseconds, because other processes wait meanwhile.
     private static var maxGroup: Int { 256 }
 
-    /// - Parameter withdrawals: when pushed notifications are withdrawn.
+    /// - Parameter withdrawals: see ``StorageConfiguration/withdrawals``.
     init(_ database: SQLiteDatabase, withdrawals: WithdrawalMode = .revoked, logger: Logger) {
         self.database = database
         self.withdrawals = withdrawals

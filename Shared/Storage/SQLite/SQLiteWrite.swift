@@ -83,15 +83,13 @@ extension SQLiteWrite {
 extension SQLiteWrite {
     /// Applies the change within a transaction. Statements are prepared once per connection.
     ///
-    /// - Parameter withdrawals: when pushed notifications are withdrawn.
+    /// - Parameter withdrawals: see ``StorageConfiguration/withdrawals``.
     func execute(_ db: Database, withdrawals: WithdrawalMode = .revoked) throws -> Output {
         switch self {
         case .append(let sealed):
             try SQLiteWrite.append(sealed, db)
         case .markRead(let id, let time):
-            try db.cachedStatement(sql: "UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL")
-                .execute(arguments: [time.milliseconds, id.data])
-            if withdrawals == .read, db.changesCount > 0 { try SQLiteFollowUpChange.withdraw(id, now: time, db) }
+            try SQLiteWrite.markRead(id, at: time, db)
         case .markShown(let id, let time):
             try db.cachedStatement(sql: "UPDATE notifications SET shown_at = ? WHERE id = ? AND shown_at IS NULL")
                 .execute(arguments: [time.milliseconds, id.data])
@@ -116,7 +114,7 @@ extension SQLiteWrite {
         case .appendOnce(let notifications, let request, let now):
             return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
         case .revoke(let id, let sender, let now):
-            return .revoked(try SQLiteWrite.revoke(id, sender: sender, withdrawals, now: now, db))
+            return .revoked(try SQLiteWrite.revoke(id, sender: sender, now: now, db))
         case .purge(let purge):
             return .purged(try purge.execute(db))
         case .followUp(let change):
@@ -126,6 +124,19 @@ extension SQLiteWrite {
         }
         return .done
     }
+
+    /// Also withdraws a push that a dispatcher with `DISPATCH_WITHDRAW=read` has sent.
+    private static func markRead(_ id: NotificationID, at time: Timestamp, _ db: Database) throws {
+        let note = try db.cachedStatement(sql: noteRead)
+        // No row if it was read before.
+        let isWithdrawn = try Bool.fetchOne(note, arguments: [time.milliseconds, id.data])
+        if isWithdrawn == true { try SQLiteFollowUpChange.withdraw(id, now: time, db) }
+    }
+
+    static let noteRead = """
+        UPDATE notifications SET read_at = ? WHERE id = ? AND read_at IS NULL
+        RETURNING instr(coalesce(deliveries, ''), '\(StorageCoding.withdrawnOnRead)') > 0
+        """
 
     /// - Returns: whether its attempt was still the newest.
     private static func record(_ outcome: DispatchOutcome, _ db: Database) throws -> Bool {
@@ -222,7 +233,7 @@ extension SQLiteWrite {
 
     /// - Returns: whether the sender has such a notification.
     static func revoke(
-        _ id: NotificationID, sender: String, _ withdrawals: WithdrawalMode, now: Timestamp, _ db: Database
+        _ id: NotificationID, sender: String, now: Timestamp, _ db: Database
     ) throws -> Bool {
         let note = try db.cachedStatement(sql: noteRevocation)
         guard let row = try Row.fetchOne(note, arguments: [now.milliseconds, id.data, sender]) else { return false }
@@ -232,9 +243,7 @@ extension SQLiteWrite {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
         let revokedAt: Int64 = row[1]
         // Only the call that has set the time withdraws.
-        if withdrawals != .off, revokedAt == now.milliseconds {
-            try SQLiteFollowUpChange.withdraw(id, now: now, db)
-        }
+        if revokedAt == now.milliseconds { try SQLiteFollowUpChange.withdraw(id, now: now, db) }
         return true
     }
 

@@ -5,13 +5,20 @@ import Testing
 @Suite("Every store: withdrawals")
 struct WithdrawalTests {
     /// Stores a notification that a platform has accepted or not.
+    ///
+    /// - Parameter isWithdrawnOnRead: whether the dispatcher says so, as with `DISPATCH_WITHDRAW=read`.
     private func push(
-        _ store: any Store, _ state: DeliveryState = .sent, _ platforms: [Platform] = [.apple]
+        _ store: any Store, _ state: DeliveryState = .sent, _ platforms: [Platform] = [.apple],
+        isWithdrawnOnRead: Bool = false
     ) async throws -> FollowUp {
         let sent = SealedNotification.sample()
         try await store.append([sent])
         _ = try await store.claim([sent.id], now: noon)
-        let deliveries = platforms.map { Delivery.sample($0, state) }
+        let deliveries = platforms.map { platform in
+            var delivery = Delivery.sample(platform, state)
+            delivery.isWithdrawnOnRead = isWithdrawnOnRead
+            return delivery
+        }
         try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])
         return FollowUp(id: sent.id, kind: .withdrawal)
     }
@@ -50,7 +57,7 @@ struct WithdrawalTests {
     func neverPushed(_ kind: StoreKind) async throws {
         try await withStore(kind, withdrawals: .read) { store in
             for state in [DeliveryState.dead, .skipped, .retrying] {
-                let withdrawal = try await push(store, state)
+                let withdrawal = try await push(store, state, isWithdrawnOnRead: true)
                 try await store.markRead(withdrawal.id, at: noon + .seconds(1))
                 _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(2))
             }
@@ -61,29 +68,48 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("The setting decides", arguments: conformingStores, WithdrawalMode.allCases)
+    @Test(
+        "A read withdraws if the delivery says so, a revocation always: the setting is the dispatcher's",
+        arguments: conformingStores, WithdrawalMode.allCases)
     func modes(_ kind: StoreKind, _ mode: WithdrawalMode) async throws {
         try await withStore(kind, withdrawals: mode) { store in
-            let (read, revoked) = (try await push(store), try await push(store))
-            try await store.markRead(read.id, at: noon + .seconds(1))
-            try await store.markRead(read.id, at: noon + .seconds(2))
+            let read = try await push(store, .sent, [.apple, .windows], isWithdrawnOnRead: true)
+            let (kept, revoked) = (try await push(store), try await push(store))
+            try await store.markRead([kept.id, read.id], at: noon + .seconds(1))
+            try await store.markRead([read.id, kept.id], at: noon + .seconds(2))
             _ = try await store.revoke(revoked.id, sender: "tests", now: noon + .seconds(2))
-            let expected: [FollowUp] =
-                switch mode {
-                case .off: []
-                case .revoked: [revoked]
-                case .read: [read, revoked]
-                }
-            #expect(try await leased(store, at: noon + .seconds(9)) == expected)
-            if mode == .read {
-                #expect(try await store.claimFollowUps([read], now: noon + .seconds(9)).plans[read]?.isRead == true)
-            }
+            #expect(try await leased(store, at: noon + .seconds(1)) == [read])
+            #expect(try await leased(store, at: noon + .seconds(2)) == [revoked])
+            let plan = try #require(try await store.claimFollowUps([read], now: noon + .seconds(9)).plans[read])
+            #expect(plan.isRead && !plan.isRevoked && plan.platforms == [.apple, .windows])
+            try await store.recordFollowUps([FollowUpOutcome(followUp: read, attempt: plan.attempt, deliveries: [])])
+            // Only the first read withdraws.
+            try await store.markRead(read.id, at: noon + .seconds(10))
+            #expect(try await leased(store, at: noon + .seconds(20)) == [])
         }
     }
 
-    @Test("A push that is accepted after the revocation is withdrawn too", arguments: conformingStores)
-    func late(_ kind: StoreKind) async throws {
-        try await withStore(kind, withdrawals: .read) { store in
+    @Test("What an error quotes decides nothing", arguments: conformingStores)
+    func quoted(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.sample()
+            try await store.append([sent])
+            _ = try await store.claim([sent.id], now: noon)
+            var dead = Delivery.sample(.windows, .dead)
+            dead.error = #"{"s":"sent","r":1}"#
+            dead.isWithdrawnOnRead = true
+            let deliveries = [Delivery.sample(.apple, .sent), dead]
+            try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])
+            try await store.markRead(sent.id, at: noon)
+            #expect(try await leased(store, at: noon + .seconds(9)) == [])
+        }
+    }
+
+    @Test(
+        "If the push is recorded after the read or the revocation, the dispatcher's setting decides",
+        arguments: conformingStores, WithdrawalMode.allCases)
+    func late(_ kind: StoreKind, _ mode: WithdrawalMode) async throws {
+        try await withStore(kind, withdrawals: mode) { store in
             for isRead in [true, false] {
                 let sent = SealedNotification.sample()
                 let withdrawal = FollowUp(id: sent.id, kind: .withdrawal)
@@ -97,7 +123,8 @@ struct WithdrawalTests {
                 #expect(try await leased(store, at: noon + .seconds(9)) == [])
                 let deliveries = [Delivery.sample(.apple, .sent)]
                 try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])
-                #expect(try await leased(store, at: noon + .seconds(9)) == [withdrawal])
+                let isWithdrawn = mode.applies(isRevoked: !isRead, isRead: isRead)
+                #expect(try await leased(store, at: noon + .seconds(9)) == (isWithdrawn ? [withdrawal] : []))
             }
         }
     }

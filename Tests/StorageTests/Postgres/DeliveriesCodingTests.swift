@@ -34,6 +34,23 @@ struct DeliveriesCodingTests {
         #expect(try StorageCoding.decodeDeliveries(StorageCoding.encode([shared, waiting])) == [shared, waiting])
     }
 
+    @Test func aPushThatTheFirstReadWithdrawsComesBack() throws {
+        let sent = Delivery(platform: .apple, state: .sent, updatedAt: time, isWithdrawnOnRead: true)
+        let text = #"[{"p":"apple","s":"sent","n":0,"t":1790000000123,"r":1}]"#
+        #expect(StorageCoding.encode([sent]) == text)
+        #expect(try StorageCoding.decodeDeliveries(text) == [sent])
+        // Statements search for the member, so nothing but a sent delivery has it.
+        let dead = Delivery(platform: .apple, state: .dead, updatedAt: time, isWithdrawnOnRead: true)
+        #expect(StorageCoding.encode([dead]) == #"[{"p":"apple","s":"dead","n":0,"t":1790000000123}]"#)
+    }
+
+    @Test func aTextOfThePreviousVersionHasNoSuchMember() throws {
+        let text = #"[{"p":"apple","s":"sent","n":1,"t":1790000000123}]"#
+        let deliveries = try StorageCoding.decodeDeliveries(text)
+        #expect(deliveries.map(\.isWithdrawnOnRead) == [false])
+        #expect(StorageCoding.encode(deliveries) == text)
+    }
+
     /// A version before wrote the member `o`.
     @Test func unknownMembersArePassedOver() throws {
         let text = #"[{"p":"apple","s":"sent","n":1,"o":"Success","t":1790000000123}]"#
