@@ -9,6 +9,8 @@ extension MemoryStore {
         var published = 0
         /// The number of reminders that were claimed.
         var step = 0
+        /// The number of those that a platform has accepted.
+        var sent = 0
         var deliveries: [Delivery] = []
     }
 
@@ -46,7 +48,7 @@ extension MemoryStore {
         let reminder = followUps[FollowUp(id: id, kind: .reminder)]
         return NotificationRecord(row).adding(
             withdrawals: followUps[FollowUp(id: id, kind: .withdrawal)]?.deliveries ?? [],
-            reminders: row.notification.remind.isEmpty ? nil : (reminder?.step ?? 0, reminder?.due))
+            reminders: row.notification.remind.isEmpty ? nil : (reminder?.sent ?? 0, reminder?.due))
     }
 }
 
@@ -120,6 +122,11 @@ extension MemoryStore: FollowUpStore {
     public func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws {
         for outcome in outcomes {
             guard var waiting = followUps[outcome.followUp], waiting.attempt == outcome.attempt else { continue }
+            if outcome.followUp.kind == .reminder, outcome.isSent,
+                !waiting.deliveries.contains(where: { $0.state == .sent })
+            {
+                waiting.sent += 1
+            }
             waiting.deliveries = outcome.deliveries
             if outcome.followUp.kind == .withdrawal {
                 waiting.due = outcome.nextTry

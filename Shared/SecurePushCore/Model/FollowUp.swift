@@ -70,6 +70,9 @@ public struct FollowUpOutcome: Sendable, Hashable {
         self.deliveries = deliveries
         self.nextTry = nextTry
     }
+
+    /// Whether a platform has accepted it, in this attempt or an earlier one.
+    public var isSent: Bool { deliveries.contains { $0.state == .sent } }
 }
 
 /// The result of one claim of several follow-ups.
@@ -88,7 +91,7 @@ public struct FollowUpClaims: Sendable {
 
 /// How far the reminders of a notification have come.
 public struct ReminderProgress: Sendable, Hashable {
-    /// The number of steps that were sent, however many platforms each had.
+    /// The number of steps that at least one platform has accepted.
     public var sent: Int
     /// When the next one is due; `nil` if there is none.
     public var next: Timestamp?
@@ -174,7 +177,7 @@ extension NotificationRecord {
     ///
     /// - Parameters:
     ///   - withdrawals: the deliveries of the withdrawal.
-    ///   - reminders: the number of reminders, and when the next is due; `nil` if the sender asked for none.
+    ///   - reminders: the number of reminders sent, and when the next is due; `nil` if the sender asked for none.
     public func adding(withdrawals: [Delivery], reminders: (sent: Int, due: Timestamp?)?) -> NotificationRecord {
         var record = self
         for withdrawal in withdrawals where withdrawal.state == .sent {

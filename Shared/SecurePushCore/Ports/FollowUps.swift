@@ -29,5 +29,8 @@ public protocol FollowUpStore: Sendable {
     ///
     /// With a next try the follow-up is due again then. A reminder's next try repeats its step, unless the next step is
     /// due by now. Without one, a withdrawal is done.
+    ///
+    /// A step of a reminder counts as sent (``ReminderProgress/sent``) with its first outcome in which a platform has
+    /// accepted it. An outcome that is stored twice counts once.
     func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws
 }

@@ -6,6 +6,7 @@ struct PostgresMigration: Sendable {
 
     static let all = [
         initial, senderSide, redelivery, senderRecipient, devices, followUps, silentPushes, reading, deviceLife,
+        sentReminders,
     ]
 
     // No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and all
@@ -226,4 +227,13 @@ struct PostgresMigration: Sendable {
     // No index contains the new column, so updates stay HOT. Adding it rewrites no row.
     private static let reading = PostgresMigration(
         version: 8, name: "0008_reading", statements: ["ALTER TABLE notifications ADD COLUMN shown_at bigint"])
+
+    // The number of steps of a reminder (kind 2) that a platform has accepted. Until now the status showed the
+    // claimed ones. A dispatcher of the previous version does not count. No index contains the column.
+    private static let sentReminders = PostgresMigration(
+        version: 10, name: "0010_sent_reminders",
+        statements: [
+            "ALTER TABLE follow_ups ADD COLUMN sent smallint NOT NULL DEFAULT 0",
+            "UPDATE follow_ups SET sent = step WHERE kind = 2 AND step > 0",
+        ])
 }

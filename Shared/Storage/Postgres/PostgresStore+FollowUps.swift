@@ -173,11 +173,14 @@ extension PostgresStatement {
             n.bounds_push = 1, 0::bigint, NULL::text, f.kind, f.attempt, f.step, f.deliveries, n.read_at IS NOT NULL
         """)
 
-    /// A reminder is tried again only if its next step does not come first.
+    /// A reminder is tried again only if its next step does not come first. The claim of a step has removed the
+    /// deliveries of the step before, so the first ones with a platform that accepted it count the step as sent.
     fileprivate static let recordFollowUps = PostgresStatement(
         """
         UPDATE follow_ups AS f
         SET deliveries = outcome.deliveries,
+            sent = CASE WHEN f.kind = \(reminder) AND \(isPushed("outcome.deliveries"))
+                AND (\(isPushed("f.deliveries"))) IS NOT TRUE THEN least(f.sent, 32766) + 1 ELSE f.sent END,
             due_at = CASE WHEN f.kind = \(withdrawal) THEN coalesce(outcome.next_try, \(never))
                 WHEN f.state = 0 AND outcome.next_try < f.due_at THEN outcome.next_try ELSE f.due_at END,
             state = CASE WHEN f.kind = \(reminder) AND f.state = 0 AND outcome.next_try < f.due_at
@@ -194,7 +197,7 @@ extension PostgresStatement {
             "(SELECT f.\(column) FROM follow_ups AS f WHERE f.notification_id = \(n).id AND f.kind = \(kind))"
         }
         return [
-            find("deliveries", withdrawal), "\(n).remind IS NOT NULL", find("step", reminder), find("due_at", reminder),
+            find("deliveries", withdrawal), "\(n).remind IS NOT NULL", find("sent", reminder), find("due_at", reminder),
         ].joined(separator: ", ")
     }
 }
@@ -213,13 +216,13 @@ extension NotificationRecord {
     /// A row of ``PostgresStatement/recordColumns`` and ``PostgresStatement/followUpColumns(_:)``.
     init(withFollowUps row: PostgresRow) throws {
         let first = PostgresStatement.recordColumnCount
-        let step = try row.decodeIfPresent(first + 2, as: Int16.self)
+        let sent = try row.decodeIfPresent(first + 2, as: Int16.self)
         let due = try row.decodeIfPresent(first + 3, as: Int64.self)
         let next = try due.flatMap { $0 == PostgresStatement.never ? nil : $0 }
             .map { try Timestamp(stored: $0, column: "due_at") }
         self = try NotificationRecord(row).adding(
             withdrawals: try row.decodeIfPresent(first, as: String.self).map(StorageCoding.decodeDeliveries) ?? [],
-            reminders: try row.decode(first + 1) ? (Int(step ?? 0), next) : nil)
+            reminders: try row.decode(first + 1) ? (Int(sent ?? 0), next) : nil)
     }
 }
 

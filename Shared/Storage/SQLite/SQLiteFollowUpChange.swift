@@ -92,10 +92,10 @@ enum SQLiteFollowUpChange: Sendable {
         let due: Int64? = try reminder?.value(1, column: "due_at")
         let next = try due.flatMap { $0 == SQLiteSchema.never ? nil : $0 }
             .map { try Timestamp(stored: $0, column: "due_at") }
-        let step: Int = try reminder?.value(4, column: "step") ?? 0
+        let sent: Int = try reminder?.value(6, column: "sent") ?? 0
         return record.adding(
             withdrawals: try deliveries.map(StorageCoding.decodeDeliveries) ?? [],
-            reminders: hasReminders ? (step, next) : nil)
+            reminders: hasReminders ? (sent, next) : nil)
     }
 }
 
@@ -160,7 +160,8 @@ extension SQLiteFollowUpChange {
         }.mapError { StorageError($0) }
     }
 
-    /// A reminder is tried again only if its next step does not come first.
+    /// A reminder is tried again only if its next step does not come first. The claim of a step has removed the
+    /// deliveries of the step before, so the first ones with a platform that accepted it count the step as sent.
     private static func record(_ outcome: FollowUpOutcome, _ db: Database) throws {
         let followUp = outcome.followUp
         guard let present = try Row.fetchOne(db.cachedStatement(sql: find), arguments: followUp.arguments),
@@ -173,8 +174,13 @@ extension SQLiteFollowUpChange {
         } else if let nextTry, state == 0, nextTry < due {
             (due, state) = (nextTry, Int64(FollowUpState.repeated.rawValue))
         }
+        let (before, sent): (String?, Int64) = (present[5], present[6])
+        let isFirstSent =
+            followUp.kind == .reminder && outcome.isSent && !(before?.contains(StorageCoding.sent) ?? false)
         try db.cachedStatement(sql: noteOutcome).execute(
-            arguments: [StorageCoding.encode(outcome.deliveries), due, state] + followUp.arguments)
+            arguments: [
+                StorageCoding.encode(outcome.deliveries), due, state, isFirstSent ? min(sent, 1000) + 1 : sent,
+            ] + followUp.arguments)
     }
 }
 
@@ -198,7 +204,7 @@ extension SQLiteFollowUpChange {
         """
 
     static let find = """
-        SELECT notification_id, due_at, state, attempt, step, deliveries FROM follow_ups
+        SELECT notification_id, due_at, state, attempt, step, deliveries, sent FROM follow_ups
         WHERE notification_id = ? AND kind = ?
         """
 
@@ -229,6 +235,6 @@ extension SQLiteFollowUpChange {
         """
 
     static let noteOutcome = """
-        UPDATE follow_ups SET deliveries = ?, due_at = ?, state = ? WHERE notification_id = ? AND kind = ?
+        UPDATE follow_ups SET deliveries = ?, due_at = ?, state = ?, sent = ? WHERE notification_id = ? AND kind = ?
         """
 }

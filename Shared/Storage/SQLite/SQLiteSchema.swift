@@ -27,6 +27,7 @@ enum SQLiteSchema {
         migrator.registerMigration("011-silent-pushes") { db in try db.execute(sql: silentPushes) }
         migrator.registerMigration("012-reading") { db in try db.execute(sql: reading) }
         migrator.registerMigration("013-device-life") { db in try db.execute(sql: deviceLife) }
+        migrator.registerMigration("014-sent-reminders") { db in try db.execute(sql: sentReminders) }
         return migrator
     }
 
@@ -223,6 +224,13 @@ enum SQLiteSchema {
 
     /// When a device first showed a notification. No row is rewritten.
     private static let reading = "ALTER TABLE notifications ADD COLUMN shown_at INTEGER"
+
+    /// The number of steps of a reminder (kind 2) that a platform has accepted. Until now the status showed the
+    /// claimed ones. A dispatcher of the previous version does not count.
+    private static let sentReminders = """
+        ALTER TABLE follow_ups ADD COLUMN sent INTEGER NOT NULL DEFAULT 0;
+        UPDATE follow_ups SET sent = step WHERE kind = 2 AND step > 0;
+        """
 
     /// The attempt that was recorded last.
     ///

@@ -48,7 +48,13 @@ struct FollowUpStatusTests {
             #expect(text.hasSuffix(#"],"Reminders":{"Sent":0,"Next":"2027-01-15T08:00:30.000Z"}}"#), "\(text)")
             _ = try await bench.store.leaseFollowUps(limit: 1, now: time + .seconds(30))
             let reminder = FollowUp(id: id, kind: .reminder)
-            _ = try await bench.store.claimFollowUps([reminder], now: time + .seconds(30))
+            let claims = try await bench.store.claimFollowUps([reminder], now: time + .seconds(30))
+            text = try await bench.status(of: id).text
+            #expect(text.hasSuffix(#"],"Reminders":{"Sent":0,"Next":"2027-01-15T08:01:30.000Z"}}"#), "\(text)")
+            let attempt = try #require(claims.plans[reminder]).attempt
+            try await bench.store.recordFollowUps([
+                FollowUpOutcome(followUp: reminder, attempt: attempt, deliveries: sent(.apple, .windows))
+            ])
             text = try await bench.status(of: id).text
             #expect(text.hasSuffix(#"],"Reminders":{"Sent":1,"Next":"2027-01-15T08:01:30.000Z"}}"#), "\(text)")
             try await bench.store.markRead(id, at: time)

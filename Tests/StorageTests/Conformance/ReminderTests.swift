@@ -48,13 +48,13 @@ struct ReminderTests {
                 try await store.claimFollowUps([reminder], now: noon + .seconds(40)).plans[reminder])
             #expect(first.work == .reminder(step: 1) && first.platforms == [.apple, .windows])
             #expect(try await store.claimFollowUps([reminder], now: noon + .seconds(41)).plans.isEmpty)
-            #expect(try await progress(store, reminder) == ReminderProgress(sent: 1, next: noon + .seconds(100)))
+            #expect(try await progress(store, reminder) == ReminderProgress(sent: 0, next: noon + .seconds(100)))
             #expect(try await isDue(store, reminder, at: noon + .seconds(99)) == false)
             #expect(try await isDue(store, reminder, at: noon + .seconds(100)))
             let second = try #require(
                 try await store.claimFollowUps([reminder], now: noon + .seconds(100)).plans[reminder])
             #expect(second.work == .reminder(step: 2) && second.deliveries == [])
-            #expect(try await progress(store, reminder) == ReminderProgress(sent: 2))
+            #expect(try await progress(store, reminder) == ReminderProgress(sent: 0))
             #expect(try await isDue(store, reminder, at: noon + .seconds(3000)) == false)
         }
     }
@@ -107,7 +107,7 @@ struct ReminderTests {
             try await push(store, reminder)
             #expect(try await isDue(store, reminder, at: noon + .seconds(30)))
             #expect(try await store.claimFollowUps([reminder], now: noon + .seconds(30)).plans.count == 1)
-            #expect(try await progress(store, reminder) == ReminderProgress(sent: 1))
+            #expect(try await progress(store, reminder) == ReminderProgress(sent: 0))
             #expect(try await isDue(store, reminder, at: noon + .seconds(90)) == false)
         }
     }
@@ -131,7 +131,7 @@ struct ReminderTests {
             #expect(try await isDue(store, reminder, at: noon + .seconds(35)))
             plan = try #require(try await store.claimFollowUps([reminder], now: noon + .seconds(35)).plans[reminder])
             #expect(plan.work == .reminder(step: 1) && plan.deliveries == retrying)
-            #expect(try await progress(store, reminder) == ReminderProgress(sent: 1, next: noon + .seconds(95)))
+            #expect(try await progress(store, reminder) == ReminderProgress(sent: 0, next: noon + .seconds(95)))
             // Too late: the next step is due at 95.
             try await record(noon + .seconds(95))
             #expect(try await isDue(store, reminder, at: noon + .seconds(94)) == false)
@@ -139,6 +139,45 @@ struct ReminderTests {
             let next = try #require(
                 try await store.claimFollowUps([reminder], now: noon + .seconds(95)).plans[reminder])
             #expect(next.work == .reminder(step: 2) && next.deliveries == [])
+        }
+    }
+
+    @Test("A step counts as sent once, when the first platform accepts it", arguments: conformingStores)
+    func counted(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let reminder = try await self.store(store, remind: [.seconds(30), .seconds(30), .seconds(30)])
+            try await push(store, reminder, [.apple, .windows])
+            func claim(_ second: Int) async throws -> Int {
+                #expect(try await isDue(store, reminder, at: noon + .seconds(second)))
+                let claims = try await store.claimFollowUps([reminder], now: noon + .seconds(second))
+                return try #require(claims.plans[reminder]).attempt
+            }
+            func record(_ attempt: Int, _ apple: DeliveryState, _ windows: DeliveryState, again: Int? = nil)
+                async throws
+            {
+                try await store.recordFollowUps([
+                    FollowUpOutcome(
+                        followUp: reminder, attempt: attempt,
+                        deliveries: [.sample(.apple, apple), .sample(.windows, windows)],
+                        nextTry: again.map { noon + .seconds($0) })
+                ])
+            }
+            let unanswered = try await claim(30)
+            try await record(unanswered, .dead, .dead)
+            #expect(try await progress(store, reminder)?.sent == 0)
+
+            let first = try await claim(60)
+            try await record(unanswered, .sent, .sent)
+            #expect(try await progress(store, reminder)?.sent == 0)
+            // The second time as after a connection that was lost before the answer came.
+            for _ in 0..<2 { try await record(first, .sent, .retrying, again: 65) }
+            #expect(try await progress(store, reminder)?.sent == 1)
+            let repeated = try await claim(65)
+            try await record(repeated, .sent, .sent)
+            #expect(try await progress(store, reminder)?.sent == 1)
+
+            try await record(claim(95), .dead, .sent)
+            #expect(try await progress(store, reminder) == ReminderProgress(sent: 2))
         }
     }
 

@@ -8,12 +8,21 @@ struct PostgresMigrationTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let id = NotificationID(at: noon)
 
+    /// What creates a database of an earlier version.
+    private func schema(upTo version: Int) -> [String] {
+        let list =
+            "CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz)"
+        return [list]
+            + PostgresMigration.all.filter { $0.version <= version }.flatMap { migration in
+                migration.statements + [
+                    "INSERT INTO schema_migrations VALUES (\(migration.version), '\(migration.name)')"
+                ]
+            }
+    }
+
     /// A database as version 1 left it, with one row in each table.
     private func makeVersionOne(_ url: String) throws {
-        let first = PostgresMigration.all[0]
         let rows = [
-            "CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz)",
-            "INSERT INTO schema_migrations VALUES (1, '\(first.name)')",
             """
             INSERT INTO notifications (id, sender, recipient, presentation, created_at, expires_at)
             VALUES ('\(id)', 'tests', 'alice', 0, \(noon.milliseconds), \((noon + .seconds(60)).milliseconds))
@@ -22,7 +31,7 @@ struct PostgresMigrationTests {
             "INSERT INTO outbox VALUES ('\(id)', \(noon.milliseconds))",
             "INSERT INTO registrations VALUES ('r1', 'alice', 'apns', 'h1', \(noon.milliseconds))",
         ]
-        _ = try PostgresTestDatabase.psql(url, (first.statements + rows).joined(separator: ";\n"))
+        _ = try PostgresTestDatabase.psql(url, (schema(upTo: 1) + rows).joined(separator: ";\n"))
     }
 
     @Test func laterStepsKeepEverything() async throws {
@@ -31,9 +40,9 @@ struct PostgresMigrationTests {
             let report = try await PostgresStore.migrate(uri: url, logger: quiet)
             let applied = [
                 "0002_sender_side", "0003_redelivery", "0004_sender_recipient", "0005_devices", "0006_follow_ups",
-                "0007_silent_pushes", "0008_reading", "0009_device_life",
+                "0007_silent_pushes", "0008_reading", "0009_device_life", "0010_sent_reminders",
             ]
-            #expect(report == MigrationReport(applied: applied, version: 9))
+            #expect(report == MigrationReport(applied: applied, version: 10))
             try await withRunningStore(url) { test in
                 let found = try #require(try await test.store.find(id, recipient: .alice))
                 #expect(found.payload == SealedPayload(keyID: "k1", bytes: [1, 2, 3]))
@@ -64,15 +73,33 @@ struct PostgresMigrationTests {
         }
     }
 
+    @Test func remindersThatThePreviousVersionClaimedCountAsSent() async throws {
+        try await PostgresTestDatabase.with { url in
+            let rows = [
+                """
+                INSERT INTO notifications (id, sender, recipient, presentation, created_at, expires_at, remind)
+                VALUES ('\(id)', 'tests', 'alice', 0, 1, \(due.milliseconds), '{30000,30000,30000}')
+                """,
+                """
+                INSERT INTO follow_ups (notification_id, kind, due_at, step) VALUES
+                    ('\(id)', 1, 9223372036854775807, 0), ('\(id)', 2, \(noon.milliseconds), 2)
+                """,
+            ]
+            _ = try PostgresTestDatabase.psql(url, (schema(upTo: 9) + rows).joined(separator: ";\n"))
+            try await withRunningStore(url) { test in
+                let record = try await test.store.record(id, sender: "tests")
+                #expect(record?.reminders == ReminderProgress(sent: 2, next: noon))
+                // As that version adds one.
+                try await test.execute("INSERT INTO follow_ups (notification_id, kind, due_at) VALUES ('\(id)', 3, 1)")
+                let sent = "SELECT string_agg(sent::text, ' ' ORDER BY kind) FROM follow_ups"
+                #expect(try PostgresTestDatabase.psql(url, sent) == "0 2 0")
+            }
+        }
+    }
+
     @Test func ofDevicesWhoseIDsDifferInCaseOnlyTheNewestStaysAsInTheHub() async throws {
         try await PostgresTestDatabase.with { url in
-            var statements = [
-                "CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamp)"
-            ]
-            for migration in PostgresMigration.all where migration.version <= 3 {
-                statements += migration.statements
-                statements.append("INSERT INTO schema_migrations VALUES (\(migration.version), '\(migration.name)')")
-            }
+            var statements = schema(upTo: 3)
             for (id, owner, time) in [
                 ("Dev-1", "alice", 5), ("dev-1", "bob", 6), ("DEV-1", "carol", 4), ("a", "alice", 1),
                 ("x", "alice", 7), ("X", "bob", 7),

@@ -13,6 +13,7 @@ struct SQLiteMigrationTests {
     private let later = [
         "003-registrations", "004-senders", "005-retention", "006-devices", "007-redelivery", "008-sender-recipient",
         "009-devices", "010-follow-ups", "011-silent-pushes", "012-reading", "013-device-life",
+        "014-sent-reminders",
     ]
 
     private var newest: Int { 2 + later.count }
@@ -116,6 +117,33 @@ struct SQLiteMigrationTests {
                 #expect(registrations.map(\.id) == ["a", "dev-1", "x"])
                 // Their handles are known: the hub is not asked for each of them after an upgrade.
                 #expect(try await test.store.leaseNewHandle(now: due, until: due) == nil)
+            }
+        }
+    }
+
+    @Test("Reminders that the previous version claimed count as sent")
+    func sentReminders() async throws {
+        try await withTemporaryFolder { folder in
+            let queue = try DatabaseQueue(path: "\(folder)/x.sqlite")
+            try SQLiteSchema.migrator.migrate(queue, upTo: "013-device-life")
+            let id = NotificationID(at: noon)
+            try await queue.write { db in
+                let arguments: StatementArguments = [Data(id.bytes), due.milliseconds]
+                try db.execute(
+                    sql: """
+                        INSERT INTO notifications (id, sender, recipient, created_at, expires_at, presentation, remind)
+                        VALUES (?, 'tests', 'alice', 1, ?, 0, '30000,30000,30000')
+                        """, arguments: arguments)
+                for (kind, step) in [(1, 0), (2, 2)] {
+                    try db.execute(
+                        sql: "INSERT INTO follow_ups (notification_id, kind, due_at, step) VALUES (?, ?, ?, ?)",
+                        arguments: [Data(id.bytes), kind, noon.milliseconds, step])
+                }
+            }
+            try queue.close()
+            try await withRunningStore("sqlite:\(folder)/x.sqlite") { (test: TestStore) async throws in
+                let record = try await test.store.record(id, sender: "tests")
+                #expect(record?.reminders == ReminderProgress(sent: 2, next: noon))
             }
         }
     }

@@ -19,6 +19,7 @@ struct SQLiteQueryPlanTests {
             OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
             SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteFollowUpChange.due, SQLiteFollowUpChange.find,
             SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
+            SQLiteFollowUpChange.noteOutcome, SQLiteWrite.noteRead,
             SQLiteWrite.postponeEntry, SQLiteLease.postpone,
             SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save,
         ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
