@@ -95,7 +95,7 @@ extension DispatchPolicy {
         switch outcome {
         case .sent(let hubMessageID):
             delivery.state = .sent
-            // Who stores the first read does not know this setting.
+            // The process that stores the first read does not know this setting.
             delivery.isWithdrawnOnRead = withdrawals.applies(isRevoked: false, isRead: true)
             delivery.silentSequence = nil
             delivery.hubMessageID = hubMessageID
