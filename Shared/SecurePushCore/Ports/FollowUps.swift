@@ -20,7 +20,8 @@ public protocol FollowUpStore: Sendable {
     ///
     /// The claim of a reminder uses up its step before anything is sent, and makes the next step due. So no step is
     /// sent twice, whatever is delivered twice; after a crash it is lost. A step can be claimed only while the
-    /// notification is neither read nor revoked nor expired. Follow-ups that cannot be claimed are absent from the answer.
+    /// notification is neither read nor revoked nor expired. Follow-ups that cannot be claimed are absent from the
+    /// answer.
     ///
     /// - Throws: ``StorageError``.
     func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims

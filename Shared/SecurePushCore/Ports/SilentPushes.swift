@@ -37,8 +37,8 @@ public struct SilentPushRequest: Sendable, Hashable {
     public var key: SilentPushKey
     /// The notification that the push would name.
     public var id: NotificationID
-    /// The recipient's number of pushes when the notification began to wait (``Delivery/silentSequence``); `nil` if it has
-    /// not waited.
+    /// The recipient's number of pushes when the notification began to wait (``Delivery/silentSequence``); `nil` if it
+    /// has not waited.
     public var sequence: Int64?
     /// Whether the push is a reminder. A waiting notification never counts as covered by a reminder, because the
     /// delivery that a reminder names was sent before.

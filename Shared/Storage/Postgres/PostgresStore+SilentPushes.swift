@@ -150,7 +150,8 @@ extension PostgresStatement {
             ON CONFLICT (recipient, platform) DO NOTHING
             RETURNING recipient, platform
         )
-        SELECT request.place FROM request JOIN made ON made.recipient = request.recipient AND made.platform = request.platform
+        SELECT request.place
+        FROM request JOIN made ON made.recipient = request.recipient AND made.platform = request.platform
         """)
 
     /// ``SilentPushState/releasing(_:interval:now:)``.

@@ -6,8 +6,8 @@ public import Foundation
 /// and never traps. Only the ID, the withdrawal, the time and the signature are read; hosts and texts in a push are
 /// ignored.
 public struct IncomingPush: Sendable, Hashable {
-    /// Whether the push is for this SDK: it has the member `secureId`, or is raw text. ``SecurePushClient/handle(push:)``
-    /// ignores others, which belong to another part of the app.
+    /// Whether the push is for this SDK: it has the member `secureId`, or is raw text.
+    /// ``SecurePushClient/handle(push:)`` ignores others, which belong to another part of the app.
     public let isSecurePush: Bool
     /// The notification's ID; `nil` if it cannot be used.
     public let id: PushID?

@@ -63,8 +63,9 @@ extension ClientState {
         FetchRequest(isRepeated: ledger.markRequested(id), userChanges: userChanges)
     }
 
-    /// Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn
-    /// while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal.
+    /// Claims the right to show a secret, unless the user has changed since the client asked for it. If it was
+    /// withdrawn while this device, its first reader, fetched it, it is shown, and the server has to confirm the
+    /// withdrawal.
     mutating func claim(
         _ secret: SecretNotification, of request: FetchRequest, by process: String, at now: Double,
         _ limits: ClientLimits

@@ -200,8 +200,8 @@ struct SecretLedger: Codable, Sendable, Equatable {
 }
 
 extension SecretLedger.Entry {
-    /// The time until a claim expires, in seconds; 0 if it has expired. The age is negative if the clock went back. Then
-    /// the claim counts as expired.
+    /// The time until a claim expires, in seconds; 0 if it has expired. The age is negative if the clock went back.
+    /// Then the claim counts as expired.
     fileprivate func claimSecondsLeft(at now: Double, _ limits: ClientLimits) -> Double {
         let age = now - at
         return age >= 0 ? max(0, limits.claimSeconds - age) : 0
