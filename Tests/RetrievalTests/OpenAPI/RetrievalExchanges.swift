@@ -150,7 +150,7 @@ struct RetrievalExchanges: Sendable {
     private static let unknownToken = String(repeating: "A", count: 64)
 
     private static func refresh(_ token: String) -> String {
-        #"{"grant_type":"refresh_token","refresh_token":"\#(token)"}"#
+        #"{"grant_type":"refresh_token","refresh_token":"\#(token)","scope":"inbox","client_id":"app"}"#
     }
 
     private static func refreshToken(_ answer: TestResponse) throws -> String {
