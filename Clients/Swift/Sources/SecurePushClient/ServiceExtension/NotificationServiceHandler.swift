@@ -20,8 +20,8 @@ public final class NotificationServiceHandler: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - push: the push: `IncomingPush(userInfo: request.content.userInfo)`. If it is not
-    ///     ``IncomingPush/isSecurePush``, it belongs to another part of the app: deliver its content unchanged instead of
-    ///     calling this.
+    ///     ``IncomingPush/isSecurePush``, it belongs to another part of the app: deliver its content unchanged instead
+    ///     of calling this.
     ///   - completion: called exactly once, on any thread, at most ``ClientLimits/secondsInTotal`` later.
     public func didReceive(_ push: IncomingPush, completion: @escaping @Sendable (ServiceContent) -> Void) {
         let delivery = ContentDelivery(of: client.genericContent(push.id, .timedOut), to: completion)
