@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecurePushClient
 
-@Suite(.timeLimit(.minutes(1))) struct WithdrawalTests {
+@Suite(.timeLimit(.minutes(10))) struct WithdrawalTests {
     private func withdraw(_ id: String, on phone: SimulatedPhone) async -> WakeReport {
         await phone.client.handle(push: IncomingPush(data: ["secureId": id, "withdraw": "1"]))
     }
