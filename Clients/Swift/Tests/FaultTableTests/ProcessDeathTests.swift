@@ -30,6 +30,13 @@ enum DeathScenario: String, CaseIterable, Sendable {
     case resume
     /// The sender withdraws what is on the screen.
     case withdrawal
+    /// A silent push. With `DISPATCH_WITHDRAW=read` the server withdraws what the dead process has asked for.
+    case readEcho
+    /// The same, for several secrets in the inbox that the app fetches with one request.
+    case pageEcho
+
+    /// Whether the server withdraws what a device has fetched.
+    var hasEcho: Bool { self == .readEcho || self == .pageEcho }
 
     /// Brings the device to the moment before the wake.
     func prepare(_ device: SimulatedDevice, _ pushed: PushID) async throws {
@@ -44,7 +51,7 @@ enum DeathScenario: String, CaseIterable, Sendable {
         case .refresh:
             try await device.logIn()
             device.server.revokeAccessTokens()
-        case .silent, .alert: try await device.logIn()
+        case .silent, .alert, .readEcho, .pageEcho: try await device.logIn()
         }
     }
 
@@ -52,7 +59,11 @@ enum DeathScenario: String, CaseIterable, Sendable {
     func wake(_ device: SimulatedDevice, _ app: SimulatedDevice.App, _ pushed: PushID) async {
         guard let push = try? device.push(pushed, withdraw: self == .withdrawal) else { return }
         switch self {
-        case .silent, .refresh, .withdrawal: _ = await app.client.handle(push: IncomingPush(userInfo: push))
+        case .withdrawal:
+            device.server.revoke(pushed)
+            _ = await app.client.handle(push: IncomingPush(userInfo: push))
+        case .silent, .refresh, .readEcho: _ = await app.client.handle(push: IncomingPush(userInfo: push))
+        case .pageEcho: _ = await app.client.catchUp()
         case .alert: _ = await device.receiveAlert(push, in: app, name: "wake")
         case .resume:
             try? await app.credentials.logIn(
@@ -111,6 +122,7 @@ struct DeathReport: Sendable {
             result.point = app.process.points.last ?? ""
             // The next wakes, each in a new process: the app, a repeated push, the app again.
             try await device.clock.sleep(for: 60)
+            if scenario.hasEcho { try await device.echoReads(in: { try device.start() }) }
             _ = try await device.start().client.catchUp()
             if device.screen.isPrompting {
                 try await device.logIn()

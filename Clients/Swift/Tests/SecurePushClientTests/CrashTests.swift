@@ -4,7 +4,7 @@ import Testing
 @testable import SecurePushClient
 
 /// The process ends between two steps; the next one finds its traces in the store.
-@Suite(.timeLimit(.minutes(1))) struct CrashTests {
+@Suite(.timeLimit(.minutes(10))) struct CrashTests {
     /// A phone whose last process left a claim.
     private func afterCrash(isDisplayed: Bool) async throws -> SimulatedPhone {
         let phone = try await SimulatedPhone()

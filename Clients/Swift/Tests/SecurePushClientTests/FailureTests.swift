@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecurePushClient
 
-@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+@Suite(.timeLimit(.minutes(10))) struct FailureTests {
     @Test(arguments: [400, 403, 404, 410, 422, 302, 307])
     func finalAnswersAreNotRepeatedAndShowTheGenericText(_ status: Int) async throws {
         let phone = try await SimulatedPhone()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecurePushClient
 
-@Suite(.timeLimit(.minutes(1))) struct IncomingPushTests {
+@Suite(.timeLimit(.minutes(10))) struct IncomingPushTests {
     private static let id = "019aa4a2-1c9b-7c3e-9f4e-2f6f1d0a8b11"
 
     @Test func everyFormIsRead() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecurePushClient
 
-@Suite(.timeLimit(.minutes(1))) struct LogInTests {
+@Suite(.timeLimit(.minutes(10))) struct LogInTests {
     @Test func theTutorialsFlow() async throws {
         let phone = try await SimulatedPhone(isLoggedIn: false)
         phone.server.add("01", "\"first\"")

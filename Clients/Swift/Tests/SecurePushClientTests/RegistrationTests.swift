@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecurePushClient
 
-@Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
+@Suite(.timeLimit(.minutes(10))) struct RegistrationTests {
     private let device = PushDevice(deviceToken: Data([0x0A, 0xFF]), tags: ["ward:7"])
 
     private func puts(_ phone: SimulatedPhone) -> Int { phone.requests.filter { $0.hasPrefix("PUT") }.count }

@@ -19,7 +19,7 @@ private final class Deliveries: @unchecked Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ServiceHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct ServiceHandlerTests {
     private func receive(_ id: String, on phone: SimulatedPhone) async -> ServiceContent? {
         let deliveries = Deliveries()
         let handler = NotificationServiceHandler(client: phone.client)
@@ -95,14 +95,14 @@ private final class Deliveries: @unchecked Sendable {
         for id in ["01", "02", "03"] {
             handler.didReceive(IncomingPush(userInfo: ["secureId": id])) { deliveries.add($0) }
         }
-        while phone.requests.count < 3 { await Task.yield() }
+        while phone.requests.count < 3, !Task.isCancelled { await Task.yield() }
         handler.timeWillExpire()
         #expect(deliveries.all.count == 3)
         handler.timeWillExpire()
         await gate.open()
         // The secrets were not lost: the next wake shows them.
         var shown: [PushID] = []
-        while shown.count < 3 { shown += await phone.client.catchUp().shown }
+        while shown.count < 3, !Task.isCancelled { shown += await phone.client.catchUp().shown }
         #expect(deliveries.all.count == 3)
         #expect(await phone.screen.shown.count == 3)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecurePushClient
 
-@Suite(.timeLimit(.minutes(1))) struct StoreTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdk-\(UUID().uuidString)")
 
     private func id(_ text: String) throws -> PushID { try #require(PushID(text)) }

@@ -4,7 +4,7 @@ import Testing
 @testable import SecurePushClient
 
 /// The real transport against a real server on this machine.
-@Suite(.timeLimit(.minutes(1)), .serialized) struct URLSessionTransportTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct URLSessionTransportTests {
     private let transport = URLSessionTransport()
 
     private func get(

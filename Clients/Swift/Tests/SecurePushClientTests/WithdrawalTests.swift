@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecurePushClient
 
-@Suite(.timeLimit(.minutes(1))) struct WithdrawalTests {
+@Suite(.timeLimit(.minutes(10))) struct WithdrawalTests {
     private func withdraw(_ id: String, on phone: SimulatedPhone) async -> WakeReport {
         await phone.client.handle(push: IncomingPush(data: ["secureId": id, "withdraw": "1"]))
     }
@@ -123,5 +123,81 @@ import Testing
         _ = await phone.push("01")
         _ = await withdraw("01", on: phone)
         #expect(await phone.screen.secrets.count == 1)
+    }
+
+    /// The server marks the notification as read, and all answers are lost. Its withdrawal is the echo of this device.
+    @Test func theEchoOfALostAnswerDoesNotEndTheWait() async throws {
+        let phone = try await phoneThatAsked()
+        #expect(await withdraw("01", on: phone).shown.map(\.rawValue) == ["01"])
+        #expect(await phone.screen.secrets.count == 1)
+        #expect(await phone.screen.notices.isEmpty)
+        #expect(phone.requests.contains("HEAD notifications/01"))
+    }
+
+    @Test func anEchoThatCannotBeCheckedIsCheckedAtTheNextWake() async throws {
+        let phone = try await phoneThatAsked()
+        phone.server.fail("", .error(.unreachable), times: 50)
+        _ = await withdraw("01", on: phone)
+        #expect(await phone.client.waiting().map(\.rawValue) == ["01"])
+        #expect(await phone.screen.notices["01"] != nil)
+        phone.server.change { $0.faults = [] }
+        #expect(await phone.client.catchUp().shown.map(\.rawValue) == ["01"])
+    }
+
+    /// The question has no answer. The fetch of the same wake has one: the sender has revoked the notification.
+    @Test func aFetchThatFindsNothingConfirmsAWithdrawal() async throws {
+        let phone = try await phoneThatAsked()
+        phone.server.change { $0.items[0].isRevoked = true }
+        phone.server.fail("HEAD", .response(TransportResponse(status: 400)))
+        _ = await withdraw("01", on: phone)
+        #expect(await phone.screen.notices.isEmpty)
+        #expect(await phone.client.waiting().isEmpty)
+        #expect(await phone.screen.noticed.map(\.code) == [.unreachable])
+    }
+
+    /// The server has refused the token, so it has marked nothing as read for this device.
+    @Test func aWithdrawalEndsWhatWasOnlyRefused() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.change { $0.token = "other" }
+        #expect(await phone.push("01").code == .status(401))
+        _ = await withdraw("01", on: phone)
+        #expect(await phone.client.waiting().isEmpty)
+        #expect(await phone.screen.prompt == nil)
+        #expect(!phone.requests.contains { $0.hasPrefix("HEAD") })
+    }
+
+    /// The answer with the payloads is lost after the server has marked them as read.
+    @Test func theEchoOfALostPageDoesNotEndTheWait() async throws {
+        let phone = try await SimulatedPhone { $0.limits.maxSecretsPerPage = 2 }
+        for id in ["01", "02", "03"] { phone.server.add(id) }
+        phone.server.fail("GET notifications?include=payload", .error(.unreachable), times: 50)
+        phone.server.fail("GET notifications/", .error(.unreachable), times: 50)
+        _ = await phone.client.catchUp()
+        phone.server.change { state in
+            for index in state.items.indices { state.items[index].isRead = true }
+            state.faults = []
+        }
+        phone.server.fail("GET notifications?", .response(TransportResponse(status: 400)), times: 2)
+        #expect(await withdraw("03", on: phone).result == .newData)
+        // The page has two, so this device has not asked for the third.
+        #expect(await phone.client.waiting().map(\.rawValue) == ["01", "02"])
+        _ = await withdraw("01", on: phone)
+        #expect(await withdraw("02", on: phone).shown.count == 2)
+        #expect(await phone.screen.shown.sorted() == ["01", "02"])
+        #expect(!phone.requests.contains("HEAD notifications/03"))
+    }
+
+    /// A phone that has asked for a notification. The server has marked it as read, and no answer has come.
+    private func phoneThatAsked() async throws -> SimulatedPhone {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.fail("GET notifications/01", .error(.unreachable), times: 50)
+        _ = await phone.push("01")
+        phone.server.change { state in
+            state.items[0].isRead = true
+            state.faults = []
+        }
+        return phone
     }
 }

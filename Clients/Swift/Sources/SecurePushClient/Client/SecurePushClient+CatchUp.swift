@@ -144,31 +144,59 @@ extension SecurePushClient {
         of listing: Listing, _ unread: inout Int, until deadline: TimeInterval
     ) async -> WakeReport {
         var (report, after) = (WakeReport(), listing.anchor)
-        let found = listing.found
-        var requests =
-            (try? await keeper.update { state in
-                Dictionary(found.map { ($0, state.request($0)) }) { first, _ in first }
-            }) ?? [:]
-        while !requests.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
-            var query = [
-                (name: "include", value: "payload"), ("Limit", "\(configuration.limits.maxSecretsPerPage)"),
-            ]
-            if listing.anchor == nil { query.append(("Unread", "true")) }
-            if let after { query.append(("After", after.rawValue)) }
-            guard let page = try? await page(query, until: deadline), let last = page.entries.last?.id else { break }
+        var wanted = listing.found
+        let limits = configuration.limits
+        while !wanted.isEmpty, report.shown.count < limits.maxShownPerWake {
+            // The server marks no more than these as read.
+            var requests = await request(wanted.prefix(limits.maxSecretsPerPage))
+            let (page, lost) = await payloadPage(of: listing, after: after, requests, until: deadline)
+            guard let page, let last = page.entries.last?.id else { break }
             unread = page.unread
             let secrets = page.entries.compactMap(\.secret)
             // The server has marked all of them as read, also those that have become visible since the listing.
             requests.merge(await learnUnlisted(secrets.map(\.id), listing.userChanges)) { first, _ in first }
             for secret in secrets {
-                guard let request = requests.removeValue(forKey: secret.id) else { continue }
+                guard var request = requests.removeValue(forKey: secret.id) else { continue }
+                if lost > 0 { request.isRepeated = true }
                 let acquisition = await acquire(secret, request, until: deadline)
                 report.add(await finish(acquisition, secret.id))
             }
+            let shown = Set(secrets.map(\.id))
+            wanted.removeAll(where: shown.contains)
             guard page.hasNext, !secrets.isEmpty, last != after else { break }
             after = last
         }
         return report
+    }
+
+    /// Fetches a page with payloads.
+    ///
+    /// - Parameter requests: those that the page may have.
+    /// - Returns: the page, if there is one, and the number of tries whose answer was lost.
+    private func payloadPage(
+        of listing: Listing, after: PushID?, _ requests: [PushID: FetchRequest], until deadline: TimeInterval
+    ) async -> (page: InboxAnswer?, lost: Int) {
+        var query = [(name: "include", value: "payload"), ("Limit", "\(configuration.limits.maxSecretsPerPage)")]
+        if listing.anchor == nil { query.append(("Unread", "true")) }
+        if let after { query.append(("After", after.rawValue)) }
+        let call = RetrievalCall(path: "api/notifications", query: query)
+        let (outcome, lost) = await connection.sendCounting(call, until: deadline)
+        let page = try? InboxAnswer(outcome.response().body)
+        if lost == 0 {
+            await forgetRefused(outcome, requests)
+            // Known notifications have taken the place of those that are not on the page.
+            let onPage = Set(page?.entries.compactMap { $0.secret?.id } ?? [])
+            if page != nil { await forget(requests.filter { !onPage.contains($0.key) }) }
+        }
+        return (page, lost)
+    }
+
+    /// Notes that the server is being asked for notifications.
+    private func request(_ ids: ArraySlice<PushID>) async -> [PushID: FetchRequest] {
+        let requests = try? await keeper.update { state in
+            Dictionary(ids.map { ($0, state.request($0)) }) { first, _ in first }
+        }
+        return requests ?? [:]
     }
 
     /// Notes the notifications that the client does not know yet.

@@ -47,20 +47,39 @@ extension SecurePushClient {
         let call = RetrievalCall(
             path: "api/notifications/\(id)", query: [("include", "unread")])
         guard var request = try? await keeper.update({ $0.request(id) }) else { return .locked }
-        let (outcome, tries) = await connection.sendCounting(call, until: deadline)
+        let (outcome, lost) = await connection.sendCounting(call, until: deadline)
+        if lost == 0 { await forgetRefused(outcome, [id: request]) }
         switch outcome {
         case .success(let response):
             do throws(InvalidAnswer) {
                 let answer = try SecretAnswer(response.body, for: id)
-                if tries > 1 { request.isRepeated = true }
+                if lost > 0 { request.isRepeated = true }
                 return await claim(answer.secret, unread: answer.unread, request, until: deadline)
             } catch {
                 return .failed(error.code, isGone: false)
             }
-        case .refused(let status): return .failed(.status(status), isGone: [403, 404, 410].contains(status))
+        case .refused(let status):
+            let isGone = [403, 404, 410].contains(status)
+            // The answer to the open question of a withdrawal.
+            if isGone, await endWithdrawn(id) { return .settled }
+            return .failed(.status(status), isGone: isGone)
         case .failed(let code): return .failed(code, isGone: false)
         case .loggedOut(let code): return .loggedOut(code)
         case .locked: return .locked
+        }
+    }
+
+    /// Notes after a request without a success, of which no try was lost, that the server has marked nothing as read.
+    func forgetRefused(_ outcome: RetrievalConnection.Outcome, _ requests: [PushID: FetchRequest]) async {
+        if case .success = outcome { return }
+        await forget(requests)
+    }
+
+    /// Notes that the server has marked nothing as read for requests.
+    func forget(_ requests: [PushID: FetchRequest]) async {
+        guard !requests.isEmpty else { return }
+        _ = try? await keeper.update { state in
+            for (id, request) in requests { state.unrequest(id, request) }
         }
     }
 
@@ -77,6 +96,9 @@ extension SecurePushClient {
             case .held(let seconds) where clock.uptime + seconds < deadline:
                 // If the other process dies now, this one shows the secret.
                 guard (try? await clock.sleep(for: seconds)) != nil else { return .settled }
+            case .withdrawn:
+                await presenter.remove([secret.id])
+                return .settled
             case .settled, .held: return .settled
             case .inDoubt: await resolveInDoubtClaims()
             case nil: return .locked

@@ -41,10 +41,7 @@ extension SecurePushClient {
     private func withdraw(_ id: PushID) async throws {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
         let (isRemoved, isPromptOver) = try await keeper.update { state in
-            let isRemoved = state.withdraw(id, at: now, limits)
-            let isPromptOver = state.isPrompted && state.ledger.waiting.isEmpty
-            if isPromptOver { state.isPrompted = false }
-            return (isRemoved, isPromptOver)
+            (state.withdraw(id, at: now, limits), state.endEmptyPrompt())
         }
         if isRemoved { await presenter.remove([id]) }
         if isPromptOver { await presenter.removePrompt() }
@@ -104,32 +101,47 @@ extension SecurePushClient {
         if !withdrawn.isEmpty { await presenter.remove(withdrawn) }
     }
 
-    /// Asks the server for the notifications that were withdrawn after this device was the first to read them. Those
-    /// that are gone are removed from the screen; the others were withdrawn from the user's other devices only.
+    /// Asks the server for the notifications that were withdrawn after this device may have been the first to read them.
+    /// Those that are gone are removed from the screen. The others were withdrawn from the user's other devices only:
+    /// they stay on the screen, or are still fetched.
+    ///
+    /// Those that are being fetched now are left to the fetch, whose answer says who has read them.
     ///
     /// One wake does this for all wakes at the same time. A failure ends it until the next wake.
     func confirmWithdrawals(until deadline: TimeInterval) async {
         guard !isConfirming else { return }
         isConfirming = true
         defer { isConfirming = false }
-        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
         // A store that cannot be written keeps an ID, so it is asked for once.
         var asked: Set<PushID> = []
-        while let id = try? await keeper.read().unconfirmed.first(where: { !asked.contains($0) }) {
+        while let ids = try? await keeper.read().unconfirmed,
+            let id = ids.first(where: { !asked.contains($0) && !inFlight.contains($0) })
+        {
             asked.insert(id)
             // HEAD marks nothing as read and returns no secret.
             let call = RetrievalCall(method: "HEAD", path: "api/notifications/\(id)")
-            let isGone: Bool
             switch await connection.send(call, until: deadline) {
-            case .success: isGone = false
-            case .refused(403), .refused(404), .refused(410): isGone = true
+            case .success: _ = try? await keeper.update { $0.unconfirmed.removeAll { $0 == id } }
+            case .refused(403), .refused(404), .refused(410): await endWithdrawn(id)
             case .refused, .failed, .loggedOut, .locked: return
             }
-            _ = try? await keeper.update { state in
-                state.unconfirmed.removeAll { $0 == id }
-                if isGone { state.ledger.withdraw(id, at: now, limits) }
-            }
-            if isGone { await presenter.remove([id]) }
         }
+    }
+
+    /// Ends a notification whose withdrawal the server has confirmed.
+    ///
+    /// - Returns: whether there was a withdrawal to confirm.
+    @discardableResult
+    func endWithdrawn(_ id: PushID) async -> Bool {
+        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let isPromptOver = try? await keeper.update { state -> Bool? in
+            guard state.unconfirmed.contains(id) else { return nil }
+            state.endWithdrawn(id, at: now, limits)
+            return state.endEmptyPrompt()
+        }
+        guard let isPromptOver else { return false }
+        await presenter.remove([id])
+        if isPromptOver { await presenter.removePrompt() }
+        return true
     }
 }

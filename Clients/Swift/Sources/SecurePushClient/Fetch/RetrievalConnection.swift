@@ -41,14 +41,15 @@ struct RetrievalConnection: Sendable {
         await sendCounting(call, until: deadline).outcome
     }
 
-    /// Sends a request like ``send(_:until:)``, and counts the tries: the server may have carried out each of them.
-    func sendCounting(_ call: RetrievalCall, until deadline: TimeInterval) async -> (outcome: Outcome, tries: Int) {
-        var tries = 0
-        let outcome = await send(call, until: deadline, &tries)
-        return (outcome, tries)
+    /// Sends a request like ``send(_:until:)``, and counts the tries whose answer was lost: the server may have carried
+    /// out each of them.
+    func sendCounting(_ call: RetrievalCall, until deadline: TimeInterval) async -> (outcome: Outcome, lost: Int) {
+        var lost = 0
+        let outcome = await send(call, until: deadline, &lost)
+        return (outcome, lost)
     }
 
-    private func send(_ call: RetrievalCall, until deadline: TimeInterval, _ tries: inout Int) async -> Outcome {
+    private func send(_ call: RetrievalCall, until deadline: TimeInterval, _ lost: inout Int) async -> Outcome {
         var plan = FetchPlan(deadline: deadline, secondsPerTry: limits.secondsPerTry)
         var refused: ClientCredentials?
         while true {
@@ -65,9 +66,10 @@ struct RetrievalConnection: Sendable {
                 // A refresh of the credentials may have taken long.
                 guard let timeout = plan.timeout(at: clock.uptime) else { return .failed(.timedOut) }
                 guard let request = call.request(to: baseURL, with: used) else { return .failed(.unreachable) }
-                tries += 1
+                lost += 1
                 let response = try await transport.send(
                     request, timeout: timeout, maxBytes: limits.maxAnswerBytes, on: clock)
+                if !Self.mayHideASuccess(response.status) { lost -= 1 }
                 if (200..<300).contains(response.status) { return .success(response) }
                 event = .response(status: response.status, retryAfter: Self.retryAfter(response))
                 ending =
@@ -94,6 +96,10 @@ struct RetrievalConnection: Sendable {
             }
         }
     }
+
+    /// Whether the server may have carried out a request that has this answer: a proxy's 504 says nothing of the server
+    /// behind it.
+    private static func mayHideASuccess(_ status: Int) -> Bool { status == 408 || status >= 500 }
 
     private struct CredentialsUnavailable: Error {}
 

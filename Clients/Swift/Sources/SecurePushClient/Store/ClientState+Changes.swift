@@ -45,16 +45,32 @@ extension ClientState {
     /// Notes a withdrawal.
     ///
     /// A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
-    /// and reaches that device too. If this device was the first to read it, the server has to confirm the withdrawal
-    /// first.
+    /// and reaches that device too. If this device may have been the first to read it, the server has to confirm the
+    /// withdrawal first. That includes a request without an answer: the process may have died, or the network failed,
+    /// after the server had marked it as read.
     ///
     /// - Returns: whether it is to be removed from the screen now.
     mutating func withdraw(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
-        if let entry = ledger[id], entry.isFirstReader, entry.progress != .withdrawn {
+        if ledger[id]?.mayHaveBeenRead == true {
             confirmLater(id)
             return false
         }
+        endWithdrawn(id, at: now, limits)
+        return true
+    }
+
+    /// Notes that a notification is withdrawn for good.
+    mutating func endWithdrawn(_ id: PushID, at now: Double, _ limits: ClientLimits) {
+        unconfirmed.removeAll { $0 == id }
         ledger.withdraw(id, at: now, limits)
+    }
+
+    /// Ends the prompt to log in, if nothing waits behind it.
+    ///
+    /// - Returns: whether it is to be removed from the screen.
+    mutating func endEmptyPrompt() -> Bool {
+        guard isPrompted, ledger.waiting.isEmpty else { return false }
+        isPrompted = false
         return true
     }
 
@@ -63,18 +79,28 @@ extension ClientState {
         FetchRequest(isRepeated: ledger.markRequested(id), userChanges: userChanges)
     }
 
+    /// Notes that the server has marked nothing as read for a request.
+    mutating func unrequest(_ id: PushID, _ request: FetchRequest) {
+        if userChanges == request.userChanges { ledger.unmarkRequested(id) }
+    }
+
     /// Claims the right to show a secret, unless the user has changed since the client asked for it. If it was
     /// withdrawn while this device, its first reader, fetched it, it is shown, and the server has to confirm the
-    /// withdrawal.
+    /// withdrawal. If another device was the first, the withdrawal holds.
     mutating func claim(
         _ secret: SecretNotification, of request: FetchRequest, by process: String, at now: Double,
         _ limits: ClientLimits
     ) -> SecretLedger.Claim {
         // A damaged store begins at 0 again. Its secrets are shown.
         if userChanges > request.userChanges { return .settled }
-        let wasWithdrawn = ledger[secret.id]?.progress == .withdrawn
-        let claim = ledger.claim(
-            secret.id, by: process, isFirstReader: !secret.wasRead || request.isRepeated, at: now, limits)
+        let isFirstReader = !secret.wasRead || request.isRepeated
+        let entry = ledger[secret.id]
+        if unconfirmed.contains(secret.id), entry?.progress == .pending, entry?.isFirstReader == false, !isFirstReader {
+            endWithdrawn(secret.id, at: now, limits)
+            return .withdrawn
+        }
+        let wasWithdrawn = entry?.progress == .withdrawn
+        let claim = ledger.claim(secret.id, by: process, isFirstReader: isFirstReader, at: now, limits)
         if claim == .granted, wasWithdrawn { confirmLater(secret.id) }
         return claim
     }

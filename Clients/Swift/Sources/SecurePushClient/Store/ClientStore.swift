@@ -56,7 +56,8 @@ public struct ClientState: Codable, Sendable, Equatable {
     var cursor: PushID?
     /// Whether the user was asked to log in.
     var isPrompted = false
-    /// Withdrawn notifications that this device was the first to read. The server is asked whether they still exist.
+    /// Withdrawn notifications that this device may have been the first to read. The server is asked whether they still
+    /// exist.
     var unconfirmed: [PushID] = []
     /// Shown notifications of which the server has not been told, oldest first.
     var unreported: [PushID] = []

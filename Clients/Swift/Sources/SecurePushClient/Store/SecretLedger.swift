@@ -28,8 +28,9 @@ struct SecretLedger: Codable, Sendable, Equatable {
         var at: Double
         /// Whether the user has seen the generic text or the prompt for this notification.
         var hasNotice = false
-        /// Whether the server was asked for it. The answer may have been lost, and the notification marked as read.
-        var wasRequested = false
+        /// How many requests for it have no clear answer: those that are in flight, and those whose answer was lost. The
+        /// server may have marked it as read for each of them.
+        var openRequests = 0
         /// Whether this device may have been the first of the user's devices that fetched it.
         var isFirstReader = false
     }
@@ -73,11 +74,17 @@ struct SecretLedger: Codable, Sendable, Equatable {
 
     /// Notes that the server is being asked for a notification.
     ///
-    /// - Returns: whether that was so before.
+    /// - Returns: whether an earlier request has no clear answer.
     mutating func markRequested(_ id: PushID) -> Bool {
         guard let index = entries.lastIndex(where: { $0.id == id }) else { return false }
-        defer { entries[index].wasRequested = true }
-        return entries[index].wasRequested
+        defer { entries[index].openRequests = min(entries[index].openRequests + 1, Self.maxOpenRequests) }
+        return entries[index].openRequests > 0
+    }
+
+    /// Notes that the server has refused a request for a notification, or was not asked after all.
+    mutating func unmarkRequested(_ id: PushID) {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else { return }
+        entries[index].openRequests = max(0, entries[index].openRequests - 1)
     }
 
     /// The answer to a process that has fetched a secret and wants to show it.
@@ -86,6 +93,8 @@ struct SecretLedger: Codable, Sendable, Equatable {
         case granted
         /// It was shown or withdrawn.
         case settled
+        /// Its withdrawal came while it was being fetched, and another device is the reader. It is to be removed.
+        case withdrawn
         /// Another process is about to show it.
         case held(seconds: Double)
         /// Another process was about to show it, and has not said whether it did.
@@ -114,6 +123,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
             entries[index].progress = .claimed(process: process)
             entries[index].at = now
             entries[index].isFirstReader = isFirstReader || entries[index].isFirstReader
+            entries[index].openRequests = max(0, entries[index].openRequests - 1)
             return .granted
         }
     }
@@ -185,9 +195,12 @@ struct SecretLedger: Codable, Sendable, Equatable {
             }
             if entry.progress.rank > entries[index].progress.rank { entries[index] = entry }
             if entry.hasNotice { entries[index].hasNotice = true }
-            if entry.wasRequested { entries[index].wasRequested = true }
+            entries[index].openRequests = max(entries[index].openRequests, entry.openRequests)
         }
     }
+
+    /// More make no difference.
+    private static let maxOpenRequests = 1_000
 
     /// Adds an entry, and forgets the oldest: of those that are settled, if there are any. Nothing is forgotten by its
     /// age, because a clock that jumps would show a secret again.
@@ -200,6 +213,15 @@ struct SecretLedger: Codable, Sendable, Equatable {
 }
 
 extension SecretLedger.Entry {
+    /// Whether a withdrawal may be the echo of this device's own fetch (see ``ClientState/withdraw(_:at:_:)``).
+    var mayHaveBeenRead: Bool {
+        switch progress {
+        case .pending: isFirstReader || openRequests > 0
+        case .claimed, .shown, .gone: isFirstReader
+        case .withdrawn: false
+        }
+    }
+
     /// The time until a claim expires, in seconds; 0 if it has expired. The age is negative if the clock went back.
     /// Then the claim counts as expired.
     fileprivate func claimSecondsLeft(at now: Double, _ limits: ClientLimits) -> Double {

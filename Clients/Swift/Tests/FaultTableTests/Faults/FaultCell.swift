@@ -9,6 +9,8 @@ struct FaultCell: Sendable, CustomStringConvertible {
         case silent
         /// An alert, in the service extension.
         case alert
+        /// A silent push. With `DISPATCH_WITHDRAW=read` the next wakes are withdrawals of what the server saw fetched.
+        case echo
     }
 
     let fault: Fault
@@ -129,7 +131,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
         return device.clock.uptime - begin
     }
 
-    /// Everything works again, a minute later: the app comes to the front, and the user logs in if that is needed.
+    /// Everything works again, a minute later: the withdrawals that follow a fetch come, the app comes to the front, and the user logs in if that is needed.
     private func recover(
         _ device: SimulatedDevice, _ plan: FaultPlan, _ ids: [PushID], _ first: SimulatedDevice.App
     ) async throws {
@@ -137,6 +139,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
         try await device.clock.sleep(for: 60)
         // What could not be stored is in the memory of the process. If that ends first, a secret may be shown again.
         let app = fault == .storeFull || fault == .storeReadOnly ? first : try device.start()
+        if way == .echo { try await device.echoReads(in: { app }) }
         let report = await app.client.catchUp()
         try await device.clock.sleep(for: 60)
         if device.screen.isPrompting || report.code == .loggedOut || report.code == .status(401) {

@@ -68,6 +68,13 @@ final class SimulatedDevice: @unchecked Sendable {
         return push.merging(extra.map { ($0.key as AnyHashable, $0.value) }) { _, new in new }
     }
 
+    /// The withdrawals that follow when secrets were fetched (`DISPATCH_WITHDRAW=read`) arrive, each in this process.
+    func echoReads(in app: () throws -> App) async throws {
+        for id in server.read {
+            _ = await (try app()).client.handle(push: IncomingPush(userInfo: try push(id, withdraw: true)))
+        }
+    }
+
     /// What the system does with a push that has an alert. The user sees what the extension completes with.
     ///
     /// - Parameter expiresAfter: after this time the system calls `timeWillExpire`.

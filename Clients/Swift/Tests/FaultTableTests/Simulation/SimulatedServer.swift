@@ -9,6 +9,7 @@ final class SimulatedServer: @unchecked Sendable {
         var id: PushID
         var payload: String
         var isRead = false
+        var isRevoked = false
     }
 
     static let host = "push.example.com"
@@ -53,6 +54,15 @@ final class SimulatedServer: @unchecked Sendable {
         refreshTokens = []
     }
 
+    /// The sender withdraws a secret.
+    func revoke(_ id: PushID) {
+        for index in stored.indices where stored[index].id == id { stored[index].isRevoked = true }
+    }
+
+    /// The secrets that a device of the user has fetched. With `DISPATCH_WITHDRAW=read` the server withdraws them from
+    /// all devices, the reader included.
+    var read: [PushID] { stored.filter(\.isRead).map(\.id) }
+
     func count(of prefix: String) -> Int { log.filter { $0.hasPrefix(prefix) }.count }
 
     func respond(to request: TransportRequest) -> TransportResponse {
@@ -73,6 +83,7 @@ final class SimulatedServer: @unchecked Sendable {
         switch (request.method, path.count) {
         case ("GET", 2) where path[1] == "notifications": return inbox(query)
         case ("GET", 3) where path[1] == "notifications": return read(path[2], query)
+        case ("HEAD", 3) where path[1] == "notifications": return TransportResponse(status: status(of: path[2]))
         case ("POST", 4) where path[3] == "shown":
             shownReports.insert(path[2])
             return TransportResponse(status: stored.contains { $0.id.rawValue == path[2] } ? 204 : 404)
@@ -114,9 +125,15 @@ final class SimulatedServer: @unchecked Sendable {
         return body.split(separator: "&").first { $0.hasPrefix("refresh_token=") }.map { String($0.dropFirst(14)) }
     }
 
+    private func status(of id: String) -> Int {
+        guard let entry = stored.first(where: { $0.id.rawValue == id }) else { return 404 }
+        return entry.isRevoked ? 410 : 200
+    }
+
     private func read(_ id: String, _ query: [String: String]) -> TransportResponse {
-        guard let index = stored.firstIndex(where: { $0.id.rawValue == id }) else {
-            return TransportResponse(status: 404)
+        let status = status(of: id)
+        guard status == 200, let index = stored.firstIndex(where: { $0.id.rawValue == id }) else {
+            return TransportResponse(status: status)
         }
         var answer = Self.json(stored[index], withPayload: true)
         stored[index].isRead = true
@@ -129,7 +146,7 @@ final class SimulatedServer: @unchecked Sendable {
         let limit = min(query["Limit"].flatMap { Int($0) } ?? 50, withPayload ? 20 : 200)
         let found = stored.indices.filter { index in
             let entry = stored[index]
-            return (query["Unread"] != "true" || !entry.isRead)
+            return !entry.isRevoked && (query["Unread"] != "true" || !entry.isRead)
                 && query["After"].map { entry.id.rawValue > $0 } ?? true
         }
         let page = found.prefix(limit)
@@ -141,7 +158,7 @@ final class SimulatedServer: @unchecked Sendable {
         return Self.answer(answer)
     }
 
-    private var unread: Int { stored.filter { !$0.isRead }.count }
+    private var unread: Int { stored.filter { !$0.isRead && !$0.isRevoked }.count }
 
     private static func json(_ entry: Stored, withPayload: Bool) -> [String: Any] {
         var object: [String: Any] = ["Id": entry.id.rawValue, "Read": entry.isRead]
