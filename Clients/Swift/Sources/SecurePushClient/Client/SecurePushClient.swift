@@ -36,16 +36,18 @@ public actor SecurePushClient {
     ///   - store: the memory between wakes.
     ///   - transport: sends the requests.
     ///   - clock: the time.
-    ///   - presenter: shows the notifications.
+    ///   - presenter: shows the notifications. `nil`: a ``UserNotificationPresenter`` on Apple's systems. Elsewhere
+    ///     nothing is shown, and a secret that was fetched counts as shown.
     public init(
         configuration: SecurePushConfiguration, credentials: any CredentialsProvider, store: any ClientStore,
-        transport: any Transport, clock: any ClientClock = SystemClientClock(), presenter: any NotificationPresenter
+        transport: any Transport, clock: any ClientClock = SystemClientClock(),
+        presenter: (any NotificationPresenter)? = nil
     ) {
         self.configuration = configuration
         self.credentials = credentials
         self.store = store
         self.clock = clock
-        self.presenter = presenter
+        self.presenter = presenter ?? DefaultPresenter.make()
         keeper = StateKeeper(store: store)
         connection = RetrievalConnection(
             baseURL: configuration.retrievalURL, limits: configuration.limits, credentials: credentials,
