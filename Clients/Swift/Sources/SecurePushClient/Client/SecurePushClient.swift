@@ -23,6 +23,8 @@ public actor SecurePushClient {
     var isReporting = false
     /// Whether a wake confirms withdrawals now.
     var isConfirming = false
+    /// Whether a wake reads the server's keys for pushes now.
+    var isRefreshingPushKeys = false
     /// The last number that was set on the app's icon.
     var badge: Int?
     /// Counts the wakes.
@@ -131,10 +133,12 @@ struct Wake: Sendable {
 }
 
 extension SecurePushClient {
-    /// Reports shown notifications to the server, and confirms withdrawals that came in the meantime.
+    /// Reports shown notifications to the server, confirms withdrawals that came in the meantime, and reads the server's
+    /// keys for pushes if those that are stored are old.
     func end(_ wake: Wake) async {
         await reportShown(until: wake.deadline)
         await confirmWithdrawals(until: wake.deadline)
+        await refreshOldPushKeys(until: wake.deadline)
     }
 
     /// Shows that messages may be waiting, once per start of the device.

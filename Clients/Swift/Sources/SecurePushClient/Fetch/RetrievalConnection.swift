@@ -86,6 +86,7 @@ struct RetrievalConnection: Sendable {
             } catch {
                 (event, ending) = (.transport(.unreachable), .failed(.unreachable))
             }
+            guard call.isRetried else { return ending }
             switch plan.step(after: event, at: clock.uptime) {
             case .finish: return ending
             case .refreshCredentials:
