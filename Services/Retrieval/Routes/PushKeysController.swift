@@ -17,7 +17,7 @@ struct PushKeysController: Sendable {
 
     @Sendable func show(_ request: Request, context: some RequestContext) async throws -> Response {
         guard let keys else { throw Problem.notFound("This server has no keys for pushes.") }
-        // A device reads them again after an hour, and when no key fits a push.
+        // A device reads them when its app starts, and at the end of a wake if the last time was over an hour ago.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "max-age=3600"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: keys.document)))

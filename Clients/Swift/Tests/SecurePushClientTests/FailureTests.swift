@@ -67,6 +67,33 @@ import Testing
         #expect(phone.clock.uptime == 10)
     }
 
+    /// RFC 9110, 10.2.3. The clock shows Fri, 15 Jan 2027 08:00:00 GMT.
+    @Test(arguments: [
+        ("Fri, 15 Jan 2027 08:00:10 GMT", 10), ("Fri, 15 Jan 2027 08:00:00 GMT", 1),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 1),
+        // These are no such dates. The client waits as long as without the header.
+        ("Fri, 15 Jan 2027 08:00:10 CET", 1), ("Fri, 15 jan 2027 08:00:10 GMT", 1), ("15 Jan 2027 08:00:10 GMT", 1),
+        ("Fri, 35 Jan 2027 08:00:10 GMT", 1), ("Fri, 15 Jan 2027 24:00:10 GMT", 1), ("Fri, 15 Jan 2027 08:0:10 GMT", 1),
+        ("Fri, 15 Jan +027 08:00:10 GMT", 1), ("Mon, 29 Feb 2027 08:00:10 GMT", 1), ("-10", 1), ("", 1),
+    ])
+    func aRetryAfterDateThatFitsIsKept(_ date: String, _ seconds: TimeInterval) async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        let busy = TransportResponse(status: 503, headers: ["Retry-After": date])
+        phone.server.fail("GET notifications/01", .response(busy))
+        #expect(await phone.push("01").shown.count == 1)
+        #expect(phone.clock.uptime == seconds)
+    }
+
+    @Test(arguments: ["Fri, 15 Jan 2027 08:01:00 GMT", "Fri, 31 Dec 9999 23:59:60 GMT"])
+    func aRetryAfterDateThatDoesNotFitEndsTheTries(_ date: String) async throws {
+        let phone = try await SimulatedPhone()
+        let busy = TransportResponse(status: 429, headers: ["Retry-After": date])
+        phone.server.fail("GET notifications/01", .response(busy))
+        #expect(await phone.push("01").code == .status(429))
+        #expect(phone.clock.uptime == 0)
+    }
+
     @Test(arguments: [(TransportError.untrusted, "SP-TLS"), (.tooLarge, "SP-SIZE"), (.unreachable, "SP-OFFLINE")])
     func failuresOfTheTransportHaveTheirCodes(_ error: TransportError, _ code: String) async throws {
         let phone = try await SimulatedPhone()

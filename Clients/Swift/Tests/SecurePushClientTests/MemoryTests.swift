@@ -9,6 +9,11 @@ import Glibc
 /// The peak memory of a wake, with the real transport and the file store. A service extension of a recent device is
 /// killed at 24 MB.
 ///
+/// The tests bound the growth: what the wake adds at its peak to the memory that the process had before. They print the
+/// peak of the whole process, too, and do not bound it. Most of that is not the SDK's: on Linux each process has its own
+/// copy of Foundation, ICU, curl and the test library, and this one ran a wake before, to load them. Apple's systems
+/// share their libraries between processes and do not count them against the limit of an extension.
+///
 /// The server runs in this process. The SDK runs in a process of its own, where no other suite uses memory.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MemoryTests {
     /// The longest payload, and the longest JSON that it can have: each character as `\u00XX`.
@@ -24,7 +29,7 @@ import Glibc
     }
 
     @Test(arguments: Payload.allCases)
-    func aPayloadOf256KiBNeedsAtMost12MiB(_ payload: Payload) async throws {
+    func aPayloadOf256KiBNeedsAtMost12MB(_ payload: Payload) async throws {
         let answers = [
             Self.small: Data(#"{"Id":"\#(Self.small)","Payload":"hi","Read":false,"Unread":1}"#.utf8),
             Self.large: Data(#"{"Id":"\#(Self.large)","Payload":"\#(payload.json)","Read":false,"Unread":0}"#.utf8),
@@ -57,16 +62,19 @@ import Glibc
             let growth = last.peak - warm.resident
             print(
                 """
-                Memory, 256 KiB \(name): peak \(growth) KiB above the \(warm.resident) KiB before the wake; from the \
-                start of the process, with the first use of URLSession, \(last.peak - first.resident) KiB.
+                Memory, 256 KiB \(name): the wake grew by \(growth) KiB at its peak (at most \(Self.maxGrowth)), from \
+                \(warm.resident) KiB. The peak of the whole process was \(max(warm.peak, last.peak)) KiB. It had \
+                \(first.resident) KiB before the SDK was used.
                 """)
-            #expect(growth <= 12 << 10)
+            #expect(growth <= Self.maxGrowth)
         }
         for content in [result?.standardOutputContent, result?.standardErrorContent] {
             if let content, !content.isEmpty { print(String(decoding: content, as: UTF8.self)) }
         }
     }
 
+    /// 12 MB, in KiB.
+    private static let maxGrowth = 12_000_000 / 1_024
     private static let small = "019aa4a2-1c9b-7000-8000-000000000001"
     private static let large = "019aa4a2-1c9b-7000-8000-000000000002"
 }

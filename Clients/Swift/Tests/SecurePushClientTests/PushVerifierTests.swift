@@ -17,9 +17,11 @@ struct PushSigner {
         get throws { try PushKeySet(jwkSet: jwkSet) }
     }
 
+    /// The public key, as a JWK has it.
+    var x: String { Base64URL.encode(key.publicKey.rawRepresentation) }
+
     var jwkSet: Data {
-        let x = Base64URL.encode(key.publicKey.rawRepresentation)
-        return Data(
+        Data(
             "{\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\"},{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"\(x)\"}]}".utf8)
     }
 

@@ -69,16 +69,10 @@ extension SecurePushClient {
     private func fault(of push: IncomingPush, owner: String?) async throws -> DiagnosticCode? {
         guard let configured = configuration.pushKeys else { return nil }
         guard let owner else { return .badSignature }
+        // The server may have removed a configured key, because it was stolen.
         let stored = configuration.refreshesPushKeys ? try await keeper.read().pushKeys : nil
-        for keys in [configured, stored].compactMap(\.self) {
-            let verifier = PushVerifier(keys: keys, maxAge: configuration.limits.maxPushAge)
-            switch verifier.fault(of: push, for: owner, at: clock.date) {
-            case nil: return nil
-            case DiagnosticCode.tooOld: return .tooOld
-            default: continue
-            }
-        }
-        return .badSignature
+        let verifier = PushVerifier(keys: stored ?? configured, maxAge: configuration.limits.maxPushAge)
+        return verifier.fault(of: push, for: owner, at: clock.date)
     }
 
     /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user

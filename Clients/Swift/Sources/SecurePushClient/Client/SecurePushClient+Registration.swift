@@ -24,7 +24,7 @@ extension SecurePushClient {
         let deadline = begin().deadline
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         guard let userName = await credentials.userName() else { throw SecurePushFailure(code: .loggedOut) }
-        await refreshPushKeys(until: deadline)
+        await refreshPushKeys(by: Self.pushKeysCall, until: deadline)
         let record = try await stored { $0.registration }
         let digest = Self.digest(of: device)
         let age = clock.date.timeIntervalSince1970 - (record.registeredAt ?? -.infinity)
@@ -95,16 +95,6 @@ extension SecurePushClient {
         } onCancel: {
             task.cancel()
         }
-    }
-
-    /// Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.
-    private func refreshPushKeys(until deadline: TimeInterval) async {
-        guard configuration.pushKeys != nil, configuration.refreshesPushKeys else { return }
-        let call = RetrievalCall(path: "api/push-keys", isAuthorized: false)
-        guard case .success(let response) = await connection.send(call, until: deadline),
-            let keys = try? PushKeySet(jwkSet: response.body)
-        else { return }
-        _ = try? await keeper.update { $0.pushKeys = keys }
     }
 
     /// Changes the state.

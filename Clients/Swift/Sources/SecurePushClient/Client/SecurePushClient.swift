@@ -23,6 +23,8 @@ public actor SecurePushClient {
     var isReporting = false
     /// Whether a wake confirms withdrawals now.
     var isConfirming = false
+    /// Whether a wake reads the server's keys for pushes now.
+    var isRefreshingPushKeys = false
     /// The last number that was set on the app's icon.
     var badge: Int?
     /// Counts the wakes.
@@ -36,16 +38,18 @@ public actor SecurePushClient {
     ///   - store: the memory between wakes.
     ///   - transport: sends the requests.
     ///   - clock: the time.
-    ///   - presenter: shows the notifications.
+    ///   - presenter: shows the notifications. `nil`: a ``UserNotificationPresenter`` on Apple's systems. Elsewhere
+    ///     nothing is shown, and a secret that was fetched counts as shown.
     public init(
         configuration: SecurePushConfiguration, credentials: any CredentialsProvider, store: any ClientStore,
-        transport: any Transport, clock: any ClientClock = SystemClientClock(), presenter: any NotificationPresenter
+        transport: any Transport, clock: any ClientClock = SystemClientClock(),
+        presenter: (any NotificationPresenter)? = nil
     ) {
         self.configuration = configuration
         self.credentials = credentials
         self.store = store
         self.clock = clock
-        self.presenter = presenter
+        self.presenter = presenter ?? DefaultPresenter.make()
         keeper = StateKeeper(store: store)
         connection = RetrievalConnection(
             baseURL: configuration.retrievalURL, limits: configuration.limits, credentials: credentials,
@@ -129,10 +133,12 @@ struct Wake: Sendable {
 }
 
 extension SecurePushClient {
-    /// Reports shown notifications to the server, and confirms withdrawals that came in the meantime.
+    /// Reports shown notifications to the server, confirms withdrawals that came in the meantime, and reads the server's
+    /// keys for pushes if those that are stored are old.
     func end(_ wake: Wake) async {
         await reportShown(until: wake.deadline)
         await confirmWithdrawals(until: wake.deadline)
+        await refreshOldPushKeys(until: wake.deadline)
     }
 
     /// Shows that messages may be waiting, once per start of the device.

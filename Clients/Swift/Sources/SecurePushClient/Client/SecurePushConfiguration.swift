@@ -5,9 +5,12 @@ public struct SecurePushConfiguration: Sendable {
     /// Where the retrieval service is, such as `https://push.example.com`. A path before `/api` is allowed.
     public var retrievalURL: URL
     /// The keys that sign pushes. With keys, a push without a valid signature is ignored. `nil`: pushes are not signed.
+    ///
+    /// They hold until the client has read the server's keys, which then replace them (``refreshesPushKeys``).
     public var pushKeys: PushKeySet?
-    /// Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only
-    /// with ``pushKeys``.
+    /// Whether the client reads `GET /api/push-keys`, so that the server can rotate its keys: when it registers, and at
+    /// the end of a wake if the last time was more than ``ClientLimits/refreshesPushKeysAfter`` ago. Only with
+    /// ``pushKeys``.
     public var refreshesPushKeys: Bool
     /// The localisation keys of the texts.
     public var texts: ClientTexts
@@ -73,6 +76,9 @@ public struct ClientLimits: Sendable, Hashable {
     /// The age at which a registration is renewed although nothing has changed, in seconds. The server removes devices
     /// that have not registered for long (`DEVICE_STALE_AFTER`, 270 days).
     public var renewsRegistrationAfter: TimeInterval = 7 * 86_400
+
+    /// The age at which a wake reads the server's keys for pushes again, in seconds.
+    public var refreshesPushKeysAfter: TimeInterval = 3_600
 
     /// The most notifications with payloads that are asked for at once. An answer has at most ``maxAnswerBytes``.
     public var maxSecretsPerPage = 20

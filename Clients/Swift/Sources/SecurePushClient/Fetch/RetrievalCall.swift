@@ -10,6 +10,8 @@ struct RetrievalCall: Sendable {
     var json: Data?
     /// `false` for an answer that is the same for everybody.
     var isAuthorized = true
+    /// `false` for a request that the next wake sends again if this one fails.
+    var isRetried = true
 
     /// Builds the request; `nil` if the server's URL cannot be used.
     func request(to baseURL: URL, with credentials: ClientCredentials?) -> TransportRequest? {

@@ -71,7 +71,7 @@ struct RetrievalConnection: Sendable {
                     request, timeout: timeout, maxBytes: limits.maxAnswerBytes, on: clock)
                 if !Self.mayHideASuccess(response.status) { lost -= 1 }
                 if (200..<300).contains(response.status) { return .success(response) }
-                event = .response(status: response.status, retryAfter: Self.retryAfter(response))
+                event = .response(status: response.status, retryAfter: retryAfter(response))
                 ending =
                     response.status == 401 && call.isAuthorized
                     ? .loggedOut(.status(401)) : .refused(status: response.status)
@@ -86,6 +86,7 @@ struct RetrievalConnection: Sendable {
             } catch {
                 (event, ending) = (.transport(.unreachable), .failed(.unreachable))
             }
+            guard call.isRetried else { return ending }
             switch plan.step(after: event, at: clock.uptime) {
             case .finish: return ending
             case .refreshCredentials:
@@ -122,8 +123,8 @@ struct RetrievalConnection: Sendable {
         }
     }
 
-    /// The seconds of `Retry-After`; `nil` for a date, whose meaning depends on the clock.
-    private static func retryAfter(_ response: TransportResponse) -> TimeInterval? {
-        response.headers["retry-after"].flatMap { UInt32($0) }.map(TimeInterval.init)
+    /// The seconds of `Retry-After`; `nil` if there is none that can be used.
+    private func retryAfter(_ response: TransportResponse) -> TimeInterval? {
+        response.headers["retry-after"].flatMap { RetryAfter.seconds($0, at: clock.date) }
     }
 }

@@ -12,6 +12,8 @@ public struct PushKeySet: Sendable, Hashable, Codable {
         case unreadable
         /// It has no Ed25519 key. Keys of other kinds are skipped.
         case empty
+        /// It has a private key. Nobody may publish that, so the set is not trusted.
+        case privateKey
     }
 
     /// The longest JWK Set, in bytes.
@@ -24,6 +26,12 @@ public struct PushKeySet: Sendable, Hashable, Codable {
             var kty: String?
             var crv: String?
             var x: String?
+            /// A member that only private and symmetric keys have (RFC 7518, section 6), with any value.
+            var d: Presence?
+            var k: Presence?
+        }
+        struct Presence: Decodable {
+            init(from decoder: any Decoder) {}
         }
         var keys: [Key]
     }
@@ -35,6 +43,7 @@ public struct PushKeySet: Sendable, Hashable, Codable {
         guard jwkSet.count <= Self.maxBytes,
             let document = try? JSONDecoder().decode(Document.self, from: jwkSet)
         else { throw Malformed.unreadable }
+        if document.keys.contains(where: { $0.d != nil || $0.k != nil }) { throw Malformed.privateKey }
         keys = Array(
             document.keys.lazy.filter { $0.kty == "OKP" && $0.crv == "Ed25519" }
                 .compactMap { $0.x.flatMap(Base64URL.decode) }.filter { $0.count == 32 }.prefix(Self.maxKeys))

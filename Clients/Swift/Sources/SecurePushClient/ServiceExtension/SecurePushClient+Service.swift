@@ -26,7 +26,7 @@ extension SecurePushClient {
         case .withdrawn, .settled:
             // Empty content. The alert of a repeated push shows nothing new.
             delivery.offer(ServiceContent(.nothing))
-            _ = await catchUp(in: wake, until: inboxDeadline(of: wake))
+            await catchUpBeforeCompletion(in: wake)
             delivery.complete(ServiceContent(.nothing, badge: badge))
             await end(wake)
         case .wanted(let id): await serve(id, in: wake, by: delivery)
@@ -41,7 +41,7 @@ extension SecurePushClient {
                 return await settle(id, isShown: false)
             }
             if let unread { await setBadge(unread) }
-            _ = await catchUp(in: wake, until: inboxDeadline(of: wake))
+            await catchUpBeforeCompletion(in: wake)
             delivery.complete(ServiceContent(.secret(secret), badge: badge))
             await settle(id, isShown: true)
             await end(wake)
@@ -50,10 +50,12 @@ extension SecurePushClient {
         case .failed(let code, let isGone):
             _ = try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }
             delivery.offer(genericContent(id, code))
-            if code.allowsCatchUp { _ = await catchUp(in: wake, until: inboxDeadline(of: wake)) }
+            if code.allowsCatchUp { await catchUpBeforeCompletion(in: wake) }
             delivery.complete()
         case .loggedOut(let code):
-            delivery.complete(ServiceContent(.prompt(await notePrompt(for: [id], code).prompt)))
+            delivery.offer(ServiceContent(.prompt(await notePrompt(for: [id], code).prompt)))
+            await refreshOldPushKeys(until: inboxDeadline(of: wake))
+            delivery.complete()
         case .locked: await completeLocked(delivery)
         }
     }
@@ -61,6 +63,14 @@ extension SecurePushClient {
     /// One notice per start of the device; the other alerts become empty.
     private func completeLocked(_ delivery: ContentDelivery) async {
         delivery.complete(ServiceContent(await claimLockedNotice().map { .generic($0) } ?? .nothing))
+    }
+
+    /// Looks into the inbox and, once in a while, reads the keys for pushes. The system may suspend the extension as soon
+    /// as it has its answer, so this comes first.
+    private func catchUpBeforeCompletion(in wake: Wake) async {
+        let deadline = inboxDeadline(of: wake)
+        _ = await catchUp(in: wake, until: deadline)
+        await refreshOldPushKeys(until: deadline)
     }
 
     private func inboxDeadline(of wake: Wake) -> TimeInterval {

@@ -14,7 +14,7 @@ extension ClientState {
         unconfirmed += other.unconfirmed.filter { !unconfirmed.contains($0) }
         unreported += other.unreported.filter { !unreported.contains($0) }
         registration = other.registration
-        pushKeys = other.pushKeys ?? pushKeys
+        if let keys = other.pushKeys { (pushKeys, pushKeysReadAt) = (keys, other.pushKeysReadAt) }
     }
 
     /// Notes the user. Another user's notifications are forgotten.

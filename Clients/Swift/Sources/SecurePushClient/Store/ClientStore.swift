@@ -63,8 +63,10 @@ public struct ClientState: Codable, Sendable, Equatable {
     var unreported: [PushID] = []
     /// The device's registration.
     var registration = RegistrationRecord()
-    /// Keys for pushes from `GET /api/push-keys`.
+    /// Keys for pushes from `GET /api/push-keys`. They replace the configured ones.
     var pushKeys: PushKeySet?
+    /// When ``pushKeys`` came, in seconds since 1970.
+    var pushKeysReadAt: Double?
     /// The process that refreshes the credentials now.
     var refreshLease: RefreshLease?
 

@@ -56,7 +56,7 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
 
 /// Where it begins to go wrong.
 enum Stage: String, CaseIterable, Sendable, CustomStringConvertible {
-    case parse, verify, token, fetch, refresh, inbox, markShown, store, present, timeWillExpire, resume
+    case parse, verify, token, fetch, refresh, inbox, markShown, keys, store, present, timeWillExpire, resume
 
     var description: String { rawValue }
 }

@@ -20,6 +20,8 @@ final class SimulatedDevice: @unchecked Sendable {
     /// Called completions of the service extension, by notification.
     private(set) var completions: [String: Int] = [:]
 
+    init() { server.pushKeys = Self.jwkSet }
+
     /// The app or the extension: one process with a client of its own.
     struct App: Sendable {
         let process: SimulatedProcess
@@ -41,7 +43,8 @@ final class SimulatedDevice: @unchecked Sendable {
         let credentials = TokenCredentialsProvider(
             retrievalURL: SimulatedServer.url, store: store, transport: transport, clock: clock)
         let client = SecurePushClient(
-            configuration: SecurePushConfiguration(retrievalURL: SimulatedServer.url, pushKeys: try publicKeys()),
+            configuration: SecurePushConfiguration(
+                retrievalURL: SimulatedServer.url, pushKeys: try PushKeySet(jwkSet: Self.jwkSet)),
             credentials: credentials, store: store, transport: transport, clock: clock,
             presenter: SimulatedPresenter(screen: screen, process: process, faults: faults))
         return App(
@@ -102,9 +105,9 @@ final class SimulatedDevice: @unchecked Sendable {
         return clock.uptime - begin
     }
 
-    private func publicKeys() throws -> PushKeySet {
-        let x = Self.base64URL(Self.key.publicKey.rawRepresentation)
-        return try PushKeySet(jwkSet: Data("{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"\(x)\"}]}".utf8))
+    private static var jwkSet: Data {
+        let x = base64URL(key.publicKey.rawRepresentation)
+        return Data("{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"\(x)\"}]}".utf8)
     }
 
     private static func base64URL(_ data: Data) -> String {

@@ -17,6 +17,8 @@ final class SimulatedServer: @unchecked Sendable {
     static let user = "alice"
     static let password = "correct horse"
 
+    /// What `GET /api/push-keys` returns; `nil`: 404.
+    var pushKeys: Data?
     private(set) var stored: [Stored] = []
     private var accessTokens: Set<String> = []
     private var refreshTokens: Set<String> = []
@@ -76,6 +78,9 @@ final class SimulatedServer: @unchecked Sendable {
         let query = Dictionary((parts.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { first, _ in first }
         let path = parts.path.split(separator: "/").map(String.init)
         if path == ["api", "token"] { return token(request) }
+        if path == ["api", "push-keys"] {
+            return pushKeys.map { TransportResponse(status: 200, body: $0) } ?? TransportResponse(status: 404)
+        }
         guard isAuthorized(request) else {
             return TransportResponse(
                 status: 401, headers: ["WWW-Authenticate": "Bearer error=\"invalid_token\""])

@@ -58,6 +58,8 @@ extension Stage {
         let path = request.url.path
         if path.hasSuffix("/api/token") {
             self = .token
+        } else if path.hasSuffix("/api/push-keys") {
+            self = .keys
         } else if path.hasSuffix("/shown") || path.hasSuffix("/read") {
             self = .markShown
         } else if path.hasSuffix("/api/notifications") {
