@@ -54,7 +54,8 @@ struct FaultReport: Sendable {
     var summary: String {
         """
         Fault table: \(Fault.all.count - 1) faults and none × \(Stage.allCases.count) stages × \
-        \(FaultCell.Way.allCases.count) ways, \(cells) cells; the fault struck in \(struck). Completions \(completions), one per cell. The wake showed the secret in \(secrets) cells \
+        \(FaultCell.Way.allCases.count) ways, \(cells) cells; the fault struck in \(struck). \
+        Completions \(completions), one per cell. The wake showed the secret in \(secrets) cells \
         and a generic text or prompt in \(hints). Slowest: \(slowest.formatted()) s (\(slowestCell)). \
         Wrong: \(complaints.count).
         """ + complaints.prefix(60).map { "\n  \($0)" }.joined()

@@ -1,11 +1,11 @@
 import Foundation
 
 extension SecurePushClient {
-    /// Reads the server's keys for pushes, if those that are stored are old. A device whose app is not opened learns the
-    /// next key in this way, while its pushes are still signed with the last one.
+    /// Reads the server's keys for pushes, if those that are stored are old. A device whose app is not opened learns
+    /// the next key in this way, while its pushes are still signed with the last one.
     ///
-    /// One wake does this for all wakes at the same time, with one request of at most 5 s. After a failure the next wake
-    /// tries again.
+    /// One wake does this for all wakes at the same time, with one request of at most 5 s. After a failure the next
+    /// wake tries again.
     ///
     /// - Parameter deadline: the ``ClientClock/uptime`` at which it ends.
     func refreshOldPushKeys(until deadline: TimeInterval) async {
@@ -21,8 +21,8 @@ extension SecurePushClient {
         await refreshPushKeys(by: call, until: min(deadline, clock.uptime + Self.secondsForPushKeys))
     }
 
-    /// Reads the server's keys for pushes. They come from the configured host, over the same TLS as the secrets, so they
-    /// replace the configured keys. A failure, and a set that cannot be used, change nothing.
+    /// Reads the server's keys for pushes. They come from the configured host, over the same TLS as the secrets, so
+    /// they replace the configured keys. A failure, and a set that cannot be used, change nothing.
     func refreshPushKeys(by call: RetrievalCall, until deadline: TimeInterval) async {
         guard readsPushKeys, case .success(let response) = await connection.send(call, until: deadline),
             let keys = try? PushKeySet(jwkSet: response.body)

@@ -95,9 +95,9 @@ extension SecurePushClient {
         if !withdrawn.isEmpty { await presenter.remove(withdrawn) }
     }
 
-    /// Asks the server for the notifications that were withdrawn after this device may have been the first to read them.
-    /// Those that are gone are removed from the screen. The others were withdrawn from the user's other devices only:
-    /// they stay on the screen, or are still fetched.
+    /// Asks the server for the notifications that were withdrawn after this device may have been the first to read
+    /// them. Those that are gone are removed from the screen. The others were withdrawn from the user's other devices
+    /// only: they stay on the screen, or are still fetched.
     ///
     /// Those that are being fetched now are left to the fetch, whose answer says who has read them.
     ///

@@ -133,8 +133,8 @@ struct Wake: Sendable {
 }
 
 extension SecurePushClient {
-    /// Reports shown notifications to the server, confirms withdrawals that came in the meantime, and reads the server's
-    /// keys for pushes if those that are stored are old.
+    /// Reports shown notifications to the server, confirms withdrawals that came in the meantime, and reads the
+    /// server's keys for pushes if those that are stored are old.
     func end(_ wake: Wake) async {
         await reportShown(until: wake.deadline)
         await confirmWithdrawals(until: wake.deadline)

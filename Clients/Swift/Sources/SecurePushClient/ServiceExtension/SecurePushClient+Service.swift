@@ -65,8 +65,8 @@ extension SecurePushClient {
         delivery.complete(ServiceContent(await claimLockedNotice().map { .generic($0) } ?? .nothing))
     }
 
-    /// Looks into the inbox and, once in a while, reads the keys for pushes. The system may suspend the extension as soon
-    /// as it has its answer, so this comes first.
+    /// Looks into the inbox and, once in a while, reads the keys for pushes. The system may suspend the extension as
+    /// soon as it has its answer, so this comes first.
     private func catchUpBeforeCompletion(in wake: Wake) async {
         let deadline = inboxDeadline(of: wake)
         _ = await catchUp(in: wake, until: deadline)

@@ -28,8 +28,8 @@ struct SecretLedger: Codable, Sendable, Equatable {
         var at: Double
         /// Whether the user has seen the generic text or the prompt for this notification.
         var hasNotice = false
-        /// How many requests for it have no clear answer: those that are in flight, and those whose answer was lost. The
-        /// server may have marked it as read for each of them.
+        /// How many requests for it have no clear answer: those that are in flight, and those whose answer was lost.
+        /// The server may have marked it as read for each of them.
         var openRequests = 0
         /// Whether this device may have been the first of the user's devices that fetched it.
         var isFirstReader = false

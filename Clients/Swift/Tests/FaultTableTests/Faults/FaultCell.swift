@@ -131,7 +131,8 @@ struct FaultCell: Sendable, CustomStringConvertible {
         return device.clock.uptime - begin
     }
 
-    /// Everything works again, a minute later: the withdrawals that follow a fetch come, the app comes to the front, and the user logs in if that is needed.
+    /// Everything works again, a minute later: the withdrawals that follow a fetch come, the app comes to the front,
+    /// and the user logs in if that is needed.
     private func recover(
         _ device: SimulatedDevice, _ plan: FaultPlan, _ ids: [PushID], _ first: SimulatedDevice.App
     ) async throws {
