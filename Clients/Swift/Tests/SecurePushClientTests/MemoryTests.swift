@@ -15,7 +15,7 @@ import Glibc
 /// systems share their libraries between processes and do not count them against the limit of an extension.
 ///
 /// The server runs in this process. The SDK runs in a process of its own, where no other suite uses memory.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct MemoryTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct MemoryTests {
     /// The longest payload, and the longest JSON that it can have: each character as `\u00XX`.
     enum Payload: String, CaseIterable, Sendable {
         case plain, escaped
