@@ -155,8 +155,20 @@ extension PostgresStatement {
 
     /// The columns are those of a claim of notifications, and then those of the follow-up. Uses up the step of a
     /// reminder: state 1 is a new one, state 2 the same once more.
+    ///
+    /// It locks the notifications before the follow-ups, as all statements do. Without that lock it would see them as
+    /// they were when it began, but the follow-ups as they are once it has waited for another transaction
+    /// (READ COMMITTED). If that transaction recorded a push, the claim would have the new attempt, and withdraw
+    /// nothing from the platforms of that push.
     fileprivate static let claimFollowUps = PostgresStatement(
         """
+        WITH n AS MATERIALIZED (
+            SELECT seen.id, seen.recipient, seen.presentation, seen.alert_title, seen.alert_body, seen.platforms,
+                seen.expires_at, seen.collapse_key, seen.priority, seen.traceparent, seen.revoked_at, seen.attempt,
+                seen.deliveries, seen.bounds_push, seen.read_at, asked.kind
+            FROM unnest($1::uuid[], $2::smallint[]) AS asked (id, kind) JOIN notifications AS seen ON seen.id = asked.id
+            ORDER BY seen.id FOR NO KEY UPDATE OF seen
+        )
         UPDATE follow_ups AS f
         SET attempt = least(f.attempt, 2147483646) + 1, published = 0, state = 0,
             step = CASE WHEN f.kind = \(reminder) AND f.state = 1 THEN least(f.step, 32766) + 1 ELSE f.step END,
@@ -164,8 +176,8 @@ extension PostgresStatement {
             due_at = CASE WHEN f.kind = \(withdrawal)
                 THEN greatest(f.due_at, $3 + \(OutboxPolicy.attemptLimit.milliseconds))
                 ELSE coalesce($3 + f.remind[f.step + CASE f.state WHEN 1 THEN 2 ELSE 1 END], \(never)) END
-        FROM unnest($1::uuid[], $2::smallint[]) AS asked (id, kind) JOIN notifications AS n ON n.id = asked.id
-        WHERE f.notification_id = asked.id AND f.kind = asked.kind AND f.due_at < \(never)
+        FROM n
+        WHERE f.notification_id = n.id AND f.kind = n.kind AND f.due_at < \(never)
             AND (f.kind = \(withdrawal)
                 OR f.state > 0 AND n.read_at IS NULL AND n.revoked_at IS NULL AND n.expires_at > $3)
         RETURNING n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
