@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 
 #if canImport(CryptoKit)
 import CryptoKit
