@@ -1,5 +1,6 @@
 import Foundation
 import SecurePushClient
+import SecurePushEnvelope
 
 #if os(Linux)
 /// The storage of a scenario's device, with its faults.
@@ -38,6 +39,10 @@ final class ScenarioStore: ClientStore, @unchecked Sendable {
         try checkWriting()
         self.credentials = credentials
     }
+
+    func envelopeKey() async throws -> EnvelopePrivateKey? { nil }
+
+    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? { nil }
 
     func claimLockedNotice() async -> Bool {
         defer { hasNoticed = true }
