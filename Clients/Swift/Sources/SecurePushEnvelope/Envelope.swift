@@ -110,7 +110,9 @@ public enum Envelope {
 
 /// The random values of one envelope.
 @_spi(TestVectors) public struct EnvelopeRandomness: Sendable {
+    /// 32 bytes.
     public var contentKey: Data
+    /// 12 bytes.
     public var iv: Data
     /// By device. A device without one gets a new key.
     public var ephemeralKeys: [String: EnvelopePrivateKey]
