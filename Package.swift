@@ -2,17 +2,16 @@
 import Foundation
 import PackageDescription
 
-/// The settings of every target: language mode 6 and the upcoming features that the codebases we resemble use.
-let settings: [SwiftSetting] = [
+/// The settings of the SDK, as in its own package: apps build it with Swift 6.0 too.
+let clientSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// The SDK's: it is compiled for systems without NonisolatedNonsendingByDefault.
-let clientSettings = Array(settings.dropLast())
+/// The settings of every other target. The last feature needs Swift 6.2.
+let settings = clientSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
 // Dependencies by product, so that each target's list below reads as the import table of docs/architecture.md.
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
@@ -212,7 +211,7 @@ let package = Package(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
         .testTarget(
-            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "TestSupport", crypto],
+            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
         .testTarget(
             name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
@@ -238,8 +237,8 @@ let package = Package(
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
-                "SecurePushCore", "NotificationHubs", "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix,
-                serviceLifecycle,
+                "SecurePushCore", "NotificationHubs", "StackKit", "TestSupport", crypto, logging, nioCore, nioHTTP1,
+                nioPosix, serviceLifecycle,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",

@@ -56,7 +56,8 @@ let package = Package(
             swiftSettings: settings),
 
         // Breaks a stack by a seeded plan, and judges the history; see docs/explanation/chaos-testing.md.
-        .target(name: "ChaosChecker", path: "ChaosChecker", swiftSettings: settings),
+        .target(
+            name: "ChaosChecker", dependencies: [module("StackKit")], path: "ChaosChecker", swiftSettings: settings),
         .executableTarget(
             name: "Chaos",
             dependencies: [

@@ -8,7 +8,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 cd "$here/.."
 
-repository=$(cd "${1:-.build/client-release/securepush-client-swift.git}" && pwd)
+repository=${1:-.build/client-release/securepush-client-swift.git}
+[ -d "$repository" ] || die "There is no repository $repository; run \`make client-release\` first."
+repository=$(cd "$repository" && pwd)
 version=${2:-$(git -C "$repository" tag --list --sort=version:refname | tail -1)}
 package=$(basename "$repository" .git)
 app=$(mktemp -d "${TMPDIR:-/tmp}/securepush-scratch-app.XXXXXX")
@@ -37,9 +39,10 @@ print("The scratch app has \(SecurePushClient.self) and \(NotificationServiceHan
 SOURCE
 
 heading "SwiftPM fetches"
-swift package --package-path "$app" resolve 2>&1 | sed -nE 's/^(Fetching|Working copy|Creating working copy|Checking out|Computed) .*/  &/p'
+swift package --package-path "$app" resolve 2>&1 |
+    sed -nE 's/^(Fetching|Working copy|Creating working copy|Checking out|Computed) .*/  &/p'
 heading "Packages in Package.resolved"
 sed -nE 's/.*"(identity|location|version)" : "(.*)".*/\2/p' "$app/Package.resolved" | paste - - - | sed 's/^/  /'
 heading "Build"
-swift build --package-path "$app" "${SWIFT_BUILD_FLAGS:---jobs=1}" 2>&1 | tail -2
+swift build --package-path "$app" 2>&1 | tail -2
 "$app/.build/debug/ScratchApp"

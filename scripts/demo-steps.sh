@@ -42,7 +42,7 @@ await_text() {
     done
 }
 
-# What a device has shown, a line each.
+# The texts that a device has shown, a line each.
 shown_by() { sed -n 's/^[a-z0-9]* *shows *//p' "$run/device-$1.out"; }
 
 demo_register() {
@@ -96,7 +96,8 @@ demo_alert() {
         wait "${pair#*=}" || die "The $(device_name "$platform") was not reached."
         shown=$(shown_by "$platform" | tail -n 1)
         printf '   %-15s %s%s%s\n' "$(device_name "$platform")" "$green" "$shown" "$plain"
-        [ "$(shown_by "$platform" | grep -cxF "$secret")" -eq 2 ] || die "The $(device_name "$platform") should show it."
+        [ "$(shown_by "$platform" | grep -cxF "$secret")" -eq 2 ] ||
+            die "The $(device_name "$platform") should show the secret twice."
     done
     grep -q "alert push" "$run/device-apple.out" || die "The iPhone should have got an alert."
 }
@@ -121,9 +122,12 @@ demo_expired_token() {
     wait "$device_pid" || die "The phone with the expired token was not reached."
     prompt=$(shown_by expired | head -n 1)
     shown=$(shown_by expired | tail -n 1)
-    say "   iPhone          $green$prompt$plain"
+    say "   iPhone           $green$prompt$plain"
     say "   after the log-in $green$shown$plain"
-    case $prompt in "You have a new message. Log in to read it."*) ;; *) die "The generic prompt should be shown." ;; esac
+    case $prompt in
+        "You have a new message. Log in to read it."*) ;;
+        *) die "The generic prompt should be shown." ;;
+    esac
     [ "$shown" = "$secret" ] || die "The secret should be shown after the log-in."
 }
 

@@ -100,16 +100,15 @@ write_connection_string() {
 start_services() {
     local hub=(HUB_CONNECTION_STRING_FILE="$run/hub-connection-string" HUB_NAME=securepush)
     local users=(AUTH_USERS_FILE="$secrets/users" AUTH_JWKS_FILE="$secrets/jwks.json")
-    users+=(DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}") hub+=(DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}")
+    local store=(DATABASE_URL="$database_url" DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}")
     start_service hub-emulator HTTP_PORT="$emulator_port" \
         EMULATOR_CONNECTION_STRING="$(cat "$run/hub-connection-string")"
     wait_until_ready hub-emulator "$emulator_port"
-    start_service ingest HTTP_PORT="$ingest_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
-        PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "${users[@]}"
-    start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" "${hub[@]}"
-    start_service retrieval HTTP_PORT="$retrieval_port" DATABASE_URL="$database_url" \
-        PAYLOAD_KEYS_FILE="$secrets/payload.keys" AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" \
-        "${users[@]}" "${hub[@]}"
+    start_service ingest HTTP_PORT="$ingest_port" AMQP_URL="$amqp_url" PAYLOAD_KEYS_FILE="$secrets/payload.keys" \
+        INGEST_API_KEYS_FILE="$secrets/api-keys" "${store[@]}" "${users[@]}"
+    start_service dispatcher HTTP_PORT="$dispatcher_port" AMQP_URL="$amqp_url" "${store[@]}" "${hub[@]}"
+    start_service retrieval HTTP_PORT="$retrieval_port" PAYLOAD_KEYS_FILE="$secrets/payload.keys" \
+        AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" "${store[@]}" "${users[@]}" "${hub[@]}"
     wait_until_ready ingest "$ingest_port"
     wait_until_ready dispatcher "$dispatcher_port"
     wait_until_ready retrieval "$retrieval_port"

@@ -14,10 +14,16 @@ modules=$(mktemp -d "${TMPDIR:-/tmp}/securepush-stand-ins.XXXXXX")
 trap 'rm -rf "$modules"' EXIT
 compile() { swiftc -swift-version 6 -parse-as-library -module-cache-path "$modules/cache" -I "$modules" "$@"; }
 
+# Sets `files` to the Swift files of folders. The bash of macOS has no mapfile.
+list_files() {
+    local file
+    files=()
+    while IFS= read -r file; do files+=("$file"); done < <(find "$@" -name '*.swift' | sort)
+}
+
 # Emits the module of a folder: module NAME FOLDER
 module() {
-    local files=()
-    while IFS= read -r file; do files+=("$file"); done < <(find "$2" -name '*.swift' | sort)
+    list_files "$2"
     compile -emit-module -module-name "$1" -emit-module-path "$modules/$1.swiftmodule" "${files[@]}"
 }
 
@@ -28,8 +34,7 @@ done
 module SecurePushClient Clients/Swift/Sources/SecurePushClient
 
 for target in App NotificationService; do
-    files=()
-    while IFS= read -r file; do files+=("$file"); done < <(find "$examples/$target" "$examples/Common" -name '*.swift' | sort)
+    list_files "$examples/$target" "$examples/Common"
     compile -typecheck -warnings-as-errors -module-name "$target" "${files[@]}"
     say "$target: ${#files[@]} files"
 done

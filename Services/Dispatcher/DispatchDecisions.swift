@@ -77,7 +77,7 @@ extension DispatchPolicy {
             var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
             delivery.updatedAt = now
             delivery.error = SilentWait.reason
-            delivery.silentTurn = wait.turn
+            delivery.silentSequence = wait.sequence
             return delivery
         }
     }
@@ -93,7 +93,7 @@ extension DispatchPolicy {
         switch outcome {
         case .sent(let hubMessageID):
             delivery.state = .sent
-            delivery.silentTurn = nil
+            delivery.silentSequence = nil
             delivery.hubMessageID = hubMessageID
         case .throttled:
             // The notification is not at fault, so throttling uses up no attempt.

@@ -105,7 +105,7 @@ extension StorageCoding {
                     platform: Platform(rawValue: object.p), state: state, attempts: object.n, unanswered: unanswered,
                     hubMessageID: object.m, error: object.e,
                     updatedAt: try Timestamp(stored: object.t, column: "deliveries"),
-                    coalescedInto: shared.flatMap(\.self), silentTurn: object.w))
+                    coalescedInto: shared.flatMap(\.self), silentSequence: object.w))
         }
         return deliveries
     }
@@ -134,9 +134,9 @@ extension StorageCoding {
         bytes.append(contentsOf: #","t":"#.utf8)
         appendNumber(delivery.updatedAt.milliseconds, to: &bytes)
         if let shared = delivery.coalescedInto { bytes.append(contentsOf: #","c":"\#(shared)""#.utf8) }
-        if let turn = delivery.silentTurn {
+        if let sequence = delivery.silentSequence {
             bytes.append(contentsOf: #","w":"#.utf8)
-            appendNumber(turn, to: &bytes)
+            appendNumber(sequence, to: &bytes)
         }
     }
 

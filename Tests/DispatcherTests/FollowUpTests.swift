@@ -8,7 +8,7 @@ import Testing
 struct FollowUpTests {
     let store = MemoryStore(withdrawals: .read)
 
-    /// What became of messages.
+    /// The results of messages.
     private struct Run {
         var gateway: FakeGateway
         var broker: FakeBroker

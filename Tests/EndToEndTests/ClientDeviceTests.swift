@@ -68,7 +68,7 @@ struct ClientDeviceTests {
         }
     }
 
-    /// What a device has shown.
+    /// The secrets that a device has shown.
     private static func shown(_ device: ProcessUnderTest) -> [String] {
         device.standardOutput.split(separator: "\n").compactMap { line in
             line.firstRange(of: " shows       ").map { String(line[$0.upperBound...]) }

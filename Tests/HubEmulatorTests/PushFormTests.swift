@@ -20,7 +20,7 @@ import Testing
         var testDescription: String { "\(format.rawValue) \(body)" }
     }
 
-    /// What is said beside the ID: nothing, a signature, a withdrawal, a signed withdrawal.
+    /// The members beside the ID: none, a signature, a withdrawal, a signed withdrawal.
     private static let additions = ["", "," + signature, #","withdraw":"1""#, #","withdraw":"1","# + signature]
 
     private static var objects: [Form] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SecurePushCLI
 
-/// What a simulated device tells of its screen. Nothing listens where it looks for the emulator.
+/// The reports of a simulated device about its screen. Nothing listens where it looks for the emulator.
 @Suite struct DeviceScreenTests {
     private final class Events: Sendable {
         private let all = Mutex<[DeviceEvent]>([])

@@ -39,7 +39,7 @@ struct ChaosCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Progress goes to standard error; a pipe that is closed must not end a run with servers under way.
+        // Progress goes to standard error; a pipe that is closed must not end a run whose servers still work.
         signal(SIGPIPE, SIG_IGN)
         if let history = options.checkOnly {
             try conclude(HistoryFile.check(URL(filePath: history)))

@@ -1,14 +1,13 @@
-import ArgumentParser
+public import ArgumentParser
 import ChaosChecker
+public import SecurePushCore
+
+extension WithdrawalMode: @retroactive ExpressibleByArgument {}
 
 /// What a run is started with.
 struct ChaosOptions: ParsableArguments {
     enum Database: String, ExpressibleByArgument, CaseIterable, Sendable {
         case postgres, sqlite
-    }
-
-    enum Withdraw: String, ExpressibleByArgument, CaseIterable, Sendable {
-        case off, revoked, read
     }
 
     /// The time of each reminder after the last push: the shortest that ingest takes.
@@ -24,7 +23,7 @@ struct ChaosOptions: ParsableArguments {
     @Option(help: "RabbitMQ nodes: 1, or 3 (scripts/rabbitmq-cluster.sh).") var nodes = 1
     @Option(help: "Every n-th notification asks for two reminders; 0 for none.") var remindEvery = 2
     @Option(help: "Every n-th notification is revoked after it was accepted; 0 for none.") var revokeEvery = 50
-    @Option(help: "The services' DISPATCH_WITHDRAW.") var withdraw = Withdraw.read
+    @Option(help: "The services' DISPATCH_WITHDRAW.") var withdraw = WithdrawalMode.read
     @Option(help: "The share of pushes that the hub accepts and loses, 0 to 1.") var swallow = 0.02
     @Flag(inversion: .prefixedNo, help: "Sign the pushes; the devices ignore others.") var sign = true
     @Option(help: "What the plan is made from; the same seed gives the same plan.") var seed: UInt64 = 1

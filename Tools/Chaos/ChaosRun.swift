@@ -1,5 +1,6 @@
 import ChaosChecker
 import Foundation
+import SecurePushCore
 import StackKit
 import Synchronization
 
@@ -105,7 +106,7 @@ struct ChaosRun: Sendable {
         Report.line("gave up draining: \(last) notifications are owed something")
     }
 
-    /// Lets the devices finish and look into their inboxes, and waits for what follows from that: withdrawals, and
+    /// Lets the devices finish and look into their inboxes. Then waits for the withdrawals that follow, and for
     /// reminders that must not come.
     private func settle(_ fleet: Fleet, _ hub: HubWatch) async throws {
         try await hub.awaitQuiet(.milliseconds(300), within: .seconds(10))
@@ -119,7 +120,7 @@ struct ChaosRun: Sendable {
         case .off: break
         // A refused withdrawal may wait for the last of the retry delays.
         case .revoked: try await hub.awaitQuiet(.seconds(16), within: .seconds(60))
-        case .read: try await hub.awaitQuiet(.zero, within: .seconds(60), isWithdrawn: true)
+        case .read: try await hub.awaitWithdrawals(within: .seconds(60))
         }
         try await rest(fleet)
         try await hub.finish()

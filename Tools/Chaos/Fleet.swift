@@ -5,8 +5,8 @@ import SecurePushCore
 import StackKit
 import Synchronization
 
-/// The users' devices: apps of the Swift SDK, woken by pushes. At the end they look into their inboxes for what no
-/// push has told them of.
+/// The users' devices: apps of the Swift SDK, woken by pushes. At the end they look into their inboxes, because some
+/// pushes were lost.
 final class Fleet: Sendable {
     private struct Job: Sendable {
         let device: Int
@@ -31,10 +31,10 @@ final class Fleet: Sendable {
     private let byHandle: [String: Int]
     private let state = Mutex(State())
 
-    /// - Throws: `PushKeySet.Malformed`.
+    /// - Throws: ``Stack/NotStarted``, `PushKeySet.Malformed`.
     init(stack: Stack, history: HistoryWriter) throws {
         (self.stack, self.history) = (stack, history)
-        var generator = SplitMix(seed: stack.options.seed)
+        var generator = SeededGenerator(seed: stack.options.seed)
         var devices: [FleetDevice] = []
         for number in 0..<stack.options.recipients {
             for platform in stack.options.platformNames {
@@ -135,7 +135,7 @@ final class Fleet: Sendable {
 
 /// Handles in each platform's own form: an APNs device token, an FCM registration token, a WNS channel URI.
 enum DeviceHandle {
-    static func make(_ platform: String, _ generator: inout SplitMix) -> String {
+    static func make(_ platform: String, _ generator: inout SeededGenerator) -> String {
         let token = (0..<4).map { _ in
             let text = String(generator.next(), radix: 16)
             return String(repeating: "0", count: 16 - text.count) + text

@@ -15,7 +15,7 @@ struct FleetDevice: Sendable {
     private let token: String
     private let url: URL
 
-    /// - Throws: `PushKeySet.Malformed`.
+    /// - Throws: ``Stack/NotStarted``, `PushKeySet.Malformed`.
     init(user: String, platform: String, handle: String, stack: Stack, history: HistoryWriter) throws {
         name = "\(user)/\(platform)"
         (self.user, self.platform, self.handle) = (user, platform, handle)
@@ -30,7 +30,7 @@ struct FleetDevice: Sendable {
             device: name, user: user, port: port, http: stack.http, secrets: stack.secrets, history: history)
         let keys = stack.options.sign ? try PushKeySet(jwkSet: Data(stack.secrets.pushKeys.utf8)) : nil
         var configuration = SecurePushConfiguration(retrievalURL: url, pushKeys: keys)
-        // A run is over before a device would try again.
+        // A device may get every notification of the run, and must show none of them twice.
         configuration.limits.maxRememberedIDs = max(1000, stack.options.count)
         client = SecurePushClient(
             configuration: configuration,

@@ -28,7 +28,7 @@ final class HubWatch: Sendable {
     private let needles: Needles
     private let state = Mutex((last: 0, leaks: 0, bytes: 0))
     private let unanswered = Atomic<Int>(0)
-    /// What the hub took and was not withdrawn yet.
+    /// The pushes that the hub took, without those that were withdrawn since.
     private let standing = Mutex<Set<Standing>>([])
 
     private struct Standing: Hashable {
@@ -53,17 +53,27 @@ final class HubWatch: Sendable {
     }
 
     /// Reads until nothing has crossed the hub for a while, or the time is up.
-    ///
-    /// - Parameter isWithdrawn: whether to wait until everything that the hub took is withdrawn instead.
-    func awaitQuiet(_ quiet: Duration, within limit: Duration, isWithdrawn: Bool = false) async throws {
-        let deadline = ContinuousClock.now + limit
+    func awaitQuiet(_ quiet: Duration, within limit: Duration) async throws {
         var (last, since) = (-1, ContinuousClock.now)
-        while ContinuousClock.now < deadline {
-            try Task.checkCancellation()
-            while try await readPage() == Self.page {}
+        try await read(within: limit) {
             let sequence = state.withLock { $0.last }
             if sequence != last { (last, since) = (sequence, .now) }
-            if isWithdrawn ? standing.withLock({ $0.isEmpty }) : ContinuousClock.now - since >= quiet { return }
+            return ContinuousClock.now - since >= quiet
+        }
+    }
+
+    /// Reads until everything that the hub took is withdrawn, or the time is up.
+    func awaitWithdrawals(within limit: Duration) async throws {
+        try await read(within: limit) { standing.withLock { $0.isEmpty } }
+    }
+
+    /// Reads until a condition holds at the end of the log, or the time is up.
+    private func read(within limit: Duration, until isDone: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline {
+            try Task.checkCancellation()
+            if try await readPage() == Self.page { continue }
+            if isDone() { return }
             await pause(.milliseconds(100))
         }
     }

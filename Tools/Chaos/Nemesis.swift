@@ -147,8 +147,8 @@ struct Nemesis: Sendable {
         try await bringBack(service)
     }
 
-    /// What the hub does wrong all the time: 5 % 503, 1 % taken without an answer, 1 % connections cut, and a share of
-    /// the pushes taken and lost.
+    /// The hub's faults from the first send to the last: 5 % 503, 1 % taken without an answer, 1 % connections cut, and
+    /// a share of the pushes taken and lost.
     func beginHubFaults() async throws {
         let seed = plan.request.seed % 1_000_000
         note(.begin, hubFaults)

@@ -1,5 +1,6 @@
 import ChaosChecker
 import Foundation
+import SecurePushCore
 import StackKit
 
 /// The servers and services of a run, all on loopback.
@@ -135,6 +136,7 @@ struct ServiceSettings: Sendable {
     private var store: [String: String] {
         ["DATABASE_URL": databaseURL, "DISPATCH_WITHDRAW": options.withdraw.rawValue]
     }
+
     private var broker: [String: String] { ["AMQP_URL": brokerURL, "RETRY_DELAYS": options.retryDelays] }
 
     var emulator: [String: String] {

@@ -1,4 +1,4 @@
-/// Reminders and withdrawals: the same notification crosses the hub again, and must stop to once somebody has read it.
+/// Reminders and withdrawals: a notification crosses the hub again. No reminder of it may do so after a fetch.
 extension Checker {
     /// The time in which a dispatcher could not act on a read: it was stopped, or the hub gave it no answer.
     struct Pause: Sendable, Equatable {
@@ -8,7 +8,7 @@ extension Checker {
         var end: Int64
     }
 
-    /// From the answer to a fetch to the arrival of a reminder that was under way by then, in milliseconds.
+    /// From the answer to a fetch to the arrival of a reminder that was in flight by then, in milliseconds.
     static let reminderGrace: Int64 = 2000
     /// Reminders are at least 30 s apart; pushes that follow earlier are repeated requests. A little less, because the
     /// dispatcher counts from its own record of the push.
@@ -29,7 +29,7 @@ extension Checker {
     func addReminders(to verdict: inout Verdict) {
         let asked = notifications.values.reduce(0) { $0 + ($1.reminders > 0 ? 1 : 0) }
         guard asked > 0 else { return }
-        var (sent, late, underWay) = (0, 0, 0)
+        var (sent, late, inFlight) = (0, 0, 0)
         for (id, trace) in notifications where trace.reminders > 0 {
             for platform in trace.pushes.keys.sorted() {
                 let times = trace.reminderTimes(platform)
@@ -37,9 +37,9 @@ extension Checker {
                 guard let read = trace.firstRead else { continue }
                 var found = 0
                 for time in times where time > read + Self.reminderGrace {
-                    if isUnderWay(from: read, to: time) { underWay += 1 } else { found += 1 }
+                    if wasInFlight(from: read, to: time) { inFlight += 1 } else { found += 1 }
                 }
-                // A request without an answer was repeated, and is none.
+                // The repetition of a request without an answer is no reminder.
                 let unanswered = trace.delivery(platform)?.unanswered ?? 0
                 found = max(0, found - max(0, unanswered - trace.duplicates(platform)))
                 if found > 0 { verdict.remark("\(id) was pushed to \(platform) again after a fetch") }
@@ -48,12 +48,12 @@ extension Checker {
         }
         verdict.note("notifications with reminders", asked)
         verdict.note("reminders that the hub took", sent)
-        verdict.note("  under way in a stopped dispatcher at the fetch", underWay)
+        verdict.note("  in flight in a stopped dispatcher at the fetch", inFlight)
         verdict.bar("reminders after a fetch", late, "0", late == 0)
     }
 
-    /// Whether a dispatcher was stopped between the fetch and the push, and has just gone on.
-    private func isUnderWay(from read: Int64, to push: Int64) -> Bool {
+    /// Whether the push was in flight at the fetch: its dispatcher was stopped then, and has just gone on.
+    private func wasInFlight(from read: Int64, to push: Int64) -> Bool {
         pauses.contains { pause in
             let end = pause.end == .max ? pause.end : pause.end + Self.reminderGrace
             return read >= pause.begin - Self.reminderGrace && read <= end && push <= end

@@ -133,11 +133,12 @@ public struct Checker: Sendable {
 
     private mutating func take(_ fetch: HistoryEvent.Fetch) {
         guard fetch.status == 200 else { return }
-        notifications[fetch.id, default: Trace()].readers.insert(fetch.user)
-        let first = notifications[fetch.id]?.firstRead ?? .max
-        if fetch.reason != .probe { notifications[fetch.id]?.firstRead = min(first, fetch.time) }
-        // What came without a number is not what was sent.
-        notifications[fetch.id]?.numbersRead.insert(fetch.number ?? -1)
+        var trace = notifications[fetch.id, default: Trace()]
+        trace.readers.insert(fetch.user)
+        if fetch.reason != .probe { trace.firstRead = min(trace.firstRead ?? .max, fetch.time) }
+        // A payload without a number is none that was sent.
+        trace.numbersRead.insert(fetch.number ?? -1)
+        notifications[fetch.id] = trace
     }
 
     private mutating func take(_ nemesis: HistoryEvent.Nemesis) {
@@ -294,7 +295,7 @@ extension Checker {
             if let number = trace.number { mixed += trace.numbersRead.subtracting([number]).count }
             guard trace.number != nil, !trace.wasRevoked else { continue }
             if trace.shown.isEmpty { unseen += 1 }
-            // A device need not show what another one has read, when that withdraws it.
+            // If a reading withdraws the notification, the user's other devices need not show it.
             if run?.withdraw == "read", !trace.withdrawals.isEmpty { continue }
             for device in ofUser[recipient] ?? [] where trace.shown[device.name] == nil { missing += 1 }
         }

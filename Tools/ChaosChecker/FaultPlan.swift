@@ -1,3 +1,5 @@
+import StackKit
+
 /// What will be broken, when, and for how long: made from a seed before the run, so that a run can be repeated.
 public struct FaultPlan: Codable, Sendable, Equatable {
     /// What a plan is made for.
@@ -100,7 +102,7 @@ extension FaultPlan {
     /// Each target has its faults in equal slots of the run, at a random place in the first two thirds of each slot, so
     /// that faults of one kind do not come upon each other while those of different kinds may.
     public init(_ request: Request) {
-        var generator = SplitMix(seed: request.seed)
+        var generator = SeededGenerator(seed: request.seed)
         var faults: [Fault] = []
         for target in Target.allCases {
             let actions = Self.actions(request, target, &generator)
@@ -124,7 +126,7 @@ extension FaultPlan {
 
     /// What happens to a target, in order.
     private static func actions(
-        _ request: Request, _ target: Target, _ generator: inout SplitMix
+        _ request: Request, _ target: Target, _ generator: inout SeededGenerator
     ) -> [Action] {
         let kills = [Action](repeating: .kill, count: request.kills[target] ?? 0)
         switch target {
@@ -144,14 +146,14 @@ extension FaultPlan {
     }
 
     /// Another than the last, where there is one.
-    private static func member(of count: Int, not last: Int, _ generator: inout SplitMix) -> Int {
+    private static func member(of count: Int, not last: Int, _ generator: inout SeededGenerator) -> Int {
         guard count > 1 else { return 1 }
         guard last > 0 else { return Int.random(in: 1...count, using: &generator) }
         let other = Int.random(in: 1...(count - 1), using: &generator)
         return other < last ? other : other + 1
     }
 
-    private static func pause(_ request: Request, _ action: Action, _ generator: inout SplitMix) -> Int {
+    private static func pause(_ request: Request, _ action: Action, _ generator: inout SeededGenerator) -> Int {
         switch action {
         case .kill, .wipe, .term: Int.random(in: 100...2000, using: &generator)
         case .stop: request.stopSeconds * Int.random(in: 700...1000, using: &generator)
@@ -159,20 +161,5 @@ extension FaultPlan {
         case .silence: Int.random(in: 12_000...15_000, using: &generator)
         case .storm: request.stormSeconds * 1000
         }
-    }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): random numbers that a seed gives again on every machine.
-public struct SplitMix: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    public init(seed: UInt64) { state = seed }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -13,7 +13,7 @@ public struct StackSecrets: Sendable {
     /// The name of the sender in the API key file.
     public let sender: String
     private let tokenSecret = Self.randomBytes(32)
-    private let pushKey = Curve25519.Signing.PrivateKey()
+    private let pushKey = PushSigningKey()
 
     public init(sender: String) { self.sender = sender }
 
@@ -28,28 +28,23 @@ public struct StackSecrets: Sendable {
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try write("payload-keys", PayloadKeyRing.newLine(), folder)
         try write("api-keys", "\(sender) \(SHA256.hash(data: Data(apiKey.utf8)).hex)", folder)
-        // PKCS#8 (RFC 8410, section 7): a fixed prefix and the 32 bytes of the seed.
-        let prefix = Data([0x30, 0x2E, 2, 1, 0, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 4, 0x22, 4, 0x20])
-        let pem = (prefix + pushKey.rawRepresentation).base64EncodedString()
-        try write("push-signing-key.pem", "-----BEGIN PRIVATE KEY-----\n\(pem)\n-----END PRIVATE KEY-----", folder)
+        try write("push-signing-key.pem", pushKey.pem, folder)
         try write("push-keys.json", pushKeys, folder)
-        try write("jwks.json", #"{"keys":[{"kty":"oct","alg":"HS256","k":"\#(Self.base64URL(tokenSecret))"}]}"#, folder)
+        let secret = Base64.encode(tokenSecret, .url)
+        try write("jwks.json", #"{"keys":[{"kty":"oct","alg":"HS256","k":"\#(secret)"}]}"#, folder)
     }
 
     /// The JWK Set that verifies signed pushes (RFC 8037).
-    public var pushKeys: String {
-        let value = Self.base64URL(pushKey.publicKey.rawRepresentation)
-        return #"{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","kid":"1","use":"sig","x":"\#(value)"}]}"#
-    }
+    public var pushKeys: String { PushVerificationKeys(pushKey.publicKey).jwks }
 
     /// A user's token, signed with HS256 (RFC 7515).
     ///
     /// - Parameter seconds: how long it is valid; a negative number for one that has expired.
     public func token(of user: String, validFor seconds: Int64 = 86_400) -> String {
         let claims = #"{"sub":"\#(user)","exp":\#(Timestamp.now.seconds + seconds)}"#
-        let signed = Self.base64URL(Data(#"{"alg":"HS256"}"#.utf8)) + "." + Self.base64URL(Data(claims.utf8))
+        let signed = Base64.encode(#"{"alg":"HS256"}"#.utf8, .url) + "." + Base64.encode(claims.utf8, .url)
         let code = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: SymmetricKey(data: tokenSecret))
-        return signed + "." + Self.base64URL(Data(code))
+        return signed + "." + Base64.encode(code, .url)
     }
 
     /// A payload that holds the marker and a number.
@@ -69,10 +64,5 @@ public struct StackSecrets: Sendable {
 
     private static func randomBytes(_ count: Int) -> Data {
         Data((0..<count).map { _ in UInt8.random(in: .min ... .max) })
-    }
-
-    /// Without padding (RFC 4648, section 5).
-    private static func base64URL(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -89,11 +89,11 @@ enum DeviceFaultVectors {
                 "clock forward and back", "clock forward",
                 [Wake(deviceFaults: forward), Wake(pause: 1_000, deviceFaults: back), catchUp]),
         ]
-        // 29 days later the push is signed anew, and the ID is still known.
-        let later = 29 * 86_400_000
+        // 31 days later the push is signed anew, and the ID is still known.
+        let later = 31 * 86_400_000
         cases.append(
             try scenario(
-                "repeated after 29 days", "repeated push",
+                "repeated after 31 days", "repeated push",
                 [Wake(), Wake(kind: .push(id: VectorKeys.pushed, signedAt: later), pause: later)]))
         return cases
     }

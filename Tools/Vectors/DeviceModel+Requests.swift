@@ -26,12 +26,14 @@ extension DeviceModel {
         var (tries, retries, refused) = (0, 0, String?.none)
         while true {
             guard deadline - now >= 500 else { return (.failed("SP-TIMEOUT"), tries) }
-            let timeout = min(8_000, deadline - now)
             var (ending, canHeal, retryAfter) = (Outcome.failed("SP-CREDENTIALS"), true, 0)
             switch credentials(after: refused, until: deadline) {
             case .none: return (.loggedOut(refused == nil ? "SP-LOGIN" : "SP-401"), tries)
             case .unavailable: break
             case .token(let token):
+                // A refresh of the token may have taken long.
+                guard deadline - now >= 500 else { return (.failed("SP-TIMEOUT"), tries) }
+                let timeout = min(8_000, deadline - now)
                 tries += 1
                 var request = call
                 request.authorization = "Bearer \(token)"

@@ -17,20 +17,17 @@ extension DeviceModel {
     @discardableResult
     func learn(_ id: String) -> Bool {
         guard let index = index(of: id) else {
-            entries.append(Entry(id: id, at: today))
-            forgetOld()
+            entries.append(Entry(id: id))
             return true
         }
         switch entries[index].progress {
         case .pending: return true
         case .shown, .withdrawn: return false
         case .gone:
-            (entries[index].progress, entries[index].at) = (.pending, today)
+            entries[index].progress = .pending
             return true
         }
     }
-
-    private func forgetOld() { entries.removeAll { today - $0.at > 30 * 86_400_000 } }
 
     /// - Returns: whether the server was asked for the notification before.
     func ask(_ id: String) -> Bool {
@@ -93,7 +90,7 @@ extension DeviceModel {
         seen.shown.append(["id": JSONLiteral(secret.id), "text": JSONLiteral(secret.text)])
         secretsOnScreen.append(secret.id)
         noticesOnScreen.removeAll { $0 == secret.id }
-        if let index = index(of: secret.id) { (entries[index].progress, entries[index].at) = (.shown, today) }
+        if let index = index(of: secret.id) { entries[index].progress = .shown }
         if !unreported.contains(secret.id) { unreported.append(secret.id) }
         return WakeModel.Report(result: .newData, shown: [secret.id])
     }
@@ -136,10 +133,9 @@ extension DeviceModel {
 
     private func remove(_ id: String) {
         if let index = index(of: id) {
-            (entries[index].progress, entries[index].at) = (.withdrawn, today)
+            entries[index].progress = .withdrawn
         } else {
-            entries.append(Entry(id: id, progress: .withdrawn, at: today))
-            forgetOld()
+            entries.append(Entry(id: id, progress: .withdrawn))
         }
         secretsOnScreen.removeAll { $0 == id }
         noticesOnScreen.removeAll { $0 == id }

@@ -15,7 +15,6 @@ final class DeviceModel {
     struct Entry {
         let id: String
         var progress = Progress.pending
-        var at: Int
         var isNoticed = false
         var isAsked = false
         var isFirstReader = false
@@ -213,6 +212,12 @@ final class DeviceModel {
             if let after { query.append(("After", after)) }
             guard case .success(let page) = readPage(query), let last = page.ids.last else { break }
             unread = page.unread
+            // Also those that have become visible since the listing.
+            for id in page.ids where !entries.contains(where: { $0.id == id }) {
+                learn(id)
+                _ = ask(id)
+                missing.insert(id)
+            }
             for secret in page.secrets where missing.remove(secret.id) != nil {
                 report.add(claimAndShow(secret, wasAsked: asked.contains(secret.id)))
             }

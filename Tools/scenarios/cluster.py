@@ -6,7 +6,6 @@ again, kills the one that leads it then, starts that again; exits with 1 when an
 import collections
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
@@ -17,14 +16,12 @@ import stack
 
 count = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
 rate = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-ROOT = pathlib.Path(__file__).parents[2]
-BIN = pathlib.Path(os.environ.get("SECUREPUSH_BIN", ROOT / ".build/debug"))
 CLUSTER = stack.FOLDER / "rabbitmq-cluster"
 QUEUE = "securepush.dispatch"
 
 
 def cluster(*arguments):
-    script = str(ROOT / "scripts/rabbitmq-cluster.sh")
+    script = str(stack.ROOT / "scripts/rabbitmq-cluster.sh")
     done = subprocess.run([script, arguments[0], str(CLUSTER), *arguments[1:]], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"rabbitmq-cluster.sh {' '.join(arguments)}: {done.stderr.strip()}")
@@ -89,14 +86,6 @@ def connections():
     return number
 
 
-def wait_until(condition, seconds, what):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            sys.exit(f"not within {seconds} s: {what}")
-        time.sleep(0.05)
-
-
 environment = os.environ | {
     "INGEST_URL": f"http://127.0.0.1:{stack.port('ingest')}", "INGEST_API_KEY": stack.KEY,
     "HUB_EMULATOR_URL": f"http://127.0.0.1:{stack.port('emulator')}",
@@ -104,11 +93,11 @@ environment = os.environ | {
 leader = cluster("leader", QUEUE)
 settled = Settled()
 load = subprocess.Popen(
-    [str(BIN / "securepush"), "load-test", "--count", str(count), "--rate", str(rate), "--json",
+    [str(stack.BIN / "securepush"), "load-test", "--count", str(count), "--rate", str(rate), "--json",
      "--platform", "apple", "--platform", "fcmv1", "--platform", "windows", "--drain-timeout", "2m"],
     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
 before = settled.total()
-wait_until(lambda: settled.total() > before + rate, 30, "the load does not get through")
+stack.wait_until(lambda: settled.total() > before + rate, 30, "the load does not get through")
 start = time.monotonic()
 rows = []
 for turn in range(2):

@@ -4,7 +4,6 @@ Sends at a steady rate, first with a healthy hub and then with one that answers 
 long the other platforms' pushes take from the notification's creation to the hub, by the hub emulator's own records. The
 two are measured in turn, three times, for a machine has good and bad minutes.
 """
-import datetime
 import json
 import sys
 import threading
@@ -16,10 +15,6 @@ seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 rate = int(sys.argv[2]) if len(sys.argv) > 2 else 100
 EMULATOR = stack.port("emulator")
 SLOW, OTHERS = "windows", ("apple", "fcmv1")
-
-
-def milliseconds(time):
-    return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1000
 
 
 class Crossings(threading.Thread):
@@ -38,7 +33,7 @@ class Crossings(threading.Thread):
                 self.after = record["Sequence"]
                 if record["Kind"] == "send" and record.get("AcceptedAt"):
                     id = next((id for id in record["Body"].split('"') if len(id) == 36 and id[14] == "7"), None)
-                    self.seen.setdefault((id, record["Platform"]), milliseconds(record["AcceptedAt"]))
+                    self.seen.setdefault((id, record["Platform"]), 1000 * stack.timestamp(record["AcceptedAt"]))
 
     def stop(self):
         self.ended.set()

@@ -1,11 +1,16 @@
-"""What the scenarios know of a local stack: ports, keys, processes."""
+"""The local stack as the scenarios see it: ports, keys, processes, requests."""
+import datetime
 import http.client
 import json
 import os
 import pathlib
+import sys
 import threading
+import time
 
-FOLDER = pathlib.Path(os.environ.get("STACK", pathlib.Path(__file__).parents[2] / ".securepush/local"))
+ROOT = pathlib.Path(__file__).parents[2]
+BIN = pathlib.Path(os.environ.get("SECUREPUSH_BIN", ROOT / ".build/debug"))
+FOLDER = pathlib.Path(os.environ.get("STACK", ROOT / ".securepush/local"))
 PORTS = dict(line.strip().split("=") for line in (FOLDER / "run/ports").read_text().splitlines())
 KEY = (FOLDER / "secrets/ingest-api-key").read_text().strip()
 HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
@@ -55,6 +60,29 @@ def request(service_port, method, path, body=None, headers=HEADERS):
 
 def get_json(service_port, path, headers=HEADERS):
     return json.loads(request(service_port, "GET", path, headers=headers)[2])
+
+
+def emulator(method, path, body=None):
+    """A request to the hub emulator's own API, which must succeed; its decoded answer."""
+    text = None if body is None else json.dumps(body)
+    status, _, answer = request(port("emulator"), method, path, text, {"Content-Type": "application/json"})
+    if status >= 300:
+        sys.exit(f"{method} {path}: {status} {answer[:500]}")
+    return json.loads(answer) if answer else None
+
+
+def timestamp(text):
+    """The seconds since 1970 of a time in an answer."""
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def wait_until(condition, seconds, what):
+    """Ends the scenario if the condition does not come true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
 
 
 def percentile(values, share):

@@ -1,72 +1,63 @@
-"""What one of three devices has read disappears from the two others: withdrawal.py (start the stack with
-DISPATCH_WITHDRAW=read)."""
+"""A notification that one of a user's three devices reads disappears from the two others: withdrawal.py
+
+Needs a stack with DISPATCH_WITHDRAW=read. alice is logged in on no device, so all show the prompt. She logs in on the
+first, which then shows the secret. Exits with 1 unless the prompt disappears from the two others, the secret stays on
+the first, and each platform gets one push and one withdrawal.
+"""
+import contextlib
 import json
-import os
-import pathlib
-import subprocess
 import sys
-import threading
 import time
 
 import stack
+from devices import Devices
 
-binaries = pathlib.Path(os.environ.get("SECUREPUSH_BIN", pathlib.Path(__file__).parents[2] / ".build/debug"))
-environment = dict(os.environ, RETRIEVAL_URL=f"http://127.0.0.1:{stack.port('retrieval')}",
-                   HUB_EMULATOR_URL=f"http://127.0.0.1:{stack.port('emulator')}")
-
-
-class Device:
-    """A device of alice that nobody is logged in to at first; keeps what it tells."""
-
-    def __init__(self, platform, login):
-        self.platform, self.events = platform, []
-        self.process = subprocess.Popen(
-            [binaries / "securepush", "device", "--user", "alice", "--platform", platform, "--password-file",
-             stack.FOLDER / "secrets/alice.password", "--login-after", login, "--json"],
-            stdout=subprocess.PIPE, text=True, env=environment)
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            self.events.append(json.loads(line))
-
-    def has(self, event, **members):
-        return any(told["Event"] == event and members.items() <= told.items() for told in list(self.events))
+READER, OTHERS = "apple", ("fcmv1", "windows")
+PLATFORMS = (READER, *OTHERS)
 
 
-def wait(what, condition, limit=30):
-    deadline = time.monotonic() + limit
-    while not condition():
-        if time.monotonic() > deadline:
-            sys.exit(f"not within {limit} s: {what}")
-        time.sleep(0.1)
+def device(platform):
+    return Devices("--user", "alice", "--platform", platform, "--password-file",
+                   stack.FOLDER / "secrets/alice.password", "--login-after", "3s" if platform == READER else "1h")
 
 
-def emulator(method, path):
-    return stack.request(stack.port("emulator"), method, path, None, {})[2]
+def crossings():
+    """The platforms of the pushes and of the withdrawals that the hub has accepted."""
+    sends = [record for record in stack.emulator("GET", "/emulator/messages")
+             if record["Kind"] == "send" and record["Accepted"] and identifier in record["Body"]]
+    withdrawals = [record["Platform"] for record in sends if "withdraw" in record["Body"]]
+    return sorted(record["Platform"] for record in sends if "withdraw" not in record["Body"]), sorted(withdrawals)
 
 
-emulator("DELETE", "/emulator/messages")
-reader, *others = devices = [Device("apple", "3s"), Device("fcmv1", "1h"), Device("windows", "1h")]
-try:
-    wait("three devices listen", lambda: all(device.has("listening") for device in devices))
-    body = json.dumps({"Recipient": "alice", "Payload": "Your results are in."})
-    status, _, _ = stack.request(stack.port("ingest"), "POST", "/api/notifications", body)
-    assert status == 201, status
-    wait("three prompts", lambda: all(device.has("shows", Kind="prompt") for device in devices))
+with contextlib.ExitStack() as open_devices:
+    devices = {platform: open_devices.enter_context(device(platform)) for platform in PLATFORMS}
+    for found in devices.values():
+        found.await_listening()
+    status, _, answer = stack.request(
+        stack.port("ingest"), "POST", "/api/notifications",
+        json.dumps({"Recipient": "alice", "Payload": "Your results are in."}))
+    if status != 201:
+        sys.exit(f"ingest answered {status}: {answer[:500]}")
+    identifier = json.loads(answer)["Id"]
+    stack.wait_until(
+        lambda: all(found.visible(identifier) == {"prompt"} for found in devices.values()), 30,
+        "three devices show the prompt")
     print("three devices show the prompt", flush=True)
-    wait("the first shows the secret", lambda: reader.has("shows", Kind="payload"))
+    stack.wait_until(lambda: "payload" in devices[READER].visible(identifier), 30, "the first device shows the secret")
     start = time.monotonic()
-    wait("it is gone from the others", lambda: all(device.has("removed") for device in others))
-    print(f"read on {reader.platform}; gone from {' and '.join(device.platform for device in others)} "
-          f"after {time.monotonic() - start:.1f} s", flush=True)
+    stack.wait_until(
+        lambda: not any(devices[platform].visible(identifier) for platform in OTHERS), 30,
+        "the prompt is gone from the two others (is DISPATCH_WITHDRAW=read?)")
+    print(f"read on {READER}; gone from {' and '.join(OTHERS)} after {time.monotonic() - start:.1f} s", flush=True)
+    stack.wait_until(lambda: len(crossings()[1]) >= len(PLATFORMS), 30, "each platform gets its withdrawal")
+    # Nothing more may come.
     time.sleep(3)
-finally:
-    for device in devices:
-        device.process.terminate()
-    for device in devices:
-        device.process.wait(20)
-sends = [record for record in json.loads(emulator("GET", "/emulator/messages")) if record["Kind"] == "send"]
-withdrawals = sum("withdraw" in record["Body"] for record in sends)
-print(f"pushes {len(sends) - withdrawals}, withdrawals {withdrawals}")
-sys.exit(0 if (len(sends), withdrawals) == (6, 3) else 1)
+    screens = {platform: found.visible(identifier) for platform, found in devices.items()}
+
+pushes, withdrawals = crossings()
+print(f"pushes {len(pushes)}, withdrawals {len(withdrawals)}; screens: "
+      + ", ".join(f"{platform} {' '.join(kinds) or 'empty'}" for platform, kinds in screens.items()))
+is_kept = pushes == withdrawals == sorted(PLATFORMS) and screens == {
+    platform: {"payload"} if platform == READER else set() for platform in PLATFORMS}
+print("PASS" if is_kept else "FAIL")
+sys.exit(0 if is_kept else 1)

@@ -1,6 +1,6 @@
 import UIKit
 
-/// The window. Each time the app comes to the front, it fetches what pushes have not brought.
+/// The window. Each time the app comes to the front, it fetches missed notifications.
 final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
     var window: UIWindow?
 

@@ -40,7 +40,7 @@ import UIKit
     private let push = SecurePush.shared
     private let ingestURL = Deployment().ingestURL
 
-    /// Registers again if that is due, and shows what was missed.
+    /// Registers again if that is due, and shows missed notifications.
     func becomeActive() async {
         isLoggedIn = await push.credentials.userName() != nil
         await register()
@@ -52,7 +52,7 @@ import UIKit
         }
     }
 
-    /// Log in, register, and show what waited for the log-in.
+    /// Logs in, registers, and shows the notifications that waited for the log-in.
     func logIn(userName: String, password: String) async {
         await attempt {
             try await self.push.credentials.logIn(userName: userName, password: password)
@@ -63,13 +63,14 @@ import UIKit
         _ = await push.client.resumeAfterLogIn()
     }
 
-    /// The server forgets the device first, so that no push for this user comes to the next one.
+    /// The server forgets the device first, so that no push for this user comes to the next one. Without a connection
+    /// the credentials are deleted all the same: pushes then only prompt, until the next user registers the device.
     func logOut() async {
+        status = .loggedOut
+        await attempt { try await self.push.client.unregister() }
         await attempt {
-            try await self.push.client.unregister()
             try await self.push.credentials.logOut()
             self.isLoggedIn = false
-            self.status = .loggedOut
         }
     }
 

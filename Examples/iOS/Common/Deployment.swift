@@ -11,7 +11,8 @@ struct Deployment: Sendable {
     let sharedFolder: URL
     /// The keychain group that app and extension share.
     let keychainGroup: String
-    /// The keys that sign pushes: the file `push-keys.json` of `securepush keys generate --push`, put into `Common`.
+    /// The keys that verify pushes: `push-verification-keys.json` in `Common`, the public key file of
+    /// `securepush keys generate --push`. Without it nothing is verified.
     let pushKeys: PushKeySet?
 
     /// Reads `Info.plist`. A value that is missing is a mistake in the project, so the first start stops there.
@@ -27,7 +28,7 @@ struct Deployment: Sendable {
         ingestURL = value("SecurePushIngestURL").flatMap(URL.init(string:))
         sharedFolder = folder.appendingPathComponent("SecurePush", isDirectory: true)
         keychainGroup = keychain
-        pushKeys = bundle.url(forResource: "push-keys", withExtension: "json").map(Self.readKeys)
+        pushKeys = bundle.url(forResource: "push-verification-keys", withExtension: "json").map(Self.readKeys)
     }
 
     private static func container(of appGroup: String) -> URL? {
@@ -39,7 +40,7 @@ struct Deployment: Sendable {
         do {
             return try PushKeySet(jwkSet: Data(contentsOf: file))
         } catch {
-            preconditionFailure("push-keys.json cannot be used: \(error)")
+            preconditionFailure("push-verification-keys.json cannot be used: \(error)")
         }
     }
 }

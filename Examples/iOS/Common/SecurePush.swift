@@ -1,7 +1,7 @@
 import SecurePushClient
 
 /// The client of this process. The app and the service extension are two processes, and each has its own. They share
-/// the credentials (keychain) and the state (app group), so a secret is shown once whoever fetches it.
+/// the credentials (keychain) and the state (app group), so only one of them shows a secret.
 struct SecurePush: Sendable {
     let client: SecurePushClient
     let credentials: TokenCredentialsProvider

@@ -12,7 +12,7 @@ final class NotificationService: UNNotificationServiceExtension {
     ) {
         let push = IncomingPush(userInfo: request.content.userInfo)
         // An alert of another part of the app stays as it is.
-        guard push.isOurs else { return contentHandler(request.content) }
+        guard push.isSecurePush else { return contentHandler(request.content) }
         let delivery = Delivery(contentHandler: contentHandler)
         Self.handler.didReceive(push) { delivery.deliver($0) }
     }

@@ -52,12 +52,12 @@ struct SilentBudget: Sendable {
             case .refused(let state, let accepted):
                 for member in group.members {
                     roles[member.attempt][member.index] = .answered(
-                        answer(to: member.wish, state, accepted: accepted, now: now))
+                        answer(to: member.request, state, accepted: accepted, now: now))
                 }
             case .unknown:
                 for member in group.members {
                     roles[member.attempt][member.index] = .answered(
-                        .waits(SilentWait(until: now + Self.failureWait, turn: member.wish.turn)))
+                        .waits(SilentWait(until: now + Self.failureWait, sequence: member.request.sequence)))
                 }
             }
         }
@@ -82,7 +82,7 @@ extension SilentBudget {
         var attempt: Int
         /// The index of the platform in the attempt.
         var index: Int
-        var wish: SilentPushWish
+        var request: SilentPushRequest
     }
 
     /// The silent notifications of one recipient on one platform.
@@ -90,7 +90,7 @@ extension SilentBudget {
         var members: [Member]
 
         /// The newest notification, which the push names.
-        var leader: Member { members.max { $0.wish.id < $1.wish.id } ?? members[0] }
+        var leader: Member { members.max { $0.request.id < $1.request.id } ?? members[0] }
     }
 
     private enum Verdict {
@@ -105,11 +105,11 @@ extension SilentBudget {
         var groups: [Group] = []
         for (position, attempt) in attempts.enumerated() where attempt.plan.isSilentPush {
             for (index, platform) in attempt.platforms.enumerated() where Platform.known.contains(platform) {
-                let member = Member(attempt: position, index: index, wish: attempt.plan.silentWish(for: platform))
-                if let group = positions[member.wish.key] {
+                let member = Member(attempt: position, index: index, request: attempt.plan.silentRequest(for: platform))
+                if let group = positions[member.request.key] {
                     groups[group].members.append(member)
                 } else {
-                    positions[member.wish.key] = groups.count
+                    positions[member.request.key] = groups.count
                     groups.append(Group(members: [member]))
                 }
             }
@@ -120,14 +120,14 @@ extension SilentBudget {
     /// Asks the store, once for each group.
     private func verdicts(_ groups: [Group], now: Timestamp) async -> [Verdict] {
         do {
-            let wishes = groups.map(\.leader.wish)
-            let admissions = try await store.admit(wishes, interval: interval, now: now)
+            let requests = groups.map(\.leader.request)
+            let admissions = try await store.admit(requests, interval: interval, now: now)
             let accepted = try await accepted(groups, admissions)
             problem.succeeded(to: logger)
-            return zip(wishes, admissions).map { wish, admission in
+            return zip(requests, admissions).map { request, admission in
                 switch admission {
                 case .granted(let grant): .granted(grant)
-                case .refused(let state): .refused(state, accepted: accepted.contains(wish.key))
+                case .refused(let state): .refused(state, accepted: accepted.contains(request.key))
                 }
             }
         } catch {
@@ -144,9 +144,9 @@ extension SilentBudget {
         var pushes: [(key: SilentPushKey, id: NotificationID)] = []
         for (group, admission) in zip(groups, admissions) {
             guard case .refused(let state) = admission, let id = state.pushedID,
-                group.members.contains(where: { state.covers($0.wish.id, waitingSince: $0.wish.turn) })
+                group.members.contains(where: { state.covers($0.request.id, waitingSince: $0.request.sequence) })
             else { continue }
-            pushes.append((group.leader.wish.key, id))
+            pushes.append((group.leader.request.key, id))
         }
         guard !pushes.isEmpty else { return [] }
         let records = try await store.records(Array(Set(pushes.map(\.id))))
@@ -158,18 +158,18 @@ extension SilentBudget {
     }
 
     private func answer(
-        to wish: SilentPushWish, _ state: SilentPushState, accepted: Bool, now: Timestamp
+        to request: SilentPushRequest, _ state: SilentPushState, accepted: Bool, now: Timestamp
     ) -> LaneAnswer {
         let next = state.next(interval: interval, now: now)
         let soon = now + Self.peerWait
-        guard state.covers(wish.id, waitingSince: wish.turn), let pushedID = state.pushedID else {
+        guard state.covers(request.id, waitingSince: request.sequence), let pushedID = state.pushedID else {
             // If the next push may be sent now, a newer notification is about to be.
-            return .waits(SilentWait(until: max(next, soon), turn: state.turn))
+            return .waits(SilentWait(until: max(next, soon), sequence: state.sequence))
         }
         if accepted { return .coalesced(into: pushedID) }
         // The push is in flight, or its outcome is not known and it is sent again later.
         return state.pushedAt + Self.flightTime > now
-            ? .waits(SilentWait(until: soon, turn: wish.turn))
-            : .waits(SilentWait(until: max(next, soon), turn: state.turn))
+            ? .waits(SilentWait(until: soon, sequence: request.sequence))
+            : .waits(SilentWait(until: max(next, soon), sequence: state.sequence))
     }
 }

@@ -23,8 +23,8 @@ struct SilentFollower: Sendable {
 struct SilentWait: Sendable, Hashable {
     /// When it asks again.
     var until: Timestamp
-    /// The recipient's number of silent pushes now; see ``SilentPushWish/turn``.
-    var turn: Int64?
+    /// The recipient's number of silent pushes now; see ``SilentPushRequest/sequence``.
+    var sequence: Int64?
 
     /// The reason in the record of the delivery.
     static let reason = "It waits for the recipient's next silent push (SILENT_PUSH_MIN_INTERVAL)."
@@ -61,7 +61,7 @@ extension LaneAnswer {
         case .answered(.sent, _): .coalesced(into: leader)
         case .held(let hold), .answered(_, .some(let hold)): .held(hold)
         // They were claimed before the push, so it covers them if the hub has accepted it after all.
-        default: .waits(SilentWait(until: now + SilentBudget.failureWait, turn: grant.map { $0.turn - 1 }))
+        default: .waits(SilentWait(until: now + SilentBudget.failureWait, sequence: grant.map { $0.sequence - 1 }))
         }
     }
 }
@@ -73,7 +73,7 @@ extension Delivery {
         delivery.state = .sent
         delivery.coalescedInto = id
         delivery.error = nil
-        delivery.silentTurn = nil
+        delivery.silentSequence = nil
         delivery.updatedAt = now
         return delivery
     }
@@ -91,10 +91,10 @@ extension DispatchPlan {
         if case .reminder = work { true } else { false }
     }
 
-    /// The wish for a push on one platform.
-    func silentWish(for platform: Platform) -> SilentPushWish {
-        SilentPushWish(
+    /// The request for a push on one platform.
+    func silentRequest(for platform: Platform) -> SilentPushRequest {
+        SilentPushRequest(
             key: SilentPushKey(recipient: recipient, platform: platform), id: id,
-            turn: deliveries.first { $0.platform == platform }?.silentTurn, isReminder: isReminder)
+            sequence: deliveries.first { $0.platform == platform }?.silentSequence, isReminder: isReminder)
     }
 }

@@ -88,7 +88,7 @@ function ordinals(all) {
   return result;
 }
 
-/** What kind of push it is, as words. */
+/** The kind of a push, as words. */
 function kinds(push, ordinal) {
   const pills = [];
   if (push.isWithdrawal) pills.push(make("span", "pill warn", "withdrawal"));

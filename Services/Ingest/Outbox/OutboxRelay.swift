@@ -188,7 +188,7 @@ final class OutboxRelay: Service {
     private func publishAndRemember(_ entries: [OutboxEntry]) async -> Int {
         let start = ContinuousClock.now
         let published = await publish(entries)
-        // A follow-up that is published has no confirm in the store: its claim is what it waits for.
+        // The store keeps no confirm of a published follow-up, which waits for its claim.
         confirmed.insert(published.filter { $0.kind == nil }.map(\.id), until: start + timing.confirmDelay)
         return published.count
     }

@@ -2,7 +2,7 @@ import SecurePushClient
 import SecurePushCore
 import Synchronization
 
-/// The screen of a simulated device: tells what an app would show, and lets the emulator's page show it.
+/// The screen of a simulated device. It reports the notifications of an app, and lets the emulator's page show them.
 final class DeviceScreen: NotificationPresenter {
     private struct State {
         var secrets: Set<PushID> = []
@@ -34,7 +34,7 @@ final class DeviceScreen: NotificationPresenter {
 
     /// - Parameters:
     ///   - countsPrompts: whether the prompt counts as a notification that was shown.
-    ///   - report: told what the user sees, without the platform.
+    ///   - report: called with each event that the user sees, without the platform.
     init(
         handle: String, emulator: APIClient, countsPrompts: Bool, report: @escaping @Sendable (DeviceEvent) -> Void
     ) {
@@ -138,8 +138,7 @@ final class DeviceScreen: NotificationPresenter {
 
     /// The reason for the generic text or the prompt, in words and as the code.
     static func words(_ code: DiagnosticCode) -> String {
-        let digits = code.rawValue.drop { !$0.isNumber }
         if code == .loggedOut { return "nobody is logged in, \(code)" }
-        return Int(digits) == nil ? code.rawValue : "the server answered \(digits), \(code)"
+        return code.status.map { "the server answered \($0), \(code)" } ?? code.rawValue
     }
 }

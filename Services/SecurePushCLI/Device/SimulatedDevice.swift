@@ -15,7 +15,7 @@ struct SimulatedDevice: Sendable {
     struct LogIn: Sendable {
         /// The user's credentials, for the registration and for the log-in.
         var credentials: ClientCredentials
-        /// What fetches have until the log-in; `nil` if nobody is logged in.
+        /// The credentials of fetches until the log-in; `nil` if nobody is logged in.
         var first: ClientCredentials?
         /// From the first prompt to the log-in; `nil` if the user does not log in.
         var delay: Duration?
@@ -23,10 +23,10 @@ struct SimulatedDevice: Sendable {
 
     /// Registers the device, and logs out if the log-in comes later.
     ///
-    /// - Throws: ``SecurePushFailure``.
-    func register() async throws {
+    /// - Throws: ``CommandFailure``.
+    func register(at retrieval: APIClient) async throws {
         session.use(logIn.credentials)
-        let id = try await client.register(device)
+        let id = try await client.register(device, at: retrieval)
         report(DeviceEvent(.registered, text: id))
         session.use(logIn.first)
     }
@@ -86,7 +86,7 @@ struct SimulatedDevice: Sendable {
         report(DeviceEvent(.ignored, id: push.push.id?.rawValue, reason: result.code?.rawValue ?? "nothing to show"))
     }
 
-    /// What the system does with an alert: the service extension replaces its text.
+    /// Receives an alert as the system does: the service extension replaces its text.
     private func extend(_ push: NativePush) async {
         let handler = NotificationServiceHandler(client: client)
         let content = await withTaskCancellationHandler {

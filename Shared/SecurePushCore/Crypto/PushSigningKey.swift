@@ -56,7 +56,7 @@ public struct PushSigningKey: Sendable {
 
 /// Why a key for pushes cannot be used. It never holds anything of the key.
 public struct PushKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong and what to do, for an operator.
+    /// The defect and its remedy, for an operator.
     public var message: String
 
     /// Makes an error.

@@ -37,7 +37,7 @@ public struct PushVerificationKeys: Sendable, Hashable {
     public private(set) var keys: [PushVerificationKey]
 
     /// The maximum number of keys. A device tries them one after another.
-    public static let limit = 32
+    public static let maxKeys = 32
 
     /// A set of one key.
     public init(_ key: PushVerificationKey) { keys = [key] }
@@ -51,8 +51,8 @@ public struct PushVerificationKeys: Sendable, Hashable {
         else {
             throw PushKeyError("not a JSON Web Key Set. Make one with `securepush keys generate --push`.")
         }
-        guard (1...Self.limit).contains(elements.count) else {
-            throw PushKeyError("the set has \(elements.count) keys. It must have 1 to \(Self.limit).")
+        guard (1...Self.maxKeys).contains(elements.count) else {
+            throw PushKeyError("the set has \(elements.count) keys. It must have 1 to \(Self.maxKeys).")
         }
         keys = []
         for (index, element) in elements.enumerated() {
@@ -90,10 +90,10 @@ public struct PushVerificationKeys: Sendable, Hashable {
         return PushVerificationKey(x: x)
     }
 
-    /// Puts a key first and keeps the others, up to ``limit`` in all. A key that is in the set already moves.
+    /// Puts a key first and keeps the others, up to ``maxKeys`` in all. A key that is in the set already moves.
     public func adding(_ key: PushVerificationKey) -> PushVerificationKeys {
         var changed = self
-        changed.keys = Array(([key] + keys.filter { $0.x != key.x }).prefix(Self.limit))
+        changed.keys = Array(([key] + keys.filter { $0.x != key.x }).prefix(Self.maxKeys))
         return changed
     }
 

@@ -24,7 +24,7 @@ extension MemoryStore {
         followUps[FollowUp(id: id, kind: .withdrawal)] = withdrawal
     }
 
-    /// Makes what follows from a recorded outcome.
+    /// Makes the follow-ups of a recorded outcome.
     func follow(_ outcome: DispatchOutcome) {
         if let time = outcome.acceptedAt { withdraw(outcome.id, now: time) }
         guard let row = rows[outcome.id], let pushedAt = outcome.pushedAt, row.isOpen else { return }
@@ -35,7 +35,7 @@ extension MemoryStore {
         followUps[followUp] = reminder
     }
 
-    /// The record with what its follow-ups add to it.
+    /// The record with the results of its follow-ups.
     func recordWithFollowUps(_ row: Row) -> NotificationRecord {
         let id = row.notification.id
         let reminder = followUps[FollowUp(id: id, kind: .reminder)]

@@ -1,14 +1,14 @@
 extension MemoryStore: SilentPushes {
     public func admit(
-        _ wishes: [SilentPushWish], interval: Duration, now: Timestamp
+        _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
     ) async throws -> [SilentPushAdmission] {
-        wishes.map { wish in
-            guard let state = silentPushes[wish.key] else {
-                silentPushes[wish.key] = .first(wish, now: now)
-                return .granted(SilentPushGrant(key: wish.key, turn: 1))
+        requests.map { request in
+            guard let state = silentPushes[request.key] else {
+                silentPushes[request.key] = .first(request, now: now)
+                return .granted(SilentPushGrant(key: request.key, sequence: 1))
             }
-            let (admission, changed) = state.admitting(wish, interval: interval, now: now)
-            silentPushes[wish.key] = changed
+            let (admission, changed) = state.admitting(request, interval: interval, now: now)
+            silentPushes[request.key] = changed
             return admission
         }
     }

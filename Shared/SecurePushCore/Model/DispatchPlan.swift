@@ -27,7 +27,7 @@ public struct DispatchPlan: Sendable, Hashable {
     public var isRevoked: Bool
     /// Whether a device has read it; only known of a follow-up.
     public var isRead: Bool
-    /// What is to be done. A follow-up has its own ``attempt`` and ``deliveries``, and its ``platforms`` are those that
+    /// The kind of work. A follow-up has its own ``attempt`` and ``deliveries``, and its ``platforms`` are those that
     /// accepted the push.
     public var work: DispatchWork
     /// See ``Notification/remind``; only known of a push.
@@ -166,8 +166,8 @@ public struct Delivery: Sendable, Hashable {
     /// The notification whose silent push this one shared. The state is ``DeliveryState/sent`` then.
     public var coalescedInto: NotificationID?
     /// The recipient's number of silent pushes when this notification began to wait for the next one; see
-    /// ``SilentPushWish/turn``.
-    public var silentTurn: Int64?
+    /// ``SilentPushRequest/sequence``.
+    public var silentSequence: Int64?
     /// When the hub accepted the withdrawal. It is part of a sender's record only: the store keeps it with the
     /// withdrawal.
     public var withdrawnAt: Timestamp?
@@ -175,7 +175,7 @@ public struct Delivery: Sendable, Hashable {
     /// Makes a record.
     public init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
-        error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentTurn: Int64? = nil,
+        error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentSequence: Int64? = nil,
         withdrawnAt: Timestamp? = nil
     ) {
         self.platform = platform
@@ -186,7 +186,7 @@ public struct Delivery: Sendable, Hashable {
         self.error = error
         self.updatedAt = updatedAt
         self.coalescedInto = coalescedInto
-        self.silentTurn = silentTurn
+        self.silentSequence = silentSequence
         self.withdrawnAt = withdrawnAt
     }
 }

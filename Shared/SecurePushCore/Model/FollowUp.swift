@@ -3,7 +3,7 @@
 /// It is a row in the store that falls due, as an outbox entry is. It has a fence and a record of its own, so it never
 /// gets in the way of the dispatching of the notification itself.
 public struct FollowUp: Sendable, Hashable {
-    /// What is done.
+    /// The kinds of work.
     public enum Kind: String, Sendable, CaseIterable {
         /// Devices that show the notification remove it.
         case withdrawal = "withdraw"
@@ -13,7 +13,7 @@ public struct FollowUp: Sendable, Hashable {
 
     /// The notification.
     public var id: NotificationID
-    /// What is done.
+    /// The kind of work.
     public var kind: Kind
 
     /// Makes a follow-up.
@@ -42,7 +42,7 @@ public enum WithdrawalMode: String, Sendable, CaseIterable {
     }
 }
 
-/// What a dispatcher does with a claimed plan.
+/// The work of a dispatcher for a claimed plan.
 public enum DispatchWork: Sendable, Hashable {
     /// The notification's own push.
     case push
@@ -74,7 +74,7 @@ public struct FollowUpOutcome: Sendable, Hashable {
 
 /// The result of one claim of several follow-ups.
 public struct FollowUpClaims: Sendable {
-    /// The plans of what was claimed. A follow-up that is not due any more is absent.
+    /// The plans of the claimed follow-ups. A follow-up that is not due any more is absent.
     public var plans: [FollowUp: DispatchPlan]
     /// The rows that cannot be read, and why; never anything of a payload.
     public var unreadable: [FollowUp: StorageError]
@@ -135,7 +135,7 @@ public enum FollowUpPolicy {
     }
 }
 
-/// What a follow-up waits for. Only a reminder needs it: a step can be claimed once, after it was published.
+/// The event for which a follow-up waits. Only a reminder needs it: a step can be claimed once, after it was published.
 public enum FollowUpState: Int, Sendable {
     /// For its time. A reminder cannot be claimed: its last step was claimed already.
     case scheduled = 0
@@ -170,7 +170,7 @@ extension DispatchOutcome {
 }
 
 extension NotificationRecord {
-    /// Adds what the follow-ups tell.
+    /// Adds the results of the follow-ups.
     ///
     /// - Parameters:
     ///   - withdrawals: the deliveries of the withdrawal.

@@ -1,4 +1,4 @@
-/// What decides whether a notification's recipient can read it.
+/// The values that decide whether a notification's recipient can read it.
 public struct ReadingState: Sendable, Hashable {
     /// From this time on it is not readable.
     public var expiresAt: Timestamp
@@ -17,7 +17,7 @@ public struct ReadingState: Sendable, Hashable {
         self.isRead = isRead
     }
 
-    /// What the recipient finds.
+    /// The result of a recipient's fetch.
     public enum Access: Sendable, Hashable {
         /// Nothing: its `NotBefore` is in the future. It looks like an unknown ID, even if it was revoked.
         case absent
@@ -29,7 +29,7 @@ public struct ReadingState: Sendable, Hashable {
         case readable
     }
 
-    /// What the recipient finds at a time.
+    /// The result of a recipient's fetch at a time.
     public func access(at now: Timestamp) -> Access {
         if let notBefore, notBefore > now { return .absent }
         if isRevoked { return .revoked }
@@ -41,7 +41,7 @@ public struct ReadingState: Sendable, Hashable {
 }
 
 extension StoredNotification {
-    /// What decides whether its recipient can read it.
+    /// The values that decide whether its recipient can read it.
     public var state: ReadingState {
         ReadingState(expiresAt: expiresAt, notBefore: notBefore, isRevoked: isRevoked, isRead: readAt != nil)
     }

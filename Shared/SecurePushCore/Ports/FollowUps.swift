@@ -10,7 +10,7 @@ public protocol FollowUpOutbox: Sendable {
 
 /// The follow-ups as the dispatcher uses them.
 ///
-/// The rows are made elsewhere: a withdrawal by whoever comes second of ``DispatchStore/record(_:)`` and
+/// The rows are made elsewhere: a withdrawal by the later one of ``DispatchStore/record(_:)`` and
 /// ``SenderNotifications/revoke(_:sender:now:)`` (or ``PayloadReader/markRead(_:at:)``, with
 /// ``WithdrawalMode/read``), in the same transaction; a reminder by ``DispatchStore/record(_:)``
 /// (``DispatchOutcome/pushedAt``).
@@ -20,7 +20,7 @@ public protocol FollowUpStore: Sendable {
     ///
     /// The claim of a reminder uses up its step before anything is sent, and makes the next step due. So no step is
     /// sent twice, whatever is delivered twice; after a crash it is lost. A step can be claimed only while the
-    /// notification is neither read nor revoked nor expired. What cannot be claimed is absent from the answer.
+    /// notification is neither read nor revoked nor expired. Follow-ups that cannot be claimed are absent from the answer.
     ///
     /// - Throws: ``StorageError``.
     func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims

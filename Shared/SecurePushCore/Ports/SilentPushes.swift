@@ -5,11 +5,11 @@
 public protocol SilentPushes: Sendable {
     /// Asks for silent pushes, and records those that are granted; see ``SilentPushState/admitting(_:interval:now:)``.
     ///
-    /// - Parameter wishes: at most one for each recipient and platform.
-    /// - Returns: the answers in the order of the wishes.
+    /// - Parameter requests: at most one for each recipient and platform.
+    /// - Returns: the answers in the order of the requests.
     /// - Throws: ``StorageError``. A push may have been granted if the code is `connectionLost` or `timeout`.
     func admit(
-        _ wishes: [SilentPushWish], interval: Duration, now: Timestamp
+        _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
     ) async throws -> [SilentPushAdmission]
 
     /// Gives back pushes that the hub has certainly not accepted, so that the next one need not wait. A grant that is
@@ -32,32 +32,32 @@ public struct SilentPushKey: Sendable, Hashable {
 }
 
 /// A notification that needs a silent push.
-public struct SilentPushWish: Sendable, Hashable {
+public struct SilentPushRequest: Sendable, Hashable {
     /// The recipient and the platform.
     public var key: SilentPushKey
     /// The notification that the push would name.
     public var id: NotificationID
-    /// The recipient's number of pushes when the notification began to wait (``Delivery/silentTurn``); `nil` if it has
+    /// The recipient's number of pushes when the notification began to wait (``Delivery/silentSequence``); `nil` if it has
     /// not waited.
-    public var turn: Int64?
+    public var sequence: Int64?
     /// Whether the push is a reminder. A waiting notification never counts as covered by a reminder, because the
     /// delivery that a reminder names was sent before.
     public var isReminder: Bool
 
-    /// Makes a wish.
-    public init(key: SilentPushKey, id: NotificationID, turn: Int64? = nil, isReminder: Bool = false) {
+    /// Makes a request.
+    public init(key: SilentPushKey, id: NotificationID, sequence: Int64? = nil, isReminder: Bool = false) {
         self.key = key
         self.id = id
-        self.turn = turn
+        self.sequence = sequence
         self.isReminder = isReminder
     }
 }
 
-/// The answer to a wish.
+/// The answer to a request.
 public enum SilentPushAdmission: Sendable, Hashable {
     /// Send it. If the hub has certainly not accepted it, release the grant.
     case granted(SilentPushGrant)
-    /// Do not send it now; the state tells what to wait for.
+    /// Do not send it now. The state tells when the next push may be sent.
     case refused(SilentPushState)
 }
 
@@ -66,12 +66,12 @@ public struct SilentPushGrant: Sendable, Hashable {
     /// The recipient and the platform.
     public var key: SilentPushKey
     /// Its number, from 1.
-    public var turn: Int64
+    public var sequence: Int64
 
     /// Makes a grant.
-    public init(key: SilentPushKey, turn: Int64) {
+    public init(key: SilentPushKey, sequence: Int64) {
         self.key = key
-        self.turn = turn
+        self.sequence = sequence
     }
 }
 
@@ -80,7 +80,7 @@ public struct SilentPushRelease: Sendable, Hashable {
     /// The grant.
     public var grant: SilentPushGrant
     /// Whether the notification is tried again. Other notifications of the recipient then wait for it, at most
-    /// ``SilentPushState/patience``.
+    /// ``SilentPushState/gracePeriod``.
     public var isOwed: Bool
 
     /// Makes a release.
@@ -93,7 +93,7 @@ public struct SilentPushRelease: Sendable, Hashable {
 /// The silent pushes of one recipient on one platform.
 public struct SilentPushState: Sendable, Hashable {
     /// The number of pushes that were granted.
-    public var turn: Int64
+    public var sequence: Int64
     /// When the last one was granted.
     public var pushedAt: Timestamp
     /// The notification that it named; `nil` after it was released, and for a reminder.
@@ -102,8 +102,8 @@ public struct SilentPushState: Sendable, Hashable {
     public var waitingID: NotificationID?
 
     /// Makes a state.
-    public init(turn: Int64, pushedAt: Timestamp, pushedID: NotificationID?, waitingID: NotificationID? = nil) {
-        self.turn = turn
+    public init(sequence: Int64, pushedAt: Timestamp, pushedID: NotificationID?, waitingID: NotificationID? = nil) {
+        self.sequence = sequence
         self.pushedAt = pushedAt
         self.pushedID = pushedID
         self.waitingID = waitingID
@@ -111,11 +111,11 @@ public struct SilentPushState: Sendable, Hashable {
 
     /// How long others wait for the newest waiting notification once the next push may be sent. That notification may
     /// have been revoked, or another dispatcher may have it.
-    public static let patience = Duration.seconds(10)
+    public static let gracePeriod = Duration.seconds(10)
 
     /// The state after the first push of a recipient on a platform.
-    public static func first(_ wish: SilentPushWish, now: Timestamp) -> SilentPushState {
-        SilentPushState(turn: 1, pushedAt: now, pushedID: wish.isReminder ? nil : wish.id)
+    public static func first(_ request: SilentPushRequest, now: Timestamp) -> SilentPushState {
+        SilentPushState(sequence: 1, pushedAt: now, pushedID: request.isReminder ? nil : request.id)
     }
 
     /// When the next push may be sent. A time in the future, from a clock that was ahead, counts as `now`.
@@ -124,40 +124,40 @@ public struct SilentPushState: Sendable, Hashable {
     /// Whether the last push covers a notification: it was granted after the notification had begun to wait, and names
     /// a newer one. The device fetches its inbox when it is woken, so it finds both.
     ///
-    /// - Parameter turn: ``SilentPushWish/turn``.
-    public func covers(_ id: NotificationID, waitingSince turn: Int64?) -> Bool {
-        guard let turn, let pushedID else { return false }
-        return turn < self.turn && id < pushedID
+    /// - Parameter sequence: ``SilentPushRequest/sequence``.
+    public func covers(_ id: NotificationID, waitingSince sequence: Int64?) -> Bool {
+        guard let sequence, let pushedID else { return false }
+        return sequence < self.sequence && id < pushedID
     }
 
-    /// Decides about a wish. PostgreSQL does the same in one statement.
+    /// Decides about a request. PostgreSQL does the same in one statement.
     ///
     /// A push is granted if the interval since the last one has passed. If a newer notification is waiting, that one is
     /// sent first, because the push has to name the newest.
     ///
     /// - Returns: the answer, and the state after it. The state of a refusal is the one before.
     public func admitting(
-        _ wish: SilentPushWish, interval: Duration, now: Timestamp
+        _ request: SilentPushRequest, interval: Duration, now: Timestamp
     ) -> (admission: SilentPushAdmission, state: SilentPushState) {
-        if covers(wish.id, waitingSince: wish.turn) { return (.refused(self), self) }
+        if covers(request.id, waitingSince: request.sequence) { return (.refused(self), self) }
         let next = next(interval: interval, now: now)
-        let yields = waitingID.map { $0 > wish.id && now < next + Self.patience } ?? false
+        let yields = waitingID.map { $0 > request.id && now < next + Self.gracePeriod } ?? false
         var state = self
         guard next <= now, !yields else {
             state.pushedAt = min(pushedAt, now)
-            state.waitingID = waitingID.map { max($0, wish.id) } ?? wish.id
+            state.waitingID = waitingID.map { max($0, request.id) } ?? request.id
             return (.refused(self), state)
         }
-        state = Self.first(wish, now: now)
-        state.turn = turn + 1
-        return (.granted(SilentPushGrant(key: wish.key, turn: state.turn)), state)
+        state = Self.first(request, now: now)
+        state.sequence = sequence + 1
+        return (.granted(SilentPushGrant(key: request.key, sequence: state.sequence)), state)
     }
 
     /// The state after a release: the next push may be sent at once.
     ///
     /// - Returns: `nil` if the grant is not the newest.
     public func releasing(_ release: SilentPushRelease, interval: Duration, now: Timestamp) -> SilentPushState? {
-        guard release.grant.turn == turn else { return nil }
+        guard release.grant.sequence == sequence else { return nil }
         var state = self
         state.pushedAt = now - interval
         state.pushedID = nil

@@ -62,7 +62,7 @@ extension PostgresStore: FollowUpStore {
         _ = try await query(.recordFollowUps, parameters)
     }
 
-    /// Appends the further parameters of a statement that records outcomes and makes what follows from them.
+    /// Appends the further parameters of a statement that records outcomes and makes their follow-ups.
     ///
     /// - Returns: `false` if nothing can follow; then it appends nothing.
     func appendFollowUps(of outcomes: [DispatchOutcome], _ parameters: inout PostgresParameters) -> Bool {
@@ -182,7 +182,7 @@ extension PostgresStatement {
         WHERE f.notification_id = outcome.id AND f.kind = outcome.kind AND f.attempt = outcome.attempt
         """)
 
-    /// What a sender's record shows of the follow-ups of a notification `n`; see
+    /// The columns of a sender's record for the follow-ups of a notification `n`; see
     /// ``NotificationRecord/init(withFollowUps:)``.
     static func followUpColumns(_ n: String) -> String {
         let find = { (column: String, kind: Int16) in

@@ -47,7 +47,7 @@ extension PostgresStatement {
     /// The columns of ``NotificationRecord``.
     static let recordColumns = recordColumnList.joined(separator: ", ")
 
-    /// What a statement selects after those columns begins at this number.
+    /// The number of those columns. Further columns of a statement begin at this index.
     static let recordColumnCount = recordColumnList.count
 
     private static let recordColumnList = [

@@ -6,18 +6,18 @@ extension PostgresStore: SilentPushes {
     private static let maxTries = 3
 
     func admit(
-        _ wishes: [SilentPushWish], interval: Duration, now: Timestamp
+        _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
     ) async throws -> [SilentPushAdmission] {
         // Sorted, so that two dispatchers never wait for each other's row locks.
-        let sorted = wishes.sorted { $0.key.precedes($1.key) }
+        let sorted = requests.sorted { $0.key.precedes($1.key) }
         var admissions: [SilentPushKey: SilentPushAdmission] = [:]
         for _ in 0..<Self.maxTries {
             try await ask(sorted.filter { admissions[$0.key] == nil }, interval: interval, now: now, &admissions)
             try await begin(sorted.filter { admissions[$0.key] == nil }, now: now, &admissions)
-            if admissions.count >= wishes.count { break }
+            if admissions.count >= requests.count { break }
         }
-        return try wishes.map { wish in
-            guard let admission = admissions[wish.key] else {
+        return try requests.map { request in
+            guard let admission = admissions[request.key] else {
                 throw StorageError(.unavailable, "The silent pushes of a recipient keep changing.")
             }
             return admission
@@ -26,43 +26,43 @@ extension PostgresStore: SilentPushes {
 
     /// Decides about recipients and platforms that have a row.
     private func ask(
-        _ wishes: [SilentPushWish], interval: Duration, now: Timestamp,
+        _ requests: [SilentPushRequest], interval: Duration, now: Timestamp,
         _ admissions: inout [SilentPushKey: SilentPushAdmission]
     ) async throws {
-        if wishes.isEmpty { return }
-        var parameters = PostgresParameters(capacity: wishes.count * 96 + 128)
-        parameters.append(wishes) { $0.key.recipient.text }
-        parameters.append(wishes) { $0.key.platform.rawValue }
-        parameters.append(wishes) { PostgresUUID($0.id) }
-        parameters.append(wishes) { $0.turn }
-        parameters.append(wishes) { $0.isReminder }
+        if requests.isEmpty { return }
+        var parameters = PostgresParameters(capacity: requests.count * 96 + 128)
+        parameters.append(requests) { $0.key.recipient.text }
+        parameters.append(requests) { $0.key.platform.rawValue }
+        parameters.append(requests) { PostgresUUID($0.id) }
+        parameters.append(requests) { $0.sequence }
+        parameters.append(requests) { $0.isReminder }
         parameters.append(now.milliseconds)
         parameters.append(interval.milliseconds)
         let result = try await query(.askForSilent, parameters)
         try decoding {
             for row in result {
-                let wish = try wishes.element(at: row)
+                let request = try requests.element(at: row)
                 let state = try SilentPushState(row)
-                admissions[wish.key] = state.admitting(wish, interval: interval, now: now).admission
+                admissions[request.key] = state.admitting(request, interval: interval, now: now).admission
             }
         }
     }
 
     /// Grants the first push of recipients and platforms that have no row.
     private func begin(
-        _ wishes: [SilentPushWish], now: Timestamp, _ admissions: inout [SilentPushKey: SilentPushAdmission]
+        _ requests: [SilentPushRequest], now: Timestamp, _ admissions: inout [SilentPushKey: SilentPushAdmission]
     ) async throws {
-        if wishes.isEmpty { return }
-        var parameters = PostgresParameters(capacity: wishes.count * 96 + 128)
-        parameters.append(wishes) { $0.key.recipient.text }
-        parameters.append(wishes) { $0.key.platform.rawValue }
-        parameters.append(wishes) { $0.isReminder ? nil : PostgresUUID($0.id) }
+        if requests.isEmpty { return }
+        var parameters = PostgresParameters(capacity: requests.count * 96 + 128)
+        parameters.append(requests) { $0.key.recipient.text }
+        parameters.append(requests) { $0.key.platform.rawValue }
+        parameters.append(requests) { $0.isReminder ? nil : PostgresUUID($0.id) }
         parameters.append(now.milliseconds)
         let result = try await query(.beginSilent, parameters)
         try decoding {
             for row in result {
-                let wish = try wishes.element(at: row)
-                admissions[wish.key] = .granted(SilentPushGrant(key: wish.key, turn: 1))
+                let request = try requests.element(at: row)
+                admissions[request.key] = .granted(SilentPushGrant(key: request.key, sequence: 1))
             }
         }
     }
@@ -73,7 +73,7 @@ extension PostgresStore: SilentPushes {
         var parameters = PostgresParameters(capacity: releases.count * 64 + 128)
         parameters.append(releases) { $0.grant.key.recipient.text }
         parameters.append(releases) { $0.grant.key.platform.rawValue }
-        parameters.append(releases) { $0.grant.turn }
+        parameters.append(releases) { $0.grant.sequence }
         parameters.append(releases) { $0.isOwed }
         parameters.append((now - interval).milliseconds)
         _ = try await query(.releaseSilent, parameters)
@@ -81,20 +81,20 @@ extension PostgresStore: SilentPushes {
 }
 
 extension SilentPushState {
-    /// The state before a wish, as ``PostgresStatement/askForSilent`` returns it.
+    /// The state before a request, as ``PostgresStatement/askForSilent`` returns it.
     fileprivate init(_ row: PostgresRow) throws {
         self.init(
-            turn: try row.decode(1, as: Int64.self), pushedAt: Timestamp(milliseconds: try row.decode(2)),
+            sequence: try row.decode(1, as: Int64.self), pushedAt: Timestamp(milliseconds: try row.decode(2)),
             pushedID: try row.decodeIfPresent(3, as: PostgresUUID.self).map { NotificationID($0) },
             waitingID: try row.decodeIfPresent(4, as: PostgresUUID.self).map { NotificationID($0) })
     }
 }
 
-extension [SilentPushWish] {
-    /// The wish at the position in a row's first column, which counts from 1.
-    fileprivate func element(at row: PostgresRow) throws -> SilentPushWish {
+extension [SilentPushRequest] {
+    /// The request at the position in a row's first column, which counts from 1.
+    fileprivate func element(at row: PostgresRow) throws -> SilentPushRequest {
         let place = try row.decode(0, as: Int64.self)
-        guard place >= 1, place <= Int64(count) else { throw unreadable("of a wish's position") }
+        guard place >= 1, place <= Int64(count) else { throw unreadable("of a request's position") }
         return self[Int(place) - 1]
     }
 }
@@ -108,25 +108,25 @@ extension SilentPushKey {
 }
 
 extension PostgresStatement {
-    private static let patience = SilentPushState.patience.milliseconds
+    private static let gracePeriod = SilentPushState.gracePeriod.milliseconds
 
-    /// ``SilentPushState/admitting(_:interval:now:)`` for many rows. It returns the positions of the wishes, and the
+    /// ``SilentPushState/admitting(_:interval:now:)`` for many rows. It returns the positions of the requests, and the
     /// rows before the statement; the caller decides again, in the same way. The rows are locked in the order of the
-    /// wishes.
+    /// requests.
     fileprivate static let askForSilent = PostgresStatement(
         """
         WITH present AS (
-            SELECT wish.place, wish.recipient, wish.platform, wish.id, wish.is_reminder,
+            SELECT request.place, request.recipient, request.platform, request.id, request.is_reminder,
                 state.turn, state.pushed_at, state.pushed_id, state.waiting_id,
-                coalesce(wish.turn < state.turn AND wish.id < state.pushed_id, false) AS is_covered,
+                coalesce(request.turn < state.turn AND request.id < state.pushed_id, false) AS is_covered,
                 least(state.pushed_at, $6) + $7 AS next_at,
-                coalesce(state.waiting_id > wish.id, false) AS is_older
+                coalesce(state.waiting_id > request.id, false) AS is_older
             FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::boolean[]) WITH ORDINALITY
-                AS wish (recipient, platform, id, turn, is_reminder, place)
-            JOIN silent_pushes AS state ON state.recipient = wish.recipient AND state.platform = wish.platform
+                AS request (recipient, platform, id, turn, is_reminder, place)
+            JOIN silent_pushes AS state ON state.recipient = request.recipient AND state.platform = request.platform
             FOR UPDATE OF state
         ), decided AS (
-            SELECT *, next_at <= $6 AND NOT (is_older AND $6 < next_at + \(patience)) AS is_granted FROM present
+            SELECT *, next_at <= $6 AND NOT (is_older AND $6 < next_at + \(gracePeriod)) AS is_granted FROM present
         ), changed AS (
             UPDATE silent_pushes AS state SET
                 turn = CASE WHEN is_granted THEN decided.turn + 1 ELSE decided.turn END,
@@ -141,16 +141,16 @@ extension PostgresStatement {
 
     fileprivate static let beginSilent = PostgresStatement(
         """
-        WITH wish AS (
+        WITH request AS (
             SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[]) WITH ORDINALITY
-                AS wish (recipient, platform, id, place)
+                AS request (recipient, platform, id, place)
         ), made AS (
             INSERT INTO silent_pushes (recipient, platform, turn, pushed_at, pushed_id)
-            SELECT recipient, platform, 1, $4, id FROM wish
+            SELECT recipient, platform, 1, $4, id FROM request
             ON CONFLICT (recipient, platform) DO NOTHING
             RETURNING recipient, platform
         )
-        SELECT wish.place FROM wish JOIN made ON made.recipient = wish.recipient AND made.platform = wish.platform
+        SELECT request.place FROM request JOIN made ON made.recipient = request.recipient AND made.platform = request.platform
         """)
 
     /// ``SilentPushState/releasing(_:interval:now:)``.

@@ -4,9 +4,9 @@ import SecurePushCore
 
 extension SQLiteStore: SilentPushes {
     func admit(
-        _ wishes: [SilentPushWish], interval: Duration, now: Timestamp
+        _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
     ) async throws -> [SilentPushAdmission] {
-        let changes = wishes.map { SQLiteWrite.silentPush(.admit($0, interval: interval, now: now)) }
+        let changes = requests.map { SQLiteWrite.silentPush(.admit($0, interval: interval, now: now)) }
         return try await submit(changes).map { output in
             guard case .silentPush(let admission?) = output else { throw Row.unreadable("turn") }
             return admission
@@ -21,19 +21,19 @@ extension SQLiteStore: SilentPushes {
 /// A change of ``SilentPushState`` in the store. The transaction holds the writer's lock, so reading the state and
 /// writing it is one step.
 enum SQLiteSilentChange: Sendable {
-    case admit(SilentPushWish, interval: Duration, now: Timestamp)
+    case admit(SilentPushRequest, interval: Duration, now: Timestamp)
     case release(SilentPushRelease, interval: Duration, now: Timestamp)
 
-    /// - Returns: the answer to a wish; `nil` for a release.
+    /// - Returns: the answer to a request; `nil` for a release.
     func execute(_ db: Database) throws -> SilentPushAdmission? {
         switch self {
-        case .admit(let wish, let interval, let now):
-            guard let state = try SilentPushState.fetch(wish.key, db) else {
-                try SilentPushState.first(wish, now: now).save(wish.key, db)
-                return .granted(SilentPushGrant(key: wish.key, turn: 1))
+        case .admit(let request, let interval, let now):
+            guard let state = try SilentPushState.fetch(request.key, db) else {
+                try SilentPushState.first(request, now: now).save(request.key, db)
+                return .granted(SilentPushGrant(key: request.key, sequence: 1))
             }
-            let (admission, changed) = state.admitting(wish, interval: interval, now: now)
-            if changed != state { try changed.save(wish.key, db) }
+            let (admission, changed) = state.admitting(request, interval: interval, now: now)
+            if changed != state { try changed.save(request.key, db) }
             return admission
         case .release(let release, let interval, let now):
             let key = release.grant.key
@@ -49,7 +49,7 @@ extension SilentPushState {
         let arguments: StatementArguments = [key.recipient.text, key.platform.rawValue]
         guard let row = try Row.fetchOne(db.cachedStatement(sql: find), arguments: arguments) else { return nil }
         return SilentPushState(
-            turn: row[0], pushedAt: Timestamp(milliseconds: row[1]), pushedID: try id(row, 2),
+            sequence: row[0], pushedAt: Timestamp(milliseconds: row[1]), pushedID: try id(row, 2),
             waitingID: try id(row, 3))
     }
 
@@ -59,7 +59,7 @@ extension SilentPushState {
 
     fileprivate func save(_ key: SilentPushKey, _ db: Database) throws {
         try db.cachedStatement(sql: Self.save).execute(arguments: [
-            key.recipient.text, key.platform.rawValue, turn, pushedAt.milliseconds, pushedID?.data, waitingID?.data,
+            key.recipient.text, key.platform.rawValue, sequence, pushedAt.milliseconds, pushedID?.data, waitingID?.data,
         ])
     }
 

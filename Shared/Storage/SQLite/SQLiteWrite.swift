@@ -40,7 +40,7 @@ enum SQLiteWrite: Sendable {
         /// Whether the lease was still held.
         case deviceLeaseEnded(Bool)
         case newHandle(String?)
-        /// The answer to a wish; `nil` for a release.
+        /// The answer to a request; `nil` for a release.
         case silentPush(SilentPushAdmission?)
         case leasedFollowUps([OutboxEntry])
         /// `nil` if it is not due any more; a failure for a row that cannot be read.

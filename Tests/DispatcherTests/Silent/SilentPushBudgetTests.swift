@@ -51,7 +51,7 @@ import Testing
         let broker = try await dispatch([second], gateway)
         #expect(gateway.sent.count == 1 && broker.record.published.isEmpty)
         let waiting = try await delivery(second)
-        #expect(waiting.state == .pending && waiting.attempts == 0 && waiting.silentTurn == 1)
+        #expect(waiting.state == .pending && waiting.attempts == 0 && waiting.silentSequence == 1)
         #expect(waiting.error == SilentWait.reason)
         let slot = Timestamp.now + Self.interval
         let early = try await store.lease(limit: 9, now: slot - .seconds(60), until: slot)

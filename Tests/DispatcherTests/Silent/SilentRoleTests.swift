@@ -63,18 +63,18 @@ import Testing
         try await settle(first.attempt, Self.accepted, at: 0)
         for (index, id) in ids.enumerated().dropFirst() {
             let answer = try await wait(id, at: Int64(index))
-            #expect(answer == .waits(SilentWait(until: at(60), turn: 1)))
+            #expect(answer == .waits(SilentWait(until: at(60), sequence: 1)))
         }
         // Two dispatchers share the slot. The one without the newest lets it go first.
-        #expect(try await wait(ids[1], at: 60) == .waits(SilentWait(until: at(61), turn: 1)))
+        #expect(try await wait(ids[1], at: 60) == .waits(SilentWait(until: at(61), sequence: 1)))
         let pair = try await claim([ids[2], ids[3]], at: 60)
         guard case .follows = pair[0].role, case .leads(let grant, let followers) = pair[1].role else {
             Issue.record("The newest leads, and the other one follows.")
             return
         }
-        #expect(grant.turn == 2 && followers.map(\.attempt.plan.id) == [ids[2]])
+        #expect(grant.sequence == 2 && followers.map(\.attempt.plan.id) == [ids[2]])
         // The push is in flight.
-        #expect(try await wait(ids[1], at: 61) == .waits(SilentWait(until: at(62), turn: 1)))
+        #expect(try await wait(ids[1], at: 61) == .waits(SilentWait(until: at(62), sequence: 1)))
         try await settle(pair[1].attempt, Self.accepted, at: 62)
         #expect(try await wait(ids[1], at: 62) == .coalesced(into: ids[3]))
         let record = try await store.records([ids[1]])[ids[1]]
@@ -84,13 +84,13 @@ import Testing
     @Test func ifTheDispatcherOfThePushDiesNothingIsLost() async throws {
         let ids = try await stored(3)
         _ = try await claim([ids[0]], at: 0)
-        #expect(try await wait(ids[1], at: 1) == .waits(SilentWait(until: at(60), turn: 1)))
+        #expect(try await wait(ids[1], at: 1) == .waits(SilentWait(until: at(60), sequence: 1)))
         // It is granted, and the dispatcher dies before it stores anything.
         _ = try await claim([ids[2]], at: 60)
-        #expect(try await wait(ids[1], at: 61) == .waits(SilentWait(until: at(62), turn: 1)))
+        #expect(try await wait(ids[1], at: 61) == .waits(SilentWait(until: at(62), sequence: 1)))
         // After the flight time it counts as lost: both wait for the slot after it, and the newest is sent.
-        #expect(try await wait(ids[1], at: 80) == .waits(SilentWait(until: at(120), turn: 2)))
-        #expect(try await wait(ids[2], at: 81) == .waits(SilentWait(until: at(120), turn: 2)))
+        #expect(try await wait(ids[1], at: 80) == .waits(SilentWait(until: at(120), sequence: 2)))
+        #expect(try await wait(ids[2], at: 81) == .waits(SilentWait(until: at(120), sequence: 2)))
         guard case .leads = try await claim([ids[2]], at: 120)[0].role else {
             Issue.record("The notification is still owed, and its push is due.")
             return
@@ -102,7 +102,7 @@ import Testing
         _ = try await claim([ids[0]], at: 0)
         for id in ids.dropFirst() { _ = try await wait(id, at: 1) }
         _ = try await store.revoke(ids[2], sender: "test", now: at(2))
-        #expect(try await wait(ids[1], at: 60) == .waits(SilentWait(until: at(61), turn: 1)))
+        #expect(try await wait(ids[1], at: 60) == .waits(SilentWait(until: at(61), sequence: 1)))
         guard case .leads = try await claim([ids[1]], at: 70)[0].role else {
             Issue.record("The newer one does not come.")
             return
@@ -116,7 +116,7 @@ import Testing
         let attempt = DispatchAttempt(
             delivery: DispatchDelivery(tag: 1, epoch: 1, message: message), message: message, plan: plan,
             platforms: [.apple, .fcmv1])
-        _ = attempt.complete(0, .waits(SilentWait(until: at(60), turn: 1)))
+        _ = attempt.complete(0, .waits(SilentWait(until: at(60), sequence: 1)))
         _ = attempt.complete(1, .answered(.unavailable(reason: "503", retryAfter: nil), hold: nil))
         let settlement = attempt.settlement(DispatchPolicy(platforms: [.apple, .fcmv1]), now: at(0))
         // One message for both, because two of one notification would fence each other off.
@@ -128,7 +128,7 @@ import Testing
         struct Away: SilentPushes, DeadLetterStore {
             let error = StorageError(.unavailable, "away for the test")
             func admit(
-                _ wishes: [SilentPushWish], interval: Duration, now: Timestamp
+                _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
             ) async throws -> [SilentPushAdmission] { throw error }
             func release(_ releases: [SilentPushRelease], interval: Duration, now: Timestamp) async throws {
                 throw error
@@ -149,6 +149,6 @@ import Testing
             Issue.record("It must wait.")
             return
         }
-        #expect(answer == .waits(SilentWait(until: at(5), turn: nil)))
+        #expect(answer == .waits(SilentWait(until: at(5), sequence: nil)))
     }
 }

@@ -1,5 +1,5 @@
 import SecurePushCore
-import TestSupport
+import StackKit
 import Testing
 
 @testable import NotificationHubs

@@ -1,12 +1,12 @@
 import SecurePushCore
-import TestSupport
+import StackKit
 import Testing
 
 /// Many pairs of values that are nearly the same: their tags and signed texts differ, and a signature of one is not
 /// valid for the other.
 @Suite("Pairs of pushes")
 struct PushForgeryTests {
-    /// What case, escapes, normalising or line ends could fold. None of it is a control character, which no name has.
+    /// Pieces that case, escapes, normalising or line ends could fold. None of it is a control character, which no name has.
     private static let pieces: [[UInt8]] = [
         "a", "A", "b", "#", "2", "3", "41", "c", "\u{E9}", "e\u{301}", "@", " ", "_", "|", "k", "\u{212A}", "i",
         "\u{130}", "##", "#41", "withdraw", "1790000000", "\u{2028}", "\\n",

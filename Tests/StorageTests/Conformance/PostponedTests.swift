@@ -11,7 +11,7 @@ struct PostponedTests {
         let sent = SealedNotification.sample()
         try await store.append([sent])
         _ = try await store.claim([sent.id], now: due)
-        let waiting = Delivery(platform: .apple, state: .pending, updatedAt: due, silentTurn: 3)
+        let waiting = Delivery(platform: .apple, state: .pending, updatedAt: due, silentSequence: 3)
         let outcome = DispatchOutcome(id: sent.id, attempt: 1, deliveries: [waiting], dueAgain: Self.slot)
         #expect(try await store.record([outcome]).isEmpty)
         return sent.id
@@ -29,7 +29,7 @@ struct PostponedTests {
             #expect(try await store.lease(limit: 9, now: Self.slot, until: until).isEmpty)
             let plan = try await store.claim([id], now: Self.slot)[id]
             #expect(plan?.attempt == 2 && plan?.unrecordedClaims == 0)
-            #expect(plan?.deliveries.map(\.silentTurn) == [3])
+            #expect(plan?.deliveries.map(\.silentSequence) == [3])
         }
     }
 

@@ -10,32 +10,33 @@ struct SilentPushTests {
     private static let ids = (0..<6).map { NotificationID(at: noon + .seconds($0)) }
 
     private func ask(
-        _ store: any Store, _ id: NotificationID, of key: SilentPushKey = apple, since turn: Int64? = nil,
+        _ store: any Store, _ id: NotificationID, of key: SilentPushKey = apple, since sequence: Int64? = nil,
         isReminder: Bool = false, at seconds: Int64
     ) async throws -> SilentPushAdmission {
-        let wish = SilentPushWish(key: key, id: id, turn: turn, isReminder: isReminder)
-        let answers = try await store.admit([wish], interval: Self.interval, now: noon + .seconds(seconds))
+        let request = SilentPushRequest(key: key, id: id, sequence: sequence, isReminder: isReminder)
+        let answers = try await store.admit([request], interval: Self.interval, now: noon + .seconds(seconds))
         return try #require(answers.first)
     }
 
     private func expect(
         _ expected: SilentPushAdmission, _ store: any Store, _ id: NotificationID, of key: SilentPushKey = apple,
-        since turn: Int64? = nil, isReminder: Bool = false, at seconds: Int64,
+        since sequence: Int64? = nil, isReminder: Bool = false, at seconds: Int64,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let answer = try await ask(store, id, of: key, since: turn, isReminder: isReminder, at: seconds)
+        let answer = try await ask(store, id, of: key, since: sequence, isReminder: isReminder, at: seconds)
         #expect(answer == expected, sourceLocation: sourceLocation)
     }
 
-    private func grant(_ turn: Int64, _ key: SilentPushKey = apple) -> SilentPushAdmission {
-        .granted(SilentPushGrant(key: key, turn: turn))
+    private func grant(_ sequence: Int64, _ key: SilentPushKey = apple) -> SilentPushAdmission {
+        .granted(SilentPushGrant(key: key, sequence: sequence))
     }
 
     private func state(
-        _ turn: Int64, at seconds: Int64, _ pushed: NotificationID?, waiting: NotificationID? = nil
+        _ sequence: Int64, at seconds: Int64, _ pushed: NotificationID?, waiting: NotificationID? = nil
     ) -> SilentPushAdmission {
         .refused(
-            SilentPushState(turn: turn, pushedAt: noon + .seconds(seconds), pushedID: pushed, waitingID: waiting))
+            SilentPushState(
+                sequence: sequence, pushedAt: noon + .seconds(seconds), pushedID: pushed, waitingID: waiting))
     }
 
     @Test("Within the interval there is one push, and then the newest that waits is next", arguments: conformingStores)
@@ -63,17 +64,17 @@ struct SilentPushTests {
                 SilentPushKey(recipient: .bob, platform: .apple),
                 SilentPushKey(recipient: UserName("Alice")!, platform: .apple),
             ]
-            let wishes = keys.map { SilentPushWish(key: $0, id: Self.ids[0]) }
-            let first = try await store.admit(wishes, interval: Self.interval, now: noon)
+            let requests = keys.map { SilentPushRequest(key: $0, id: Self.ids[0]) }
+            let first = try await store.admit(requests, interval: Self.interval, now: noon)
             #expect(first == keys.map { grant(1, $0) })
-            let later = try await store.admit(wishes.reversed(), interval: Self.interval, now: noon + .seconds(60))
+            let later = try await store.admit(requests.reversed(), interval: Self.interval, now: noon + .seconds(60))
             #expect(later == keys.reversed().map { grant(2, $0) })
             #expect(try await store.admit([], interval: Self.interval, now: noon).isEmpty)
         }
     }
 
     @Test("A newer one that does not come is waited for only a while", arguments: conformingStores)
-    func patience(_ kind: StoreKind) async throws {
+    func gracePeriod(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (older, newer) = (Self.ids[1], Self.ids[2])
             _ = try await ask(store, Self.ids[0], at: 0)
@@ -89,7 +90,7 @@ struct SilentPushTests {
     func release(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             _ = try await ask(store, Self.ids[2], at: 0)
-            let unused = SilentPushRelease(SilentPushGrant(key: Self.apple, turn: 1), isOwed: true)
+            let unused = SilentPushRelease(SilentPushGrant(key: Self.apple, sequence: 1), isOwed: true)
             try await store.release([unused], interval: Self.interval, now: noon + .seconds(1))
             let free = state(1, at: -59, nil, waiting: Self.ids[2])
             try await expect(free, store, Self.ids[1], at: 2)
@@ -104,7 +105,7 @@ struct SilentPushTests {
     func dead(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             _ = try await ask(store, Self.ids[2], at: 0)
-            let unused = SilentPushRelease(SilentPushGrant(key: Self.apple, turn: 1), isOwed: false)
+            let unused = SilentPushRelease(SilentPushGrant(key: Self.apple, sequence: 1), isOwed: false)
             try await store.release([unused], interval: Self.interval, now: noon)
             try await expect(grant(2), store, Self.ids[1], at: 0)
             try await store.release([], interval: Self.interval, now: noon)
@@ -138,10 +139,10 @@ struct SilentPushTests {
                 let granted = try await withThrowingTaskGroup(of: Int.self) { group in
                     for id in Self.ids {
                         group.addTask {
-                            let wishes = [Platform.apple, .fcmv1].map {
-                                SilentPushWish(key: SilentPushKey(recipient: .alice, platform: $0), id: id)
+                            let requests = [Platform.apple, .fcmv1].map {
+                                SilentPushRequest(key: SilentPushKey(recipient: .alice, platform: $0), id: id)
                             }
-                            let answers = try await store.admit(wishes, interval: Self.interval, now: now)
+                            let answers = try await store.admit(requests, interval: Self.interval, now: now)
                             return answers.count { if case .granted = $0 { true } else { false } }
                         }
                     }

@@ -26,7 +26,7 @@ struct DeliveriesCodingTests {
     @Test func aSharedPushAndAWaitComeBack() throws {
         let id = try #require(NotificationID("01234567-89ab-7def-8123-456789abcdef"))
         let shared = Delivery(platform: .apple, state: .sent, updatedAt: time, coalescedInto: id)
-        let waiting = Delivery(platform: .apple, state: .pending, updatedAt: time, silentTurn: 7)
+        let waiting = Delivery(platform: .apple, state: .pending, updatedAt: time, silentSequence: 7)
         #expect(
             StorageCoding.encode([shared, waiting])
                 == #"[{"p":"apple","s":"sent","n":0,"t":1790000000123,"c":"01234567-89ab-7def-8123-456789abcdef"},"#

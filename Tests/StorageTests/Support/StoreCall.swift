@@ -99,9 +99,9 @@ enum StoreCall: CaseIterable {
     private func makeForSilentPushes(_ store: any Store, _ id: NotificationID) async throws {
         let key = SilentPushKey(recipient: .alice, platform: .apple)
         if case .admitSilent = self {
-            _ = try await store.admit([SilentPushWish(key: key, id: id)], interval: .seconds(60), now: noon)
+            _ = try await store.admit([SilentPushRequest(key: key, id: id)], interval: .seconds(60), now: noon)
         } else {
-            let release = SilentPushRelease(SilentPushGrant(key: key, turn: 1), isOwed: true)
+            let release = SilentPushRelease(SilentPushGrant(key: key, sequence: 1), isOwed: true)
             try await store.release([release], interval: .seconds(60), now: noon)
         }
     }

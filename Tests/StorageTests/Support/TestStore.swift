@@ -88,7 +88,10 @@ func withRunningStore<Value: Sendable>(
         group.addTask { try await services.run() }
         let result: Result<Value, any Error>
         do {
-            let isReady = try await eventually { (try? await opened.store.ping(timeout: .seconds(1))) != nil }
+            // Many tests make a database each at the same time.
+            let isReady = try await eventually(within: .seconds(60)) {
+                (try? await opened.store.ping(timeout: .seconds(5))) != nil
+            }
             guard isReady else { throw StorageError(.unavailable, "The store under test did not start.") }
             result = .success(try await body(TestStore(store: opened.store, kind: opened.kind, url: url)))
         } catch {

@@ -1,7 +1,7 @@
 import ChaosChecker
 import Testing
 
-/// What the checker holds against reminders and withdrawals.
+/// Histories with reminders and withdrawals, and the checks that they fail.
 @Suite struct CheckerReminderTests {
     /// Notification 0 asks for reminders, and its push on Apple's platform is repeated at these times.
     private func history(
@@ -45,7 +45,7 @@ import Testing
         #expect(verdict.row("reminders after a fetch")?.value == "1")
     }
 
-    @Test func aReminderThatWasUnderWayAtTheFetchIsFine() {
+    @Test func aReminderInFlightAtTheFetchIsFine() {
         var history = history(pushesAt: [30_100])
         fetched(at: 29_000, in: &history)
         #expect(history.verdict.passes, "\(history.verdict.text)")
@@ -61,7 +61,7 @@ import Testing
         ]
         // The bar of the drain is not met: nothing was settled for so long after the last fault.
         #expect(!history.verdict.failures.contains("reminders after a fetch"))
-        #expect(history.verdict.row("  under way in a stopped dispatcher at the fetch")?.value == "1")
+        #expect(history.verdict.row("  in flight in a stopped dispatcher at the fetch")?.value == "1")
         fetched(at: 20_000, in: &history)
         #expect(history.verdict.failures.contains("reminders after a fetch"))
     }

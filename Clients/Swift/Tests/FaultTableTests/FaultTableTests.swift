@@ -84,8 +84,7 @@ extension FaultCell {
         fault == .clockForward && way == .silent && [.parse, .verify, .store].contains(stage)
     }
 
-    /// Shown IDs are forgotten when the state is damaged, or when 30 days seem to have passed. A push that the server
-    /// repeats then shows the secret again.
-    fileprivate var mayForget: Bool { fault == .storeCorrupt || fault == .clockForward }
+    /// Shown IDs are forgotten when the state is damaged. A push that the server repeats then shows the secret again.
+    fileprivate var mayForget: Bool { fault == .storeCorrupt }
 }
 #endif

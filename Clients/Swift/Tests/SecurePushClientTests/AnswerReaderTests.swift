@@ -29,12 +29,12 @@ import Testing
         "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "[", "{", "]", "",
     ])
     func otherTextsAreRefused(_ json: String) {
-        #expect(throws: AnswerFault.self) { try payload(json) }
+        #expect(throws: InvalidAnswer.self) { try payload(json) }
     }
 
     @Test func deepNestingIsRefused() throws {
         let deep = String(repeating: "[", count: 100_000)
-        #expect(throws: AnswerFault.self) { try payload(deep) }
+        #expect(throws: InvalidAnswer.self) { try payload(deep) }
         let allowed = String(repeating: "[", count: 128) + String(repeating: "]", count: 128)
         #expect(try payload(allowed).json == allowed)
     }
@@ -47,9 +47,9 @@ import Testing
                     .utf8)
         }
         #expect(try InboxAnswer(page(200)).entries.count == 200)
-        #expect(throws: AnswerFault.self) { try InboxAnswer(page(201)) }
-        #expect(throws: AnswerFault.self) { try InboxAnswer(Data("{\"Notifications\":[],\"Unread\":-1}".utf8)) }
-        #expect(throws: AnswerFault.self) {
+        #expect(throws: InvalidAnswer.self) { try InboxAnswer(page(201)) }
+        #expect(throws: InvalidAnswer.self) { try InboxAnswer(Data("{\"Notifications\":[],\"Unread\":-1}".utf8)) }
+        #expect(throws: InvalidAnswer.self) {
             try InboxAnswer(Data("{\"Notifications\":[{\"Id\":\"../x\"}],\"Unread\":1}".utf8))
         }
     }

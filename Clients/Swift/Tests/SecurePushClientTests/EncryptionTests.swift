@@ -19,7 +19,7 @@ import Testing
     {
         var keys: [String: EnvelopeKey] = [:]
         for phone in phones {
-            let id = try #require(try await phone.store.read().registration.installationID)
+            let id = try #require(try await phone.store.read().registration.installationID).uuidString.lowercased()
             let jwk = try #require(phone.server.change { $0.keys[id] })
             keys[id] = try EnvelopeKey(jwk: Data(jwk.utf8))
         }

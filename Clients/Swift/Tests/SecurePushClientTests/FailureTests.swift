@@ -39,6 +39,17 @@ import Testing
         #expect(await phone.screen.noticed.map(\.code) == [.timedOut])
     }
 
+    @Test func aWakeEndsInTimeWhenTheCredentialsTakeLong() async throws {
+        let phone = try await SimulatedPhone()
+        let client = SecurePushClient(
+            configuration: SecurePushConfiguration(retrievalURL: SimulatedPhone.url),
+            credentials: SlowCredentials(clock: phone.clock), store: phone.store, transport: phone.server,
+            clock: phone.clock, presenter: phone.screen)
+        phone.server.fail("", .hang, times: 50)
+        #expect(await client.handle(push: IncomingPush(data: ["secureId": "01"])).code == .timedOut)
+        #expect(phone.clock.uptime <= 25)
+    }
+
     @Test func aWaitThatDoesNotFitIsNotBegun() async throws {
         let phone = try await SimulatedPhone()
         let busy = TransportResponse(status: 429, headers: ["Retry-After": "60"])
@@ -116,4 +127,18 @@ import Testing
         }
         #expect(result == .timedOut)
     }
+}
+
+/// Credentials that take most of a wake.
+private struct SlowCredentials: CredentialsProvider {
+    let clock: SimulatedClock
+
+    func userName() async -> String? { "alice" }
+
+    func credentials() async throws -> ClientCredentials? {
+        try await clock.sleep(for: 20)
+        return .bearer("token-1")
+    }
+
+    func refresh(after refused: ClientCredentials) async throws -> ClientCredentials? { nil }
 }

@@ -14,7 +14,7 @@ import Testing
             IncomingPush(json: Data("{\"secureId\":\"\(Self.id)\",\"ts\":\"1\",\"sig\":\"s\"}".utf8)),
         ]
         for push in pushes {
-            #expect(push.id?.rawValue == Self.id && push.isOurs && !push.isWithdrawal)
+            #expect(push.id?.rawValue == Self.id && push.isSecurePush && !push.isWithdrawal)
             #expect(push.timestamp == "1" && push.signature == "s")
         }
     }
@@ -45,12 +45,12 @@ import Testing
             IncomingPush(json: Data()), IncomingPush(json: Data("[]".utf8)), IncomingPush(json: Data("{".utf8)),
             IncomingPush(json: Data(repeating: UInt8(ascii: "["), count: 4_000)), IncomingPush(json: Data(huge.utf8)),
         ]
-        for (index, push) in pushes.enumerated() { #expect(push.id == nil && push.isOurs, "\(index)") }
+        for (index, push) in pushes.enumerated() { #expect(push.id == nil && push.isSecurePush, "\(index)") }
     }
 
     @Test func otherPushesAreNotOurs() async throws {
         let push = IncomingPush(userInfo: ["aps": ["alert": "Hello"], "other": 1])
-        #expect(!push.isOurs && push.id == nil)
+        #expect(!push.isSecurePush && push.id == nil)
         let phone = try await SimulatedPhone()
         #expect(await phone.client.handle(push: push) == WakeReport(code: .malformedPush))
         #expect(phone.requests.isEmpty)

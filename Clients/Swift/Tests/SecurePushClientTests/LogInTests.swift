@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 import Testing
 
 @testable import SecurePushClient
@@ -97,6 +98,58 @@ import Testing
         #expect(await phone.client.waiting().isEmpty)
     }
 
+    @Test func aSecretThatArrivesAfterTheUserHasGoneIsNotShown() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.fail("GET notifications/01", .meanwhile { try? await phone.client.unregister() })
+        #expect(await phone.push("01").shown.isEmpty)
+        #expect(await phone.screen.shown.isEmpty)
+    }
+
+    @Test func aSecretThatArrivesForTheLastUserIsNotShown() async throws {
+        let phone = try await SimulatedPhone()
+        let server = phone.server
+        server.add("01")
+        server.fail("GET notifications?", .error(.untrusted), times: 10)
+        server.fail(
+            "GET notifications/01",
+            .meanwhile {
+                try? await phone.credentials.logIn(userName: "bob", token: "token-1")
+                // A push makes the client look at the user.
+                _ = await phone.client.handle(push: IncomingPush(data: ["secureId": "02", "withdraw": "1"]))
+            })
+        _ = await phone.push("01")
+        #expect(await !phone.screen.shown.contains("01"))
+    }
+
+    @Test(arguments: [200, 401, 503])
+    func aRefreshDoesNotUndoALogOut(_ status: Int) async throws {
+        let phone = try await SimulatedPhone(isLoggedIn: false)
+        try await phone.credentials.logIn(userName: "alice", password: "pw")
+        phone.clock.jump(by: 7_200)
+        let answer = Data(#"{"access_token":"new","refresh_token":"next"}"#.utf8)
+        phone.server.fail("POST token", .response(TransportResponse(status: status, body: answer)))
+        let store = LogOutDuringReads(store: phone.store)
+        let credentials = TokenCredentialsProvider(
+            retrievalURL: SimulatedPhone.url, store: store, transport: phone.server, clock: phone.clock)
+        await store.logOutAfterRead(2)
+        _ = try? await credentials.credentials()
+        #expect(try await phone.store.credentials() == nil)
+    }
+
+    @Test func aFetchRefreshesTheCredentialsOnce() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        let credentials = CountingCredentials()
+        let client = SecurePushClient(
+            configuration: SecurePushConfiguration(retrievalURL: SimulatedPhone.url), credentials: credentials,
+            store: phone.store, transport: phone.server, clock: phone.clock, presenter: phone.screen)
+        phone.server.fail("GET notifications/01", .response(TransportResponse(status: 401)))
+        phone.server.fail("GET notifications/01", .response(TransportResponse(status: 503)), times: 2)
+        #expect(await client.handle(push: IncomingPush(data: ["secureId": "01"])).shown.count == 1)
+        #expect(await credentials.refreshes == 1)
+    }
+
     @Test func aServerWithoutTokensKeepsThePassword() async throws {
         let phone = try await SimulatedPhone(isLoggedIn: false)
         phone.server.change { $0.issuesTokens = false }
@@ -129,5 +182,53 @@ import Testing
         dump(stored, to: &text)
         debugPrint(credentials, stored, to: &text)
         #expect(!text.contains("hunter2"))
+    }
+}
+
+/// A store whose credentials somebody removes while they are used.
+private actor LogOutDuringReads: ClientStore {
+    private let store: any ClientStore
+    private var readsLeft: Int?
+
+    init(store: any ClientStore) { self.store = store }
+
+    /// Removes the credentials after this number of reads.
+    func logOutAfterRead(_ count: Int) { readsLeft = count }
+
+    func read() async throws -> ClientState { try await store.read() }
+
+    func update<Result: Sendable>(_ change: @Sendable (inout ClientState) -> Result) async throws -> Result {
+        try await store.update(change)
+    }
+
+    func credentials() async throws -> StoredCredentials? {
+        let stored = try await store.credentials()
+        if let count = readsLeft {
+            readsLeft = count > 1 ? count - 1 : nil
+            if count == 1 { try await store.save(nil) }
+        }
+        return stored
+    }
+
+    func save(_ credentials: StoredCredentials?) async throws { try await store.save(credentials) }
+
+    func envelopeKey() async throws -> EnvelopePrivateKey? { try await store.envelopeKey() }
+
+    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? { try await store.keep(key) }
+
+    func claimLockedNotice() async -> Bool { await store.claimLockedNotice() }
+}
+
+/// Credentials of a session of the app, whose refresh has a cost.
+private actor CountingCredentials: CredentialsProvider {
+    private(set) var refreshes = 0
+
+    func userName() async -> String? { "alice" }
+
+    func credentials() async throws -> ClientCredentials? { .bearer("token-1") }
+
+    func refresh(after refused: ClientCredentials) async throws -> ClientCredentials? {
+        refreshes += 1
+        return .bearer("token-1")
     }
 }

@@ -109,6 +109,18 @@ struct PushSigner {
         #expect(asked == [nil])
     }
 
+    /// The server's `PUSH_VERIFICATION_KEYS_FILE` has at most 32 keys.
+    @Test func theLastOfAsManyKeysAsTheServerAllowsIsTried() throws {
+        let others = (1..<32).map { _ in Curve25519.Signing.PrivateKey() }
+        let keys = (others + [signer.key]).map { key in
+            #"{"kty":"OKP","crv":"Ed25519","x":"\#(Base64URL.encode(key.publicKey.rawRepresentation))"}"#
+        }
+        let set = try PushKeySet(jwkSet: Data(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8))
+        let push = IncomingPush(data: try signer.members("01", ts: "1800000000"))
+        let verifier = PushVerifier(keys: set, maxAge: 28 * 86_400)
+        #expect(verifier.fault(of: push, for: "alice", at: Date(timeIntervalSince1970: Self.now)) == nil)
+    }
+
     @Test func aKeySetWithoutKeysIsRefused() {
         for text in ["", "{}", "{\"keys\":[]}", "{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"AAAA\"}]}"] {
             #expect(throws: PushKeySet.Malformed.self) { try PushKeySet(jwkSet: Data(text.utf8)) }

@@ -48,6 +48,21 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("state.json.damaged").path))
     }
 
+    /// The installation's ID becomes a part of a path.
+    @Test func anInstallationIDThatIsNoneIsDamage() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = FileClientStore(folder: folder)
+        let phone = try await SimulatedPhone(store: store)
+        let id = try await phone.client.register(PushDevice(platform: .apns, channel: "AB"))
+        let file = folder.appendingPathComponent("state.json")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let damaged = text.replacingOccurrences(of: id, with: "a b/../c", options: .caseInsensitive)
+        #expect(damaged != text)
+        try Data(damaged.utf8).write(to: file)
+        _ = try await phone.client.register(PushDevice(platform: .apns, channel: "BB"))
+        #expect(phone.server.change { $0.installations.count } == 2)
+    }
+
     @Test func aHugeFileIsPutAside() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -14,12 +14,12 @@ import Testing
             let push = try #require(Self.push(vector))
             let expected = try vector.object("expect")
             if expected["accepted"] as? Bool == true {
-                #expect(push.isOurs && push.id?.rawValue == expected["id"] as? String, "\(vector.name)")
+                #expect(push.isSecurePush && push.id?.rawValue == expected["id"] as? String, "\(vector.name)")
                 #expect(push.timestamp == expected["timestamp"] as? String, "\(vector.name)")
                 #expect(push.signature == expected["signature"] as? String, "\(vector.name)")
                 #expect(push.isWithdrawal == expected["withdraw"] as? Bool, "\(vector.name)")
             } else {
-                let reason = push.isOurs ? "SP-PUSH" : "foreign"
+                let reason = push.isSecurePush ? "SP-PUSH" : "foreign"
                 #expect(push.id == nil && reason == expected["reason"] as? String, "\(vector.name)")
             }
         }

@@ -85,6 +85,21 @@ import Testing
         #expect(await phone.client.catchUp().shown.map(\.rawValue) == ["01"])
     }
 
+    /// The server marks a page with payloads as read. The notification is then neither unread nor behind the cursor.
+    @Test func aNotificationThatBecomesVisibleBeforeThePayloadPageIsShown() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("00")
+        _ = await phone.push("00")
+        phone.server.add("01")
+        phone.server.add("02", isHidden: true)
+        phone.server.add("03")
+        let server = phone.server
+        server.fail("GET notifications?include=payload", .meanwhile { server.change { $0.items[2].isHidden = false } })
+        #expect(await phone.client.catchUp().shown.map(\.rawValue) == ["01", "02", "03"])
+        _ = await phone.client.catchUp()
+        #expect(await phone.screen.shown == ["00", "01", "02", "03"])
+    }
+
     @Test func oneWakeShowsABoundedNumber() async throws {
         let phone = try await SimulatedPhone { $0.limits.maxShownPerWake = 30 }
         for number in 100..<200 { phone.server.add("\(number)") }
@@ -109,6 +124,16 @@ import Testing
         let shown = await phone.screen.shown
         #expect(shown.count == 50 && Set(shown).count == 50)
         #expect(phone.requests.filter { $0.hasPrefix("GET notifications?") }.count == 1)
+    }
+
+    @Test func pushesAtTheSameTimeReportEachSecretOnce() async throws {
+        let phone = try await SimulatedPhone()
+        for number in 100..<120 { phone.server.add("\(number)") }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 100..<120 { group.addTask { _ = await phone.push("\(number)") } }
+        }
+        _ = await phone.client.catchUp()
+        #expect(phone.server.change { $0.shown.sorted() } == (100..<120).map(String.init))
     }
 
     @Test func oneThatAlwaysFailsDoesNotKeepTheOthersWaiting() async throws {

@@ -37,7 +37,7 @@ import Testing
         #expect(await reader.screen.secrets.isEmpty)
     }
 
-    @Test func aWithdrawalIsQuestionedAgainWhenTheServerDoesNotAnswer() async throws {
+    @Test func aWithdrawalIsConfirmedLaterWhenTheServerDoesNotAnswer() async throws {
         let phone = try await SimulatedPhone()
         phone.server.add("01")
         _ = await phone.push("01")
@@ -48,6 +48,18 @@ import Testing
         phone.server.change { $0.faults = [] }
         _ = await phone.client.catchUp()
         #expect(await phone.screen.secrets.isEmpty)
+    }
+
+    @Test func withdrawalsAtTheSameTimeAreConfirmedOnceEach() async throws {
+        let phone = try await SimulatedPhone()
+        let ids = (100..<110).map(String.init)
+        for id in ids { phone.server.add(id) }
+        _ = await phone.client.catchUp()
+        await withTaskGroup(of: Void.self) { group in
+            for id in ids { group.addTask { _ = await withdraw(id, on: phone) } }
+        }
+        #expect(phone.requests.filter { $0.hasPrefix("HEAD") }.sorted() == ids.map { "HEAD notifications/\($0)" })
+        #expect(await phone.screen.secrets.count == 10)
     }
 
     /// Another device has read them, while nobody was logged in to this one.

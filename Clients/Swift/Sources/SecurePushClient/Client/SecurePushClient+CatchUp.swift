@@ -8,7 +8,8 @@ struct CatchUpRun: Sendable {
 }
 
 extension SecurePushClient {
-    /// Fetches what is in the inbox and what waits, and shows it. One run serves all wakes that came before it began.
+    /// Fetches and shows the new notifications of the inbox and those that wait. One run serves all wakes that came
+    /// before it began.
     ///
     /// - Parameter deadline: the ``ClientClock/uptime`` at which to return, if that is before the wake's.
     func catchUp(in wake: Wake, until deadline: TimeInterval? = nil) async -> WakeReport {
@@ -34,13 +35,13 @@ extension SecurePushClient {
     }
 
     private func runCatchUp(until deadline: TimeInterval) async -> WakeReport {
-        await resolveDoubts()
-        await resolveQuestions(until: deadline)
+        await resolveInDoubtClaims()
+        await confirmWithdrawals(until: deadline)
         var report = WakeReport()
         let listing = await list(until: deadline)
         switch listing {
         case .failure(let failure):
-            // What waits is not lost; the next wake tries again.
+            // The next wake tries again.
             if failure.code.asksForLogIn, let waiting = try? await keeper.read().ledger.waiting, !waiting.isEmpty {
                 return await prompt(waiting, failure.code)
             }
@@ -49,7 +50,7 @@ extension SecurePushClient {
             var unread = inbox.unread
             if inbox.found.count > 1 { report.add(await showPages(of: inbox, &unread, until: deadline)) }
             if report.code == nil { report.add(await showWaiting(&unread, shown: report.shown.count, until: deadline)) }
-            if report.code == nil, await outwaitClaims(until: deadline) {
+            if report.code == nil, await waitForClaims(until: deadline) {
                 report.add(await showWaiting(&unread, shown: report.shown.count, until: deadline))
             }
             await setBadge(unread)
@@ -60,13 +61,13 @@ extension SecurePushClient {
     /// Waits until the claims of other processes have expired, and finds out how they ended.
     ///
     /// - Returns: whether there were any, and there was time for them.
-    private func outwaitClaims(until deadline: TimeInterval) async -> Bool {
+    private func waitForClaims(until deadline: TimeInterval) async -> Bool {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        guard let state = try? await keeper.read(),
-            let seconds = state.ledger.secondsOfClaims(besides: process, at: now, limits),
-            clock.uptime + seconds < deadline, (try? await clock.sleep(for: seconds)) != nil
+        let claims = try? await keeper.read().ledger.claims(besides: process, at: now, limits)
+        guard let seconds = claims?.map(\.secondsLeft).max(), clock.uptime + seconds < deadline,
+            (try? await clock.sleep(for: seconds)) != nil
         else { return false }
-        await resolveDoubts()
+        await resolveInDoubtClaims()
         return true
     }
 
@@ -75,6 +76,8 @@ extension SecurePushClient {
         /// The notification after which the new ones come; `nil` for the first listing of this device, which is of
         /// unread notifications only.
         var anchor: PushID?
+        /// ``ClientState/userChanges`` before the first request.
+        let userChanges: Int
         var found: [PushID] = []
         var unread = 0
     }
@@ -83,7 +86,7 @@ extension SecurePushClient {
     /// stored as waiting.
     private func list(until deadline: TimeInterval) async -> Result<Listing, SecurePushFailure> {
         guard let state = try? await keeper.read() else { return .failure(SecurePushFailure(code: .locked)) }
-        var listing = Listing(anchor: state.cursor)
+        var listing = Listing(anchor: state.cursor, userChanges: state.userChanges)
         do {
             try await listPages(&listing, after: state.cursor, isUnreadOnly: state.cursor == nil, until: deadline)
             // A delayed notification (`NotBefore`) is older than the last seen one. It is unread, and not known here.
@@ -108,8 +111,9 @@ extension SecurePushClient {
             listing.unread = page.unread
             let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
             let ids = page.entries.map(\.id)
-            let isFirst = listing.anchor == nil
-            let learned = try? await keeper.update { state in
+            let (isFirst, userChanges) = (listing.anchor == nil, listing.userChanges)
+            let learned: (new: [PushID], waiting: Int)? = try? await keeper.update { state in
+                guard state.userChanges == userChanges else { return nil }
                 let known = Set(state.ledger.entries.map(\.id))
                 for id in ids { state.ledger.learn(id, at: now, limits) }
                 // The listing of delayed notifications is behind the cursor and does not move it. A device that has
@@ -117,11 +121,11 @@ extension SecurePushClient {
                 if !isUnreadOnly || isFirst { state.cursor = ids.last ?? state.cursor ?? state.ledger.lastShown }
                 return (new: ids.filter { !known.contains($0) }, waiting: state.ledger.waiting.count)
             }
-            let found = Set(listing.found)
-            listing.found += (learned?.new ?? []).filter { !found.contains($0) }
-            // The rest comes at the next wake, so that nothing that waits is forgotten.
-            guard page.hasNext, let last = ids.last, last != after,
-                (learned?.waiting ?? 0) < limits.maxRememberedIDs / 2
+            // The user has changed since the request, or nothing can be stored now.
+            guard let learned else { return }
+            listing.found += learned.new
+            // The rest comes at the next wake. More IDs would push waiting ones out of the ledger.
+            guard page.hasNext, let last = ids.last, last != after, learned.waiting < limits.maxRememberedIDs / 2
             else { return }
             after = last
         }
@@ -130,24 +134,22 @@ extension SecurePushClient {
     private func page(
         _ query: [(name: String, value: String)], until deadline: TimeInterval
     ) async throws(SecurePushFailure) -> InboxAnswer {
-        switch await connection.send(.init(path: "api/notifications", query: query), until: deadline) {
-        case .success(let response):
-            do { return try InboxAnswer(response.body) } catch { throw SecurePushFailure(code: error.code) }
-        case .refused(let status): throw SecurePushFailure(code: .status(status))
-        case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-        case .locked: throw SecurePushFailure(code: .locked)
-        }
+        let response = try await connection.send(.init(path: "api/notifications", query: query), until: deadline)
+            .response()
+        do { return try InboxAnswer(response.body) } catch { throw SecurePushFailure(code: error.code) }
     }
 
-    /// Fetches many new notifications with few requests (`include=payload`). What does not come in this way is fetched
-    /// one by one.
+    /// Fetches many new notifications with few requests (`include=payload`). The others are fetched one by one later.
     private func showPages(
         of listing: Listing, _ unread: inout Int, until deadline: TimeInterval
     ) async -> WakeReport {
-        var (report, after, missing) = (WakeReport(), listing.anchor, Set(listing.found))
+        var (report, after) = (WakeReport(), listing.anchor)
         let found = listing.found
-        let new = (try? await keeper.update { state in Set(found.filter { !state.ledger.ask($0) }) }) ?? []
-        while !missing.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
+        var requests =
+            (try? await keeper.update { state in
+                Dictionary(found.map { ($0, state.request($0)) }) { first, _ in first }
+            }) ?? [:]
+        while !requests.isEmpty, report.shown.count < configuration.limits.maxShownPerWake {
             var query = [
                 (name: "include", value: "payload"), ("Limit", "\(configuration.limits.maxSecretsPerPage)"),
             ]
@@ -155,24 +157,39 @@ extension SecurePushClient {
             if let after { query.append(("After", after.rawValue)) }
             guard let page = try? await page(query, until: deadline), let last = page.entries.last?.id else { break }
             unread = page.unread
-            for secret in page.entries.compactMap(\.secret) where missing.contains(secret.id) {
-                missing.remove(secret.id)
-                guard underWay.insert(secret.id).inserted else { continue }
-                report.add(
-                    await finish(
-                        await openAndClaim(
-                            secret, unread: nil, wasAsked: !new.contains(secret.id), until: deadline), secret.id))
+            let secrets = page.entries.compactMap(\.secret)
+            // The server has marked all of them as read, also those that have become visible since the listing.
+            requests.merge(await learnUnlisted(secrets.map(\.id), listing.userChanges)) { first, _ in first }
+            for secret in secrets {
+                guard let request = requests.removeValue(forKey: secret.id) else { continue }
+                let acquisition = await acquire(secret, request, until: deadline)
+                report.add(await finish(acquisition, secret.id))
             }
-            guard page.hasNext, page.entries.contains(where: { $0.secret != nil }), last != after else { break }
+            guard page.hasNext, !secrets.isEmpty, last != after else { break }
             after = last
         }
         return report
     }
 
-    /// Fetches and shows what waits, one by one, until something fails for all.
+    /// Notes the notifications that the client does not know yet.
+    private func learnUnlisted(_ ids: [PushID], _ userChanges: Int) async -> [PushID: FetchRequest] {
+        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let requests = try? await keeper.update { state in
+            var requests: [PushID: FetchRequest] = [:]
+            guard state.userChanges == userChanges else { return requests }
+            for id in ids where state.ledger[id] == nil {
+                state.ledger.learn(id, at: now, limits)
+                requests[id] = state.request(id)
+            }
+            return requests
+        }
+        return requests ?? [:]
+    }
+
+    /// Fetches and shows the waiting notifications one by one. A failure that concerns all of them ends it.
     private func showWaiting(_ unread: inout Int, shown: Int, until deadline: TimeInterval) async -> WakeReport {
         var (report, shown) = (WakeReport(), shown)
-        for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !underWay.contains(id) {
+        for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !inFlight.contains(id) {
             guard shown < configuration.limits.maxShownPerWake, clock.uptime < deadline, !Task.isCancelled else {
                 break
             }
@@ -191,6 +208,6 @@ extension SecurePushClient {
         return report
     }
 
-    /// Two thousand notifications. The next wake goes on.
+    /// A wake lists at most 2,000 notifications. The next wake goes on.
     private static let maxPages = 10
 }

@@ -22,7 +22,8 @@ extension SecurePushClient {
             let key = try await store.envelopeKey()
             let state = try await keeper.read()
             return Self.open(
-                secret, for: state.owner ?? "", device: state.registration.installationID ?? "", with: key)
+                secret, for: state.owner ?? "", device: state.registration.installationID.map(Self.text) ?? "",
+                with: key)
         } catch ClientStoreError.locked {
             return .locked
         } catch {
@@ -55,7 +56,7 @@ extension SecurePushClient {
     /// Registers the public key of this device, unless the server has it. The first call makes the key.
     ///
     /// - Throws: ``SecurePushFailure``. The device is registered then, and gets what is not encrypted.
-    func registerKey(of id: String, until deadline: TimeInterval) async throws {
+    func registerKey(of id: UUID, until deadline: TimeInterval) async throws {
         guard configuration.encryptsEndToEnd else { return }
         var kept: EnvelopePrivateKey?
         do {
@@ -67,13 +68,10 @@ extension SecurePushClient {
         guard let key = kept?.publicKey else { return }
         let text = Base64URL.encode(key.rawRepresentation)
         if try await stored({ $0.registration.publicKey }) == text { return }
-        let call = RetrievalConnection.Call(method: "PUT", path: "api/devices/\(id)/key", json: Data(key.jwk.utf8))
-        switch await connection.send(call, until: deadline) {
-        case .success: try await stored { $0.registration.publicKey = text }
-        case .refused(let status): throw SecurePushFailure(code: .status(status))
-        case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-        case .locked: throw SecurePushFailure(code: .locked)
-        }
+        let call = RetrievalCall(
+            method: "PUT", path: "api/devices/\(Self.text(id))/key", json: Data(key.jwk.utf8))
+        try await connection.send(call, until: deadline).response()
+        try await stored { $0.registration.publicKey = text }
     }
 
     /// Removes the device's key. What was encrypted for it can never be read again.

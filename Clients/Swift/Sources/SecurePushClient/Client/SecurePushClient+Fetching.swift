@@ -1,13 +1,13 @@
 import Foundation
 
 extension SecurePushClient {
-    /// The result of fetching a secret and claiming the right to show it.
+    /// The result of a fetch and of the claim of the right to show the secret.
     enum Acquisition: Sendable {
         /// The caller shows it and then calls ``settle(_:isShown:)``.
         case secret(SecretNotification, unread: Int?)
-        /// It was shown or withdrawn, or somebody else is about to show it.
+        /// It was shown or withdrawn, or another wake or process is about to show it.
         case settled
-        /// It cannot be had now. `isGone`: the server does not give it to this user.
+        /// The fetch failed. `isGone`: the server does not give the notification to this user.
         case failed(DiagnosticCode, isGone: Bool)
         /// It is end-to-end encrypted, and this device will never open it.
         case closed(DiagnosticCode)
@@ -24,75 +24,76 @@ extension SecurePushClient {
         return await finish(acquisition, id)
     }
 
-    /// Fetches a secret and claims it.
+    /// Fetches a secret and claims it. A claimed secret stays in flight until ``settle(_:isShown:)``.
     func acquire(_ id: PushID, until deadline: TimeInterval) async -> Acquisition {
-        guard underWay.insert(id).inserted else { return .settled }
-        let acquisition: Acquisition
-        let call = RetrievalConnection.Call(
+        guard inFlight.insert(id).inserted else { return .settled }
+        return endFlight(of: id, unlessClaimed: await fetch(id, until: deadline))
+    }
+
+    /// Claims a secret that has come with others. A claimed secret stays in flight until ``settle(_:isShown:)``.
+    func acquire(
+        _ secret: SecretNotification, _ request: FetchRequest, until deadline: TimeInterval
+    ) async -> Acquisition {
+        guard inFlight.insert(secret.id).inserted else { return .settled }
+        let acquisition = await openAndClaim(secret, unread: nil, request, until: deadline)
+        return endFlight(of: secret.id, unlessClaimed: acquisition)
+    }
+
+    private func endFlight(of id: PushID, unlessClaimed acquisition: Acquisition) -> Acquisition {
+        if case .secret = acquisition { return acquisition }
+        inFlight.remove(id)
+        return acquisition
+    }
+
+    private func fetch(_ id: PushID, until deadline: TimeInterval) async -> Acquisition {
+        let call = RetrievalCall(
             path: "api/notifications/\(id)", query: [("include", "unread")])
-        let wasAsked = (try? await keeper.update { $0.ledger.ask(id) }) ?? true
+        guard var request = try? await keeper.update({ $0.request(id) }) else { return .locked }
         let (outcome, tries) = await connection.sendCounting(call, until: deadline)
         switch outcome {
         case .success(let response):
-            do throws(AnswerFault) {
+            do throws(InvalidAnswer) {
                 let answer = try SecretAnswer(response.body, for: id)
-                return await openAndClaim(
-                    answer.secret, unread: answer.unread, wasAsked: wasAsked || tries > 1, until: deadline)
+                if tries > 1 { request.isRepeated = true }
+                return await openAndClaim(answer.secret, unread: answer.unread, request, until: deadline)
             } catch {
-                acquisition = .failed(error.code, isGone: false)
+                return .failed(error.code, isGone: false)
             }
-        case .refused(let status):
-            acquisition = .failed(.status(status), isGone: [403, 404, 410].contains(status))
-        case .failed(let code): acquisition = .failed(code, isGone: false)
-        case .loggedOut(let code): acquisition = .loggedOut(code)
-        case .locked: acquisition = .locked
+        case .refused(let status): return .failed(.status(status), isGone: [403, 404, 410].contains(status))
+        case .failed(let code): return .failed(code, isGone: false)
+        case .loggedOut(let code): return .loggedOut(code)
+        case .locked: return .locked
         }
-        underWay.remove(id)
-        return acquisition
     }
 
-    /// Opens a secret that is in ``underWay``, and claims it.
-    func openAndClaim(
-        _ secret: SecretNotification, unread: Int?, wasAsked: Bool, until deadline: TimeInterval
+    /// Opens a secret and claims it.
+    private func openAndClaim(
+        _ secret: SecretNotification, unread: Int?, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
-        let acquisition: Acquisition
         switch await open(secret) {
-        case .opened(let opened):
-            return await claim(opened, unread: unread, wasAsked: wasAsked, until: deadline)
-        case .closed(let code): acquisition = .closed(code)
-        case .failed(let code): acquisition = .failed(code, isGone: false)
-        case .locked: acquisition = .locked
+        case .opened(let opened): await claim(opened, unread: unread, request, until: deadline)
+        case .closed(let code): .closed(code)
+        case .failed(let code): .failed(code, isGone: false)
+        case .locked: .locked
         }
-        underWay.remove(secret.id)
-        return acquisition
     }
 
-    /// Claims a secret that is in ``underWay``.
+    /// Claims a secret, and waits for another process that has claimed it.
     private func claim(
-        _ secret: SecretNotification, unread: Int?, wasAsked: Bool, until deadline: TimeInterval
+        _ secret: SecretNotification, unread: Int?, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
-        let (id, process, limits) = (secret.id, process, configuration.limits)
+        let (process, limits) = (process, configuration.limits)
         while true {
             let now = clock.date.timeIntervalSince1970
-            let claim = try? await keeper.update { $0.claim(secret, wasAsked: wasAsked, by: process, at: now, limits) }
+            let claim = try? await keeper.update { $0.claim(secret, of: request, by: process, at: now, limits) }
             switch claim {
             case .granted: return .secret(secret, unread: unread)
-            case .settled:
-                underWay.remove(id)
-                return .settled
             case .held(let seconds) where clock.uptime + seconds < deadline:
                 // If the other process dies now, this one shows the secret.
-                if (try? await clock.sleep(for: seconds)) == nil {
-                    underWay.remove(id)
-                    return .settled
-                }
-            case .held:
-                underWay.remove(id)
-                return .settled
-            case .inDoubt: await resolveDoubts()
-            case nil:
-                underWay.remove(id)
-                return .locked
+                guard (try? await clock.sleep(for: seconds)) != nil else { return .settled }
+            case .settled, .held: return .settled
+            case .inDoubt: await resolveInDoubtClaims()
+            case nil: return .locked
             }
         }
     }
@@ -105,12 +106,12 @@ extension SecurePushClient {
             if isShown { state.report(id) }
             return end
         }
-        underWay.remove(id)
+        inFlight.remove(id)
         // It was withdrawn while it was shown.
         if end == .withdrawn { await presenter.remove([id]) }
     }
 
-    /// Shows a secret by the presenter, or what is shown in place of it.
+    /// Shows the secret, the generic text or the prompt by the presenter.
     func finish(_ acquisition: Acquisition, _ id: PushID) async -> WakeReport {
         switch acquisition {
         case .settled: return WakeReport()
@@ -133,26 +134,33 @@ extension SecurePushClient {
 
     /// Shows the generic text, once per notification.
     private func notice(_ id: PushID, _ code: DiagnosticCode, isGone: Bool) async -> WakeReport {
-        let isFirst = (try? await keeper.update { $0.ledger.notice(id, isGone: isGone) }) ?? true
-        let isSecret = code == .noKey || code == .unopenable
-        if isFirst, !isGone || isSecret || configuration.showsNoticeWhenGone {
-            await show(GenericNotice(id: id, localizationKey: configuration.texts.generic, code: code))
+        let isFirst = (try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }) ?? true
+        let isClosed = code == .noKey || code == .unopenable
+        if isFirst, !isGone || isClosed || configuration.showsNoticeWhenGone {
+            await show(genericNotice(id, code))
         }
         return WakeReport(result: .failed, waiting: isGone ? [] : [id], code: code)
     }
 
     /// Asks the user to log in, once more for each new notification.
     func prompt(_ ids: [PushID], _ code: DiagnosticCode) async -> WakeReport {
-        let news = try? await keeper.update { state in
-            var isNews = false
-            for id in ids where state.ledger.notice(id) { isNews = true }
-            state.isPrompted = true
-            return isNews ? state.ledger.waiting : []
-        }
-        if let waiting = news, !waiting.isEmpty {
-            try? await presenter.show(
-                LogInPrompt(ids: waiting, localizationKey: configuration.texts.logIn, code: code))
-        }
+        let (prompt, isNew) = await notePrompt(for: ids, code)
+        if isNew, !prompt.ids.isEmpty { try? await presenter.show(prompt) }
         return WakeReport(result: .failed, waiting: ids, code: code)
+    }
+
+    /// Notes that the user is asked to log in.
+    ///
+    /// - Returns: the prompt for everything that waits, and whether the user has not seen one for all of these IDs yet.
+    func notePrompt(for ids: [PushID], _ code: DiagnosticCode) async -> (prompt: LogInPrompt, isNew: Bool) {
+        let noted = try? await keeper.update { state in
+            var isNew = false
+            for id in ids where state.ledger.markNoticed(id) { isNew = true }
+            state.isPrompted = true
+            return (waiting: state.ledger.waiting, isNew: isNew)
+        }
+        let prompt = LogInPrompt(
+            ids: noted?.waiting ?? ids, localizationKey: configuration.texts.logIn, code: code)
+        return (prompt, noted?.isNew ?? false)
     }
 }

@@ -12,7 +12,7 @@ extension SecurePushClient {
             try await mark(["Ids": part], until: deadline)
         }
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        // They are done with here too, and will not be shown by the next wake.
+        // The next wake must not show them.
         _ = try? await keeper.update { state in
             for id in ids { state.ledger.withdraw(id, at: now, limits) }
         }
@@ -30,19 +30,14 @@ extension SecurePushClient {
     }
 
     private func mark(_ body: some Encodable, until deadline: TimeInterval) async throws(SecurePushFailure) {
-        let call = RetrievalConnection.Call(
+        let call = RetrievalCall(
             method: "POST", path: "api/notifications/read", json: try? JSONEncoder().encode(body))
-        switch await connection.send(call, until: deadline) {
-        case .success: return
-        case .refused(let status): throw SecurePushFailure(code: .status(status))
-        case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-        case .locked: throw SecurePushFailure(code: .locked)
-        }
+        try await connection.send(call, until: deadline).response()
     }
 
     /// Asks for the number of unread notifications. A failure leaves the badge as it is.
     private func refreshBadge(until deadline: TimeInterval) async {
-        let call = RetrievalConnection.Call(
+        let call = RetrievalCall(
             path: "api/notifications", query: [("Limit", "1"), ("Unread", "true")])
         guard case .success(let response) = await connection.send(call, until: deadline),
             let page = try? InboxAnswer(response.body)
@@ -50,12 +45,20 @@ extension SecurePushClient {
         await setBadge(page.unread)
     }
 
-    /// Tells the server which notifications were shown. What fails is told at the next wake.
+    /// Tells the server which notifications were shown. One wake does this for all wakes at the same time. A failure
+    /// ends it until the next wake.
     func reportShown(until deadline: TimeInterval) async {
+        guard !isReporting else { return }
+        isReporting = true
+        defer { isReporting = false }
         let end = min(deadline, clock.uptime + Self.secondsForReports)
-        guard let ids = try? await keeper.read().unreported else { return }
-        for id in ids.prefix(Self.maxReports) {
-            let call = RetrievalConnection.Call(method: "POST", path: "api/notifications/\(id)/shown")
+        // A store that cannot be written keeps an ID, so it is reported once.
+        var reported: Set<PushID> = []
+        while reported.count < Self.maxReports,
+            let id = try? await keeper.read().unreported.first(where: { !reported.contains($0) })
+        {
+            reported.insert(id)
+            let call = RetrievalCall(method: "POST", path: "api/notifications/\(id)/shown")
             switch await connection.send(call, until: end) {
             case .success, .refused: _ = try? await keeper.update { $0.unreported.removeAll { $0 == id } }
             case .failed, .loggedOut, .locked: return

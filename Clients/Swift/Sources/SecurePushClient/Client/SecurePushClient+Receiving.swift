@@ -1,7 +1,7 @@
 import Foundation
 
 extension SecurePushClient {
-    /// What a push asks for.
+    /// The result of reading a push.
     enum Reception: Sendable {
         /// The notification is to be fetched.
         case wanted(PushID)
@@ -28,7 +28,7 @@ extension SecurePushClient {
                 return .withdrawn
             }
             let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-            await resolveDoubts()
+            await resolveInDoubtClaims()
             return try await keeper.update { $0.ledger.learn(id, at: now, limits) } ? .wanted(id) : .settled
         } catch {
             return .locked
@@ -58,9 +58,9 @@ extension SecurePushClient {
     func adoptUser() async throws -> String? {
         let state = try await keeper.read()
         guard let userName = await credentials.userName(), userName != state.owner else { return state.owner }
-        let strangers = try await keeper.update { $0.adopt(userName) }
-        if !strangers.isEmpty {
-            await presenter.remove(strangers)
+        let ids = try await keeper.update { $0.adopt(userName) }
+        if !ids.isEmpty {
+            await presenter.remove(ids)
             await presenter.removePrompt()
         }
         return userName
@@ -86,32 +86,39 @@ extension SecurePushClient {
 
     /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
     /// sees are shown, the others are fetched again.
-    func resolveDoubts() async {
+    func resolveInDoubtClaims() async {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        guard let doubts = try? await keeper.read().ledger.doubts(of: process, at: now, limits), !doubts.isEmpty
-        else { return }
+        let claims = try? await keeper.read().ledger.claims(besides: process, at: now, limits)
+        guard let inDoubt = claims?.filter({ $0.secondsLeft == 0 }), !inDoubt.isEmpty else { return }
         let displayed = await presenter.displayedSecrets() ?? []
         var withdrawn: [PushID] = []
-        for doubt in doubts {
-            let isShown = displayed.contains(doubt.id)
+        for claim in inDoubt {
+            let isShown = displayed.contains(claim.id)
             let end = try? await keeper.update { state in
-                let end = state.ledger.settle(doubt.id, of: doubt.process, isShown: isShown, at: now)
-                if isShown, end == .noted { state.report(doubt.id) }
+                let end = state.ledger.settle(claim.id, of: claim.process, isShown: isShown, at: now)
+                if isShown, end == .noted { state.report(claim.id) }
                 return end
             }
-            if end == .withdrawn { withdrawn.append(doubt.id) }
+            if end == .withdrawn { withdrawn.append(claim.id) }
         }
         if !withdrawn.isEmpty { await presenter.remove(withdrawn) }
     }
 
     /// Asks the server for the notifications that were withdrawn after this device was the first to read them. Those
     /// that are gone are removed from the screen; the others were withdrawn from the user's other devices only.
-    func resolveQuestions(until deadline: TimeInterval) async {
-        guard let ids = try? await keeper.read().questioned, !ids.isEmpty else { return }
+    ///
+    /// One wake does this for all wakes at the same time. A failure ends it until the next wake.
+    func confirmWithdrawals(until deadline: TimeInterval) async {
+        guard !isConfirming else { return }
+        isConfirming = true
+        defer { isConfirming = false }
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        for id in ids {
+        // A store that cannot be written keeps an ID, so it is asked for once.
+        var asked: Set<PushID> = []
+        while let id = try? await keeper.read().unconfirmed.first(where: { !asked.contains($0) }) {
+            asked.insert(id)
             // HEAD marks nothing as read and returns no secret.
-            let call = RetrievalConnection.Call(method: "HEAD", path: "api/notifications/\(id)")
+            let call = RetrievalCall(method: "HEAD", path: "api/notifications/\(id)")
             let isGone: Bool
             switch await connection.send(call, until: deadline) {
             case .success: isGone = false
@@ -119,7 +126,7 @@ extension SecurePushClient {
             case .refused, .failed, .loggedOut, .locked: return
             }
             _ = try? await keeper.update { state in
-                state.questioned.removeAll { $0 == id }
+                state.unconfirmed.removeAll { $0 == id }
                 if isGone { state.ledger.withdraw(id, at: now, limits) }
             }
             if isGone { await presenter.remove([id]) }

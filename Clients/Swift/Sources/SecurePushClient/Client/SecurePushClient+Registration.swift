@@ -18,6 +18,10 @@ extension SecurePushClient {
     /// - Throws: ``SecurePushFailure``.
     @discardableResult
     public func register(_ device: PushDevice) async throws -> String {
+        try await afterLastRegistration { client in try await client.registerNow(device) }
+    }
+
+    private func registerNow(_ device: PushDevice) async throws -> String {
         let deadline = begin().deadline
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         guard let userName = await credentials.userName() else { throw SecurePushFailure(code: .loggedOut) }
@@ -29,12 +33,12 @@ extension SecurePushClient {
             age < configuration.limits.renewsRegistrationAfter, let id = record.installationID
         {
             try await registerKey(of: id, until: deadline)
-            return id
+            return Self.text(id)
         }
         // Another user's messages are not for the same key.
         if let former = record.userName, former != userName { try await forgetKey() }
         for known in [record.installationID, nil] {
-            let id = known ?? UUID().uuidString.lowercased()
+            let id = known ?? UUID()
             // Stored first: after a crash the same installation is registered again, not a second one.
             try await stored { $0.registration = RegistrationRecord(installationID: id) }
             switch await connection.send(Self.registration(of: device, as: id), until: deadline) {
@@ -45,11 +49,9 @@ extension SecurePushClient {
                         installationID: id, userName: userName, digest: digest, registeredAt: now)
                 }
                 try await registerKey(of: id, until: deadline)
-                return id
+                return Self.text(id)
             case .refused(404) where known != nil, .refused(410) where known != nil: continue
-            case .refused(let status): throw SecurePushFailure(code: .status(status))
-            case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-            case .locked: throw SecurePushFailure(code: .locked)
+            case let outcome: try outcome.response()
             }
         }
         throw SecurePushFailure(code: .status(410))
@@ -60,6 +62,10 @@ extension SecurePushClient {
     ///
     /// - Throws: ``SecurePushFailure`` if the server still has the device. Pushes for the user still come then.
     public func unregister() async throws {
+        try await afterLastRegistration { client in try await client.unregisterNow() }
+    }
+
+    private func unregisterNow() async throws {
         let deadline = begin().deadline
         // Forgotten first: after a crash the device is not taken for registered.
         let id = try await stored { state in
@@ -67,11 +73,10 @@ extension SecurePushClient {
             return state.registration.installationID
         }
         if let id {
-            switch await connection.send(.init(method: "DELETE", path: "api/installations/\(id)"), until: deadline) {
-            case .success, .refused(404), .refused(410): break
-            case .refused(let status): throw SecurePushFailure(code: .status(status))
-            case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
-            case .locked: throw SecurePushFailure(code: .locked)
+            let call = RetrievalCall(method: "DELETE", path: Self.path(of: id))
+            switch await connection.send(call, until: deadline) {
+            case .refused(404), .refused(410): break
+            case let outcome: try outcome.response()
             }
         }
         try await forgetKey()
@@ -81,10 +86,27 @@ extension SecurePushClient {
         await setBadge(0)
     }
 
+    /// Runs registrations and unregistrations one after another, so that the stored record is that of the last request.
+    private func afterLastRegistration<Value: Sendable>(
+        _ work: @escaping @Sendable (SecurePushClient) async throws -> Value
+    ) async throws -> Value {
+        let last = lastRegistration
+        let task = Task {
+            await last?.value
+            return try await work(self)
+        }
+        lastRegistration = Task { _ = await task.result }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
     /// Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.
     private func refreshPushKeys(until deadline: TimeInterval) async {
         guard configuration.pushKeys != nil, configuration.refreshesPushKeys else { return }
-        let call = RetrievalConnection.Call(path: "api/push-keys", isAuthorized: false)
+        let call = RetrievalCall(path: "api/push-keys", isAuthorized: false)
         guard case .success(let response) = await connection.send(call, until: deadline),
             let keys = try? PushKeySet(jwkSet: response.body)
         else { return }
@@ -107,12 +129,15 @@ extension SecurePushClient {
         var tags: [String]?
     }
 
-    private static func registration(of device: PushDevice, as id: String) -> RetrievalConnection.Call {
+    static func text(_ id: UUID) -> String { id.uuidString.lowercased() }
+
+    private static func path(of id: UUID) -> String { "api/installations/\(text(id))" }
+
+    private static func registration(of device: PushDevice, as id: UUID) -> RetrievalCall {
         let document = Document(
-            installationId: id, platform: device.platform.rawValue, pushChannel: device.channel,
+            installationId: text(id), platform: device.platform.rawValue, pushChannel: device.channel,
             tags: device.tags.isEmpty ? nil : device.tags)
-        return RetrievalConnection.Call(
-            method: "PUT", path: "api/installations/\(id)", json: try? JSONEncoder().encode(document))
+        return RetrievalCall(method: "PUT", path: path(of: id), json: try? JSONEncoder().encode(document))
     }
 
     /// A digest, so that the channel itself is not stored.

@@ -14,9 +14,15 @@ public actor SecurePushClient {
     /// Names this client in the claims of the store. Another process has another name.
     let process = UUID().uuidString
     /// The notifications that are being fetched or shown now.
-    var underWay: Set<PushID> = []
+    var inFlight: Set<PushID> = []
     /// The catch-up that runs now or was the last.
     var catchUpRun: CatchUpRun?
+    /// The last registration or unregistration.
+    var lastRegistration: Task<Void, Never>?
+    /// Whether a wake reports shown notifications now.
+    var isReporting = false
+    /// Whether a wake confirms withdrawals now.
+    var isConfirming = false
     /// The last number that was set on the app's icon.
     var badge: Int?
     /// Counts the wakes.
@@ -53,29 +59,30 @@ public actor SecurePushClient {
     ///
     /// - Returns: after at most ``ClientLimits/secondsInTotal``.
     public func handle(push: IncomingPush) async -> WakeReport {
-        guard push.isOurs else { return WakeReport(code: .malformedPush) }
+        guard push.isSecurePush else { return WakeReport(code: .malformedPush) }
         let wake = begin()
+        var report: WakeReport
         switch await receive(push) {
         case .locked: return await showLockedNotice()
         case .ignored(let code): return WakeReport(code: code)
         case .unusable:
-            await show(GenericNotice(id: nil, localizationKey: configuration.texts.generic, code: .malformedPush))
+            await show(genericNotice(nil, .malformedPush))
             return WakeReport(result: .failed, code: .malformedPush)
         case .withdrawn:
-            var report = WakeReport(result: .newData)
+            report = WakeReport(result: .newData)
             report.add(await catchUp(in: wake))
-            return await end(wake, report)
         case .settled:
-            return await end(wake, await catchUp(in: wake))
+            report = await catchUp(in: wake)
         case .wanted(let id):
-            var report = await fetchAndShow(id, in: wake)
+            report = await fetchAndShow(id, in: wake)
             if report.code.map(\.allowsCatchUp) ?? true { report.add(await catchUp(in: wake)) }
-            return await end(wake, report)
         }
+        await end(wake)
+        return report
     }
 
-    /// Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the app
-    /// starts and when it comes to the foreground.
+    /// Fetches the inbox and everything that waits, and removes the prompt unless the user has to log in. Call it when
+    /// the app starts and when it comes to the foreground.
     ///
     /// - Returns: after at most ``ClientLimits/secondsInTotal``.
     public func catchUp() async -> WakeReport {
@@ -86,7 +93,8 @@ public actor SecurePushClient {
             _ = try? await keeper.update { $0.isPrompted = false }
             await presenter.removePrompt()
         }
-        return await end(wake, report)
+        await end(wake)
+        return report
     }
 
     /// Shows everything that waits for the log-in, and removes the prompt. Call it after the user has logged in.
@@ -121,19 +129,27 @@ struct Wake: Sendable {
 }
 
 extension SecurePushClient {
-    /// Tells the server what was shown, and settles what was withdrawn in the meantime.
-    func end(_ wake: Wake, _ report: WakeReport) async -> WakeReport {
+    /// Reports shown notifications to the server, and confirms withdrawals that came in the meantime.
+    func end(_ wake: Wake) async {
         await reportShown(until: wake.deadline)
-        await resolveQuestions(until: wake.deadline)
-        return report
+        await confirmWithdrawals(until: wake.deadline)
     }
 
-    /// Shows that messages may be waiting behind the lock: once per start of the device.
+    /// Shows that messages may be waiting, once per start of the device.
     func showLockedNotice() async -> WakeReport {
-        if await store.claimLockedNotice() {
-            await show(GenericNotice(id: nil, localizationKey: configuration.texts.locked, code: .locked))
-        }
+        if let notice = await claimLockedNotice() { await show(notice) }
         return WakeReport(result: .failed, code: .locked)
+    }
+
+    /// The notice that the device is locked: one per start of the device, then `nil`.
+    func claimLockedNotice() async -> GenericNotice? {
+        guard await store.claimLockedNotice() else { return nil }
+        return GenericNotice(id: nil, localizationKey: configuration.texts.locked, code: .locked)
+    }
+
+    /// The generic text.
+    nonisolated func genericNotice(_ id: PushID?, _ code: DiagnosticCode) -> GenericNotice {
+        GenericNotice(id: id, localizationKey: configuration.texts.generic, code: code)
     }
 
     func setBadge(_ count: Int) async {

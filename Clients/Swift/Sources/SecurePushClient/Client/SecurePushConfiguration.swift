@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the client needs to know of the server and of the app. None of it is ever taken from a push.
+/// The settings of the client: the server, the texts and the limits. None of them is ever taken from a push.
 public struct SecurePushConfiguration: Sendable {
     /// Where the retrieval service is, such as `https://push.example.com`. A path before `/api` is allowed.
     public var retrievalURL: URL
@@ -57,7 +57,7 @@ public struct ClientTexts: Sendable, Hashable {
     }
 }
 
-/// Times and sizes that bound the work of one wake. The defaults fit the 30 s and 24 MB of a service extension.
+/// Times and sizes that bound the work of a wake. The defaults fit the 30 s and 24 MB of a service extension.
 public struct ClientLimits: Sendable, Hashable {
     /// The longest time for one try, in seconds.
     public var secondsPerTry: TimeInterval = 8
@@ -69,17 +69,15 @@ public struct ClientLimits: Sendable, Hashable {
     public var maxAnswerBytes = 2 << 20
     /// How many missed notifications one wake shows. The next wake goes on.
     public var maxShownPerWake = 100
-    /// How many IDs the client remembers.
+    /// The maximum number of IDs that the client remembers. It shows each of them once.
     public var maxRememberedIDs = 1_000
-    /// How long the client remembers an ID, in seconds. More than ``maxPushAge``, so that no push can be replayed.
-    public var rememberedFor: TimeInterval = 30 * 86_400
     /// The oldest signature of a push, in seconds.
     public var maxPushAge: TimeInterval = 28 * 86_400
-    /// How long another process (the app or its extension) may take to show what it has fetched, in seconds. After that
-    /// the client takes it for dead. More than ``secondsForInbox``.
+    /// The longest time between a claim of a secret and its display, in seconds. After it, the client takes the other
+    /// process (the app or its extension) for dead. More than ``secondsForInbox``.
     public var claimSeconds: TimeInterval = 10
-    /// When a registration is renewed although nothing has changed, in seconds. The server forgets devices that it has
-    /// not seen for long (`DEVICE_STALE_AFTER`, 270 days).
+    /// The age at which a registration is renewed although nothing has changed, in seconds. The server removes devices
+    /// that have not registered for long (`DEVICE_STALE_AFTER`, 270 days).
     public var renewsRegistrationAfter: TimeInterval = 7 * 86_400
 
     /// The most notifications with payloads that are asked for at once. An answer has at most ``maxAnswerBytes``.

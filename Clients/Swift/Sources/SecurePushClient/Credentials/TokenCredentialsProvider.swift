@@ -94,20 +94,18 @@ extension TokenCredentialsProvider: CredentialsProvider {
     }
 
     private func exchangeWithLease(_ refused: ClientCredentials?) async throws -> ClientCredentials? {
-        guard var stored = try await store.credentials() else { return nil }
+        guard let stored = try await store.credentials() else { return nil }
         if let current = stored.current, current != refused, stored.isUsable(at: clock.date) { return current }
-        guard let token = stored.refreshToken else {
-            // The server refuses what is stored, and it will not change its mind.
-            (stored.accessToken, stored.password) = (nil, nil)
-            try await store.save(stored)
-            return nil
+        var renewed: StoredCredentials?
+        if let token = stored.refreshToken { renewed = try await service.refresh(token, of: stored.userName) }
+        // The user may have logged out, or another one may have logged in. The next try finds the new credentials.
+        guard try await store.credentials() == stored else {
+            if let token = renewed?.refreshToken { await service.end(token) }
+            throw SecurePushFailure(code: .credentials)
         }
-        guard let renewed = try await service.refresh(token, of: stored.userName) else {
-            try await store.save(StoredCredentials(userName: stored.userName))
-            return nil
-        }
-        try await store.save(renewed)
-        return renewed.current
+        // The server refuses the stored credentials for good. The name stays for the prompt.
+        try await store.save(renewed ?? StoredCredentials(userName: stored.userName))
+        return renewed?.current
     }
 
     private func takeLease() async throws {

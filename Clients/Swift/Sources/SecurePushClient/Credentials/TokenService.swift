@@ -16,8 +16,7 @@ struct TokenService: Sendable {
     ///
     /// - Throws: ``SecurePushFailure``.
     func logIn(userName: String, password: String) async throws -> StoredCredentials {
-        let basic = ClientCredentials.basic(userName: userName, password: password)
-        let response = try await send("POST", headers: ["Authorization": basic.authorization])
+        let response = try await send("POST", with: .basic(userName: userName, password: password))
         // The server issues no tokens. Whether the password is right shows with the first request.
         if response.status == 404 { return StoredCredentials(userName: userName, password: password) }
         guard response.status == 200 else { throw SecurePushFailure(code: .status(response.status)) }
@@ -50,19 +49,15 @@ struct TokenService: Sendable {
     }
 
     private func send(
-        _ method: String, headers: [String: String] = [:], body: [String: String]? = nil
+        _ method: String, with credentials: ClientCredentials? = nil, body: [String: String]? = nil
     ) async throws -> TransportResponse {
-        var headers = headers
-        headers["Accept"] = "application/json"
-        if body != nil { headers["Content-Type"] = "application/json" }
-        let request = TransportRequest(
-            method: method, url: retrievalURL.appendingPathComponent("api/token"), headers: headers,
-            body: try body.map { try JSONEncoder().encode($0) })
-        let transport = transport
+        let call = RetrievalCall(
+            method: method, path: "api/token", json: try body.map { try JSONEncoder().encode($0) })
+        guard let request = call.request(to: retrievalURL, with: credentials) else {
+            throw SecurePushFailure(code: .unreachable)
+        }
         do {
-            return try await TimeLimit.run(until: clock.uptime + Self.timeout, on: clock) {
-                try await transport.send(request, timeout: Self.timeout, maxBytes: Self.maxBytes)
-            }
+            return try await transport.send(request, timeout: Self.timeout, maxBytes: Self.maxBytes, on: clock)
         } catch let error as TransportError {
             throw SecurePushFailure(code: error.code)
         }

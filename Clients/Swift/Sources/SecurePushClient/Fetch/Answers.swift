@@ -9,8 +9,8 @@ struct SecretAnswer: Sendable {
     /// Reads the answer.
     ///
     /// - Parameter id: the ID that was asked for.
-    /// - Throws: ``AnswerFault``.
-    init(_ data: Data, for id: PushID) throws(AnswerFault) {
+    /// - Throws: ``InvalidAnswer``.
+    init(_ data: Data, for id: PushID) throws(InvalidAnswer) {
         do {
             (secret, unread) = try AnswerReader.read(data) { reader, span in
                 let members = try reader.members(span)
@@ -18,9 +18,9 @@ struct SecretAnswer: Sendable {
                 return (secret, try members["Unread"].map(reader.count))
             }
         } catch {
-            throw AnswerFault(code: .malformedAnswer)
+            throw InvalidAnswer(code: .malformedAnswer)
         }
-        guard secret.id == id else { throw AnswerFault(code: .wrongID) }
+        guard secret.id == id else { throw InvalidAnswer(code: .wrongID) }
     }
 }
 
@@ -39,8 +39,8 @@ struct InboxAnswer: Sendable {
 
     /// Reads the answer.
     ///
-    /// - Throws: ``AnswerFault``.
-    init(_ data: Data) throws(AnswerFault) {
+    /// - Throws: ``InvalidAnswer``.
+    init(_ data: Data) throws(InvalidAnswer) {
         do {
             (entries, unread, hasNext) = try AnswerReader.read(data) { reader, span in
                 let members = try reader.members(span)
@@ -57,7 +57,7 @@ struct InboxAnswer: Sendable {
                 return (entries, try reader.count(unread), members["Next"] != nil)
             }
         } catch {
-            throw AnswerFault(code: .malformedAnswer)
+            throw InvalidAnswer(code: .malformedAnswer)
         }
     }
 
@@ -66,7 +66,7 @@ struct InboxAnswer: Sendable {
 }
 
 /// An answer that cannot be used.
-struct AnswerFault: Error {
+struct InvalidAnswer: Error {
     let code: DiagnosticCode
 }
 

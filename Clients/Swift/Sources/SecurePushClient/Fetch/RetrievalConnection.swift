@@ -8,18 +8,6 @@ struct RetrievalConnection: Sendable {
     let transport: any Transport
     let clock: any ClientClock
 
-    /// A request, without the server and the credentials.
-    struct Call: Sendable {
-        var method = "GET"
-        /// The path below the server's URL. Its characters need no percent coding.
-        var path: String
-        /// The values need no percent coding.
-        var query: [(name: String, value: String)] = []
-        var json: Data?
-        /// `false` for what the server tells everybody.
-        var isAuthorized = true
-    }
-
     enum Outcome: Sendable {
         /// 2xx.
         case success(TransportResponse)
@@ -31,28 +19,40 @@ struct RetrievalConnection: Sendable {
         case loggedOut(DiagnosticCode)
         /// The credentials cannot be read before the first unlock.
         case locked
+
+        /// The response of a success.
+        ///
+        /// - Throws: every other outcome.
+        @discardableResult
+        func response() throws(SecurePushFailure) -> TransportResponse {
+            switch self {
+            case .success(let response): return response
+            case .refused(let status): throw SecurePushFailure(code: .status(status))
+            case .failed(let code), .loggedOut(let code): throw SecurePushFailure(code: code)
+            case .locked: throw SecurePushFailure(code: .locked)
+            }
+        }
     }
 
     /// Sends a request until it succeeds or the plan gives up.
     ///
     /// - Parameter deadline: the ``ClientClock/uptime`` at which it ends.
-    func send(_ call: Call, until deadline: TimeInterval) async -> Outcome {
+    func send(_ call: RetrievalCall, until deadline: TimeInterval) async -> Outcome {
         await sendCounting(call, until: deadline).outcome
     }
 
     /// Sends a request like ``send(_:until:)``, and counts the tries: the server may have carried out each of them.
-    func sendCounting(_ call: Call, until deadline: TimeInterval) async -> (outcome: Outcome, tries: Int) {
+    func sendCounting(_ call: RetrievalCall, until deadline: TimeInterval) async -> (outcome: Outcome, tries: Int) {
         var tries = 0
         let outcome = await send(call, until: deadline, &tries)
         return (outcome, tries)
     }
 
-    private func send(_ call: Call, until deadline: TimeInterval, _ tries: inout Int) async -> Outcome {
-        guard let url = url(of: call) else { return .failed(.unreachable) }
+    private func send(_ call: RetrievalCall, until deadline: TimeInterval, _ tries: inout Int) async -> Outcome {
         var plan = FetchPlan(deadline: deadline, secondsPerTry: limits.secondsPerTry)
         var refused: ClientCredentials?
         while true {
-            guard let timeout = plan.timeout(at: clock.uptime) else { return .failed(.timedOut) }
+            guard plan.timeout(at: clock.uptime) != nil else { return .failed(.timedOut) }
             let event: FetchPlan.Event
             let ending: Outcome
             var used: ClientCredentials?
@@ -60,9 +60,14 @@ struct RetrievalConnection: Sendable {
                 if call.isAuthorized {
                     used = try await credentials(after: refused, until: deadline)
                     guard used != nil else { return .loggedOut(refused == nil ? .loggedOut : .status(401)) }
+                    refused = nil
                 }
+                // A refresh of the credentials may have taken long.
+                guard let timeout = plan.timeout(at: clock.uptime) else { return .failed(.timedOut) }
+                guard let request = call.request(to: baseURL, with: used) else { return .failed(.unreachable) }
                 tries += 1
-                let response = try await send(call, to: url, with: used, timeout: timeout)
+                let response = try await transport.send(
+                    request, timeout: timeout, maxBytes: limits.maxAnswerBytes, on: clock)
                 if (200..<300).contains(response.status) { return .success(response) }
                 event = .response(status: response.status, retryAfter: Self.retryAfter(response))
                 ending =
@@ -109,32 +114,6 @@ struct RetrievalConnection: Sendable {
         } catch {
             throw CredentialsUnavailable()
         }
-    }
-
-    private func send(
-        _ call: Call, to url: URL, with credentials: ClientCredentials?, timeout: TimeInterval
-    ) async throws -> TransportResponse {
-        var headers = ["Accept": "application/json"]
-        headers["Authorization"] = credentials?.authorization
-        if call.json != nil { headers["Content-Type"] = "application/json" }
-        let request = TransportRequest(method: call.method, url: url, headers: headers, body: call.json)
-        let (transport, limit) = (transport, limits.maxAnswerBytes)
-        return try await TimeLimit.run(until: clock.uptime + timeout, on: clock) {
-            let response = try await transport.send(request, timeout: timeout, maxBytes: limit)
-            guard response.body.count <= limit else { throw TransportError.tooLarge }
-            return response
-        }
-    }
-
-    private func url(of call: Call) -> URL? {
-        guard var components = URLComponents(url: baseURL, resolvingAgainstBaseURL: false) else { return nil }
-        var base = components.percentEncodedPath
-        while base.hasSuffix("/") { base.removeLast() }
-        components.percentEncodedPath = "\(base)/\(call.path)"
-        if !call.query.isEmpty {
-            components.percentEncodedQuery = call.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
-        }
-        return components.url
     }
 
     /// The seconds of `Retry-After`; `nil` for a date, whose meaning depends on the clock.

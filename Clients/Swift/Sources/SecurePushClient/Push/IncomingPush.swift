@@ -6,9 +6,9 @@ public import Foundation
 /// and never traps. Only the ID, the withdrawal, the time and the signature are read; hosts and texts in a push are
 /// ignored.
 public struct IncomingPush: Sendable, Hashable {
-    /// Whether the push has the member `secureId`, or is raw text. Others belong to another part of the app, and
-    /// ``SecurePushClient/handle(push:)`` ignores them.
-    public let isOurs: Bool
+    /// Whether the push is for this SDK: it has the member `secureId`, or is raw text. ``SecurePushClient/handle(push:)``
+    /// ignores others, which belong to another part of the app.
+    public let isSecurePush: Bool
     /// The notification's ID; `nil` if it cannot be used.
     public let id: PushID?
     /// Whether the push asks to remove the notification.
@@ -44,26 +44,27 @@ public struct IncomingPush: Sendable, Hashable {
     }
 
     private init(
-        isOurs: Bool, id: PushID? = nil, isWithdrawal: Bool = false, timestamp: String? = nil, signature: String? = nil
+        isSecurePush: Bool, id: PushID? = nil, isWithdrawal: Bool = false, timestamp: String? = nil,
+        signature: String? = nil
     ) {
-        self.isOurs = isOurs
+        self.isSecurePush = isSecurePush
         self.id = id
         self.isWithdrawal = isWithdrawal
         self.timestamp = timestamp
         self.signature = signature
     }
 
-    private static let unusable = IncomingPush(isOurs: true)
+    private static let unusable = IncomingPush(isSecurePush: true)
 
     /// Reads the members of a push. All values are strings; others make the push unusable.
     private static func read(_ member: (String) -> Any?) -> IncomingPush {
-        guard let secureID = member("secureId") else { return IncomingPush(isOurs: false) }
+        guard let secureID = member("secureId") else { return IncomingPush(isSecurePush: false) }
         let withdraw = member("withdraw")
         guard let id = (secureID as? String).flatMap({ PushID($0) }),
             withdraw == nil || withdraw as? String == "1"
         else { return unusable }
         return IncomingPush(
-            isOurs: true, id: id, isWithdrawal: withdraw != nil, timestamp: short(member("ts")),
+            isSecurePush: true, id: id, isWithdrawal: withdraw != nil, timestamp: short(member("ts")),
             signature: short(member("sig")))
     }
 
@@ -76,16 +77,16 @@ public struct IncomingPush: Sendable, Hashable {
         let isWithdrawal = words.first == "withdraw"
         if isWithdrawal { words.removeFirst() }
         switch words.count {
-        case 0: return IncomingPush(isOurs: true, id: id, isWithdrawal: isWithdrawal)
+        case 0: return IncomingPush(isSecurePush: true, id: id, isWithdrawal: isWithdrawal)
         case 2:
             return IncomingPush(
-                isOurs: true, id: id, isWithdrawal: isWithdrawal, timestamp: short(words[0]),
+                isSecurePush: true, id: id, isWithdrawal: isWithdrawal, timestamp: short(words[0]),
                 signature: short(words[1]))
         default: return unusable
         }
     }
 
-    /// A text that can be a time or a signature. What is longer is neither, and is not kept.
+    /// A text that can be a time or a signature. A longer one is neither and is not kept.
     private static func short(_ value: Any?) -> String? {
         guard let text = value as? String, text.utf8.count <= 128 else { return nil }
         return text

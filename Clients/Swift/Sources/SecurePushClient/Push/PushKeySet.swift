@@ -17,8 +17,8 @@ public struct PushKeySet: Sendable, Hashable, Codable {
 
     /// The longest JWK Set, in bytes.
     public static let maxBytes = 64 << 10
-    /// How many keys are used. More are skipped.
-    public static let maxKeys = 16
+    /// The maximum number of keys; the rest is skipped. It is the server's limit too, so no legal set is cut off.
+    public static let maxKeys = 32
 
     private struct Document: Decodable {
         struct Key: Decodable {

@@ -9,7 +9,7 @@ import Foundation
 public final class NotificationServiceHandler: @unchecked Sendable {
     private let client: SecurePushClient
     private let lock = NSLock()
-    private var work: [UUID: (delivery: ContentDelivery, task: Task<Void, Never>?)] = [:]
+    private var work: Work = [:]
 
     /// Makes a handler.
     public init(client: SecurePushClient) {
@@ -19,7 +19,7 @@ public final class NotificationServiceHandler: @unchecked Sendable {
     /// Fetches the secret of a push.
     ///
     /// - Parameters:
-    ///   - push: the push: `IncomingPush(userInfo: request.content.userInfo)`. If it is not ``IncomingPush/isOurs``, it
+    ///   - push: the push: `IncomingPush(userInfo: request.content.userInfo)`. If it is not ``IncomingPush/isSecurePush``, it
     ///     belongs to another part of the app: deliver its content unchanged instead of calling this.
     ///   - completion: called exactly once, on any thread, at most ``ClientLimits/secondsInTotal`` later.
     public func didReceive(_ push: IncomingPush, completion: @escaping @Sendable (ServiceContent) -> Void) {
@@ -29,19 +29,24 @@ public final class NotificationServiceHandler: @unchecked Sendable {
         change { $0[key] = (delivery, nil) }
         let task = Task {
             let timer = Task {
-                guard (try? await client.outlastWake()) != nil else { return }
+                guard (try? await client.waitForEndOfWake()) != nil else { return }
                 delivery.complete()
             }
             await client.serve(push, by: delivery)
             timer.cancel()
-            // Whatever happened, the system gets its answer.
+            // The system gets its answer in every case.
             delivery.complete()
             change { $0[key] = nil }
         }
-        change { if $0[key] != nil { $0[key]?.task = task } }
+        let isInFlight = change { work in
+            work[key]?.task = task
+            return work[key] != nil
+        }
+        // It has ended, or the time was up before the handler had its task.
+        if !isInFlight { task.cancel() }
     }
 
-    /// Completes everything that is under way, with the best that is known. Call it from
+    /// Completes everything that is in flight, with the best content so far. Call it from
     /// `serviceExtensionTimeWillExpire()`.
     public func timeWillExpire() {
         let work = change { work in

@@ -3,19 +3,18 @@ import Foundation
 extension SecurePushClient {
     /// The generic text in place of an alert.
     nonisolated func genericContent(_ id: PushID?, _ code: DiagnosticCode) -> ServiceContent {
-        ServiceContent(
-            .generic(GenericNotice(id: id, localizationKey: configuration.texts.generic, code: code)))
+        ServiceContent(.generic(genericNotice(id, code)))
     }
 
     /// Waits for the end of a wake that begins now.
-    nonisolated func outlastWake() async throws {
+    nonisolated func waitForEndOfWake() async throws {
         try await clock.waitUntil(uptime: clock.uptime + configuration.limits.secondsInTotal)
     }
 
-    /// Handles a push in a service extension. Whatever the delivery has at its end is delivered by the caller.
+    /// Handles a push in a service extension. The caller delivers the last offer if nothing was delivered.
     func serve(_ push: IncomingPush, by delivery: ContentDelivery) async {
         let wake = begin()
-        guard push.isOurs else {
+        guard push.isSecurePush else {
             delivery.complete(genericContent(nil, .malformedPush))
             return
         }
@@ -29,7 +28,7 @@ extension SecurePushClient {
             delivery.offer(ServiceContent(.nothing))
             _ = await catchUp(in: wake, until: inboxDeadline(of: wake))
             delivery.complete(ServiceContent(.nothing, badge: badge))
-            _ = await end(wake, WakeReport())
+            await end(wake)
         case .wanted(let id): await serve(id, in: wake, by: delivery)
         }
     }
@@ -45,21 +44,13 @@ extension SecurePushClient {
             _ = await catchUp(in: wake, until: inboxDeadline(of: wake))
             delivery.complete(ServiceContent(.secret(secret), badge: badge))
             await settle(id, isShown: true)
-            _ = await end(wake, WakeReport())
+            await end(wake)
         case .settled:
             delivery.complete(ServiceContent(.nothing))
         case .failed(let code, let isGone): await serveNotice(id, code, isGone: isGone, in: wake, by: delivery)
         case .closed(let code): await serveNotice(id, code, isGone: true, in: wake, by: delivery)
         case .loggedOut(let code):
-            let waiting = try? await keeper.update { state in
-                _ = state.ledger.notice(id)
-                state.isPrompted = true
-                return state.ledger.waiting
-            }
-            delivery.complete(
-                ServiceContent(
-                    .prompt(
-                        LogInPrompt(ids: waiting ?? [id], localizationKey: configuration.texts.logIn, code: code))))
+            delivery.complete(ServiceContent(.prompt(await notePrompt(for: [id], code).prompt)))
         case .locked: await completeLocked(delivery)
         }
     }
@@ -67,7 +58,7 @@ extension SecurePushClient {
     private func serveNotice(
         _ id: PushID, _ code: DiagnosticCode, isGone: Bool, in wake: Wake, by delivery: ContentDelivery
     ) async {
-        _ = try? await keeper.update { $0.ledger.notice(id, isGone: isGone) }
+        _ = try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }
         delivery.offer(genericContent(id, code))
         if code.allowsCatchUp { _ = await catchUp(in: wake, until: inboxDeadline(of: wake)) }
         delivery.complete()
@@ -75,9 +66,7 @@ extension SecurePushClient {
 
     /// One notice per start of the device; the other alerts become empty.
     private func completeLocked(_ delivery: ContentDelivery) async {
-        let notice = GenericNotice(id: nil, localizationKey: configuration.texts.locked, code: .locked)
-        let isFirst = await store.claimLockedNotice()
-        delivery.complete(ServiceContent(isFirst ? .generic(notice) : .nothing))
+        delivery.complete(ServiceContent(await claimLockedNotice().map { .generic($0) } ?? .nothing))
     }
 
     private func inboxDeadline(of wake: Wake) -> TimeInterval {

@@ -1,4 +1,4 @@
-/// What a service extension shows in place of the alert of the push.
+/// The content that a service extension shows in place of the alert of the push.
 public struct ServiceContent: Sendable, Equatable {
     /// The kinds of content.
     public enum Kind: Sendable, Equatable {
@@ -12,7 +12,7 @@ public struct ServiceContent: Sendable, Equatable {
         case nothing
     }
 
-    /// What to show.
+    /// The kind of content.
     public var kind: Kind
     /// The number on the app's icon; `nil` leaves it as it is.
     public var badge: Int?

@@ -1,7 +1,9 @@
 extension ClientState {
-    /// Takes over what was noted while the store could not be written.
+    /// Takes over the changes that were made while the store could not be written.
     mutating func merge(_ other: ClientState) {
-        guard other.owner == owner || owner == nil else {
+        // Another process has changed the user in the meantime.
+        if other.userChanges < userChanges { return }
+        guard other.userChanges == userChanges, other.owner == owner || owner == nil else {
             self = other
             return
         }
@@ -9,7 +11,7 @@ extension ClientState {
         ledger.merge(other.ledger)
         cursor = other.cursor ?? cursor
         isPrompted = other.isPrompted
-        questioned += other.questioned.filter { !questioned.contains($0) }
+        unconfirmed += other.unconfirmed.filter { !unconfirmed.contains($0) }
         unreported += other.unreported.filter { !unreported.contains($0) }
         registration = other.registration
         pushKeys = other.pushKeys ?? pushKeys
@@ -34,53 +36,71 @@ extension ClientState {
         ledger = SecretLedger()
         cursor = nil
         isPrompted = false
-        (unreported, questioned) = ([], [])
+        (unreported, unconfirmed) = ([], [])
         owner = newOwner
+        userChanges += 1
         return ids
     }
 
     /// Notes a withdrawal.
     ///
     /// A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
-    /// and reaches that device too. What this device was the first to read is therefore questioned before it is
-    /// removed.
+    /// and reaches that device too. If this device was the first to read it, the server has to confirm the withdrawal
+    /// first.
     ///
     /// - Returns: whether it is to be removed from the screen now.
     mutating func withdraw(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
         if let entry = ledger[id], entry.isFirstReader, entry.progress != .withdrawn {
-            question(id)
+            confirmLater(id)
             return false
         }
         ledger.withdraw(id, at: now, limits)
         return true
     }
 
-    /// Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it is
-    /// shown and questioned.
-    ///
-    /// - Parameter wasAsked: whether this device has asked for it before without an answer, which may have marked it as
-    ///   read.
+    /// Notes that the server is being asked for a notification.
+    mutating func request(_ id: PushID) -> FetchRequest {
+        FetchRequest(isRepeated: ledger.markRequested(id), userChanges: userChanges)
+    }
+
+    /// Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn
+    /// while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal.
     mutating func claim(
-        _ secret: SecretNotification, wasAsked: Bool, by process: String, at now: Double, _ limits: ClientLimits
+        _ secret: SecretNotification, of request: FetchRequest, by process: String, at now: Double,
+        _ limits: ClientLimits
     ) -> SecretLedger.Claim {
+        // A damaged store begins at 0 again. Its secrets are shown.
+        if userChanges > request.userChanges { return .settled }
         let wasWithdrawn = ledger[secret.id]?.progress == .withdrawn
-        let claim = ledger.claim(secret.id, by: process, isFirstReader: !secret.wasRead || wasAsked, at: now, limits)
-        if claim == .granted, wasWithdrawn { question(secret.id) }
+        let claim = ledger.claim(
+            secret.id, by: process, isFirstReader: !secret.wasRead || request.isRepeated, at: now, limits)
+        if claim == .granted, wasWithdrawn { confirmLater(secret.id) }
         return claim
     }
 
-    private mutating func question(_ id: PushID) {
-        if !questioned.contains(id) { questioned.append(id) }
-        if questioned.count > Self.maxUnreported { questioned.removeFirst() }
+    private mutating func confirmLater(_ id: PushID) {
+        Self.append(id, to: &unconfirmed)
     }
 
     /// Notes that a secret is shown, so that the server is told.
     mutating func report(_ id: PushID) {
-        guard !unreported.contains(id) else { return }
-        unreported.append(id)
-        if unreported.count > Self.maxUnreported { unreported.removeFirst() }
+        Self.append(id, to: &unreported)
+    }
+
+    private static func append(_ id: PushID, to ids: inout [PushID]) {
+        guard !ids.contains(id) else { return }
+        ids.append(id)
+        if ids.count > maxUnsent { ids.removeFirst() }
     }
 
     /// The server needs no complete account, and the state stays small.
-    private static let maxUnreported = 200
+    private static let maxUnsent = 200
+}
+
+/// The state at the moment at which the client asked for a notification.
+struct FetchRequest: Sendable {
+    /// Whether this device has asked for it before without an answer. The server may have marked it as read then.
+    var isRepeated: Bool
+    /// ``ClientState/userChanges``.
+    let userChanges: Int
 }

@@ -62,14 +62,16 @@ public enum ClientStoreError: Error, Sendable, Equatable {
 public struct ClientState: Codable, Sendable, Equatable {
     /// The user whose notifications the state is about.
     var owner: String?
+    /// How often the user has changed, or the device was unregistered.
+    var userChanges = 0
     /// The notifications that the client knows.
     var ledger = SecretLedger()
     /// The newest notification that the client has seen in the inbox.
     var cursor: PushID?
     /// Whether the user was asked to log in.
     var isPrompted = false
-    /// Withdrawn notifications that this device was the first to read: the server is asked whether they still exist.
-    var questioned: [PushID] = []
+    /// Withdrawn notifications that this device was the first to read. The server is asked whether they still exist.
+    var unconfirmed: [PushID] = []
     /// Shown notifications of which the server has not been told, oldest first.
     var unreported: [PushID] = []
     /// The device's registration.

@@ -102,7 +102,7 @@ extension FileClientStore: ClientStore {
             guard descriptor >= 0 else { throw ProtectedFile.error(of: errno, otherwise: .unwritable) }
             defer { close(descriptor) }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return try work() }
-            // A cancelled task sleeps no more, and gives the lock one last try per turn.
+            // In a cancelled task the sleep returns at once. The tries then follow each other without a pause.
             try? await Task.sleep(nanoseconds: 10_000_000)
         }
         throw ClientStoreError.busy

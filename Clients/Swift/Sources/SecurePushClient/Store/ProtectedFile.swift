@@ -61,7 +61,7 @@ struct ProtectedFile: Sendable {
         guard unlink(url.path) == 0 || errno == ENOENT else { throw Self.error(of: errno, otherwise: .unwritable) }
     }
 
-    /// Renames a damaged file, so that somebody can look at it. If that fails, the next write replaces it.
+    /// Renames a damaged file and keeps it for an analysis. If that fails, the next write replaces it.
     func putAside() {
         _ = rename(url.path, url.path + ".damaged")
     }

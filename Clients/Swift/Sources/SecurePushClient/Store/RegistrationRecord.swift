@@ -18,8 +18,8 @@ public struct PushDevice: Sendable, Hashable {
 
     /// The platform.
     public var platform: Platform
-    /// The push channel: APNs device token in hexadecimal, FCM registration token, or WNS channel URI. Whoever knows it
-    /// can take the device over: never log it.
+    /// The push channel: APNs device token in hexadecimal, FCM registration token, or WNS channel URI. It is a secret,
+    /// because it is enough to take the device over. Never log it.
     public var channel: String
     /// Tags of the app. The server adds the user's own.
     public var tags: [String]
@@ -43,8 +43,9 @@ public struct PushDevice: Sendable, Hashable {
 
 /// The registration of this device, as far as the client remembers it.
 struct RegistrationRecord: Codable, Sendable, Equatable {
-    /// The installation's ID, which the client chooses once.
-    var installationID: String?
+    /// The installation's ID, which the client chooses once. It becomes a part of a path, so a store with another text
+    /// is damaged.
+    var installationID: UUID?
     /// The user for whom the device is registered; `nil` if it is not.
     var userName: String?
     /// A digest of the platform, the channel and the tags.

@@ -1,6 +1,6 @@
 /// The notifications that the client knows, and how far it has come with each of them.
 ///
-/// This is what keeps a secret from being lost or shown twice when the process dies between two steps:
+/// These steps keep a secret from being lost or shown twice when the process dies between two of them:
 ///
 /// 1. `pending` is stored before anything is asked. A later wake goes on with it.
 /// 2. `claimed` is stored when the payload is here, before it is shown. Another process leaves it alone. After a crash
@@ -26,10 +26,10 @@ struct SecretLedger: Codable, Sendable, Equatable {
         var progress: Progress
         /// When the progress changed, in seconds since 1970.
         var at: Double
-        /// Whether the user has seen the generic text or the prompt for it.
-        var isNoticed = false
+        /// Whether the user has seen the generic text or the prompt for this notification.
+        var hasNotice = false
         /// Whether the server was asked for it. The answer may have been lost, and the notification marked as read.
-        var isAsked = false
+        var wasRequested = false
         /// Whether this device may have been the first of the user's devices that fetched it.
         var isFirstReader = false
     }
@@ -46,7 +46,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
     /// does not keep the others waiting.
     var fetchOrder: [PushID] {
         let waiting = entries.filter { $0.progress == .pending }
-        return (waiting.filter { !$0.isNoticed } + waiting.filter(\.isNoticed)).map(\.id)
+        return (waiting.filter { !$0.hasNotice } + waiting.filter(\.hasNotice)).map(\.id)
     }
 
     /// The notification that was shown last.
@@ -58,7 +58,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
     @discardableResult
     mutating func learn(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
         guard let index = entries.lastIndex(where: { $0.id == id }) else {
-            append(Entry(id: id, progress: .pending, at: now), now, limits)
+            append(Entry(id: id, progress: .pending, at: now), limits)
             return true
         }
         switch entries[index].progress {
@@ -74,13 +74,13 @@ struct SecretLedger: Codable, Sendable, Equatable {
     /// Notes that the server is being asked for a notification.
     ///
     /// - Returns: whether that was so before.
-    mutating func ask(_ id: PushID) -> Bool {
+    mutating func markRequested(_ id: PushID) -> Bool {
         guard let index = entries.lastIndex(where: { $0.id == id }) else { return false }
-        defer { entries[index].isAsked = true }
-        return entries[index].isAsked
+        defer { entries[index].wasRequested = true }
+        return entries[index].wasRequested
     }
 
-    /// The answer to a wish to show a secret that was fetched.
+    /// The answer to a process that has fetched a secret and wants to show it.
     enum Claim: Sendable, Equatable {
         /// Show it.
         case granted
@@ -101,17 +101,15 @@ struct SecretLedger: Codable, Sendable, Equatable {
     ) -> Claim {
         guard let index = entries.lastIndex(where: { $0.id == id }) else {
             append(
-                Entry(id: id, progress: .claimed(process: process), at: now, isFirstReader: isFirstReader), now, limits)
+                Entry(id: id, progress: .claimed(process: process), at: now, isFirstReader: isFirstReader), limits)
             return .granted
         }
         switch entries[index].progress {
         case .shown, .claimed(process): return .settled
         case .withdrawn where !isFirstReader: return .settled
         case .claimed(let other):
-            // A clock that went back makes the age negative: the claim counts as old.
-            let age = now - entries[index].at
-            if age >= 0, age < limits.claimSeconds { return .held(seconds: limits.claimSeconds - age) }
-            return .inDoubt(process: other)
+            let seconds = entries[index].claimSecondsLeft(at: now, limits)
+            return seconds > 0 ? .held(seconds: seconds) : .inDoubt(process: other)
         case .pending, .gone, .withdrawn:
             entries[index].progress = .claimed(process: process)
             entries[index].at = now
@@ -120,21 +118,20 @@ struct SecretLedger: Codable, Sendable, Equatable {
         }
     }
 
-    /// The claims of other processes that have expired.
-    func doubts(of process: String, at now: Double, _ limits: ClientLimits) -> [(id: PushID, process: String)] {
-        entries.compactMap { entry in
-            guard case .claimed(let other) = entry.progress, other != process else { return nil }
-            let age = now - entry.at
-            return age >= 0 && age < limits.claimSeconds ? nil : (entry.id, other)
-        }
+    /// The claim of another process.
+    struct OtherClaim: Sendable {
+        let id: PushID
+        let process: String
+        /// The time until it expires and is in doubt; 0 if it has expired.
+        let secondsLeft: Double
     }
 
-    /// How long to wait until the claims of other processes have expired, in seconds; `nil` if there are none.
-    func secondsOfClaims(besides process: String, at now: Double, _ limits: ClientLimits) -> Double? {
+    /// The claims of all processes but this one.
+    func claims(besides process: String, at now: Double, _ limits: ClientLimits) -> [OtherClaim] {
         entries.compactMap { entry in
             guard case .claimed(let other) = entry.progress, other != process else { return nil }
-            return min(max(0, limits.claimSeconds - (now - entry.at)), limits.claimSeconds)
-        }.max()
+            return OtherClaim(id: entry.id, process: other, secondsLeft: entry.claimSecondsLeft(at: now, limits))
+        }
     }
 
     /// How the claim of a process ended.
@@ -165,21 +162,21 @@ struct SecretLedger: Codable, Sendable, Equatable {
             entries[index].progress = .withdrawn
             entries[index].at = now
         } else {
-            append(Entry(id: id, progress: .withdrawn, at: now), now, limits)
+            append(Entry(id: id, progress: .withdrawn, at: now), limits)
         }
     }
 
     /// Notes that the user sees the generic text or the prompt for a notification.
     ///
     /// - Returns: whether it is the first time.
-    mutating func notice(_ id: PushID, isGone: Bool = false) -> Bool {
+    mutating func markNoticed(_ id: PushID, isGone: Bool = false) -> Bool {
         guard let index = entries.lastIndex(where: { $0.id == id }) else { return true }
         if isGone, entries[index].progress == .pending { entries[index].progress = .gone }
-        defer { entries[index].isNoticed = true }
-        return !entries[index].isNoticed
+        defer { entries[index].hasNotice = true }
+        return !entries[index].hasNotice
     }
 
-    /// Takes over what was noted while the store could not be written.
+    /// Takes over the changes that were made while the store could not be written.
     mutating func merge(_ other: SecretLedger) {
         for entry in other.entries {
             guard let index = entries.lastIndex(where: { $0.id == entry.id }) else {
@@ -187,18 +184,27 @@ struct SecretLedger: Codable, Sendable, Equatable {
                 continue
             }
             if entry.progress.rank > entries[index].progress.rank { entries[index] = entry }
-            if entry.isNoticed { entries[index].isNoticed = true }
-            if entry.isAsked { entries[index].isAsked = true }
+            if entry.hasNotice { entries[index].hasNotice = true }
+            if entry.wasRequested { entries[index].wasRequested = true }
         }
     }
 
-    /// Adds an entry, and forgets the oldest: of those that are settled, if there are any.
-    private mutating func append(_ entry: Entry, _ now: Double, _ limits: ClientLimits) {
+    /// Adds an entry, and forgets the oldest: of those that are settled, if there are any. Nothing is forgotten by its
+    /// age, because a clock that jumps would show a secret again.
+    private mutating func append(_ entry: Entry, _ limits: ClientLimits) {
         entries.append(entry)
-        entries.removeAll { now - $0.at > limits.rememberedFor }
         while entries.count > max(1, limits.maxRememberedIDs) {
             entries.remove(at: entries.firstIndex { $0.progress.isSettled } ?? 0)
         }
+    }
+}
+
+extension SecretLedger.Entry {
+    /// The time until a claim expires, in seconds; 0 if it has expired. The age is negative if the clock went back. Then
+    /// the claim counts as expired.
+    fileprivate func claimSecondsLeft(at now: Double, _ limits: ClientLimits) -> Double {
+        let age = now - at
+        return age >= 0 ? max(0, limits.claimSeconds - age) : 0
     }
 }
 

@@ -20,8 +20,8 @@ public protocol ClientClock: Sendable {
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     func sleep(for seconds: TimeInterval) async throws
 
-    /// Waits for a deadline that stops something else. A simulated clock lets time pass in ``sleep(for:)``, where
-    /// somebody has nothing to do, and only waits here.
+    /// Waits for a deadline that stops other work. A simulated clock advances in ``sleep(for:)``, where the caller is
+    /// idle, but not here.
     ///
     /// - Parameter uptime: the ``uptime`` at which to return.
     /// - Throws: `CancellationError` as soon as the task is cancelled.

@@ -16,7 +16,7 @@ public protocol Transport: Sendable {
 
 /// A request to the retrieval service.
 public struct TransportRequest: Sendable {
-    /// `GET`, `PUT`, `POST` or `DELETE`.
+    /// `GET`, `HEAD`, `PUT`, `POST` or `DELETE`.
     public var method: String
     /// The whole URL.
     public var url: URL

@@ -62,7 +62,7 @@ private struct Exchange {
     var isChallenged = false
 }
 
-/// The exchanges that are under way, by their tasks: the session's delegate.
+/// The exchanges in flight, by their tasks: the session's delegate.
 ///
 /// It is unchecked because the lock guards all that changes.
 private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked Sendable {
@@ -73,7 +73,19 @@ private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked 
         lock.lock()
         exchanges[task.taskIdentifier] = exchange
         lock.unlock()
-        task.resume()
+        // A task that was cancelled before this has ended already, and nobody would resume the continuation.
+        if Task.isCancelled {
+            end(task)?.continuation.resume(throwing: CancellationError())
+        } else {
+            task.resume()
+        }
+    }
+
+    /// Removes the exchange of a task; `nil` if it has ended before.
+    private func end(_ task: URLSessionTask) -> Exchange? {
+        lock.lock()
+        defer { lock.unlock() }
+        return exchanges.removeValue(forKey: task.taskIdentifier)
     }
 
     /// Credentials go to no other host, and not to another path either: the 3xx itself is the response.
@@ -104,16 +116,13 @@ private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked 
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         lock.lock()
-        let isWelcome = exchanges[dataTask.taskIdentifier]?.take(data) ?? false
+        let fits = exchanges[dataTask.taskIdentifier]?.take(data) ?? false
         lock.unlock()
-        if !isWelcome { dataTask.cancel() }
+        if !fits { dataTask.cancel() }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        lock.lock()
-        let exchange = exchanges.removeValue(forKey: task.taskIdentifier)
-        lock.unlock()
-        guard let exchange else { return }
+        guard let exchange = end(task) else { return }
         if exchange.isTooLarge {
             exchange.continuation.resume(throwing: TransportError.tooLarge)
         } else if let error, !exchange.isChallenged {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Random numbers that are the same in every run (SplitMix64), so that a failure can be repeated.
+/// Random numbers that a seed gives again in every run and on every machine, so that a failure can be repeated:
+/// SplitMix64 (Steele, Lea and Flood, 2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
