@@ -39,6 +39,7 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let rawStructuredFieldValues = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "Swift")
+let securePushEnvelope = Target.Dependency.product(name: "SecurePushEnvelope", package: "Swift")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
@@ -298,10 +299,13 @@ let package = Package(
             swiftSettings: settings),
         // The SDK's tests, which its own package has too: here they need no second build.
         .testTarget(
-            name: "SecurePushClientTests", dependencies: [securePushClient, crypto],
+            name: "SecurePushEnvelopeTests", dependencies: [securePushEnvelope, crypto],
+            path: "Clients/Swift/Tests/SecurePushEnvelopeTests", swiftSettings: clientSettings),
+        .testTarget(
+            name: "SecurePushClientTests", dependencies: [securePushClient, securePushEnvelope, crypto],
             path: "Clients/Swift/Tests/SecurePushClientTests", swiftSettings: clientSettings),
         .testTarget(
-            name: "FaultTableTests", dependencies: [securePushClient, crypto],
+            name: "FaultTableTests", dependencies: [securePushClient, securePushEnvelope, crypto],
             path: "Clients/Swift/Tests/FaultTableTests", swiftSettings: clientSettings),
         .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
@@ -310,9 +314,8 @@ let package = Package(
 
 // Tools/ is a package of its own, and one package sees only the products of another. `make tools` asks for these.
 if Context.environment["SECUREPUSH_TOOLS"] != nil {
-    package.products += ["SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit"].map {
-        .library(name: $0, targets: [$0])
-    }
+    let modules = ["SecurePushCore", "Storage", "Messaging", "NotificationHubs", "AMQP", "StackKit"]
+    package.products += modules.map { .library(name: $0, targets: [$0]) }
 }
 
 // The image is built from Package.swift, Clients/Swift, Shared and Services alone.

@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 import Testing
 
 @testable import SecurePushClient
@@ -210,6 +211,10 @@ private actor LogOutDuringReads: ClientStore {
     }
 
     func save(_ credentials: StoredCredentials?) async throws { try await store.save(credentials) }
+
+    func envelopeKey() async throws -> EnvelopePrivateKey? { try await store.envelopeKey() }
+
+    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? { try await store.keep(key) }
 
     func claimLockedNotice() async -> Bool { await store.claimLockedNotice() }
 }

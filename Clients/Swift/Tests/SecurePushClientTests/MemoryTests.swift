@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 import Testing
 
 @testable import SecurePushClient
@@ -75,6 +76,52 @@ import Glibc
 
     /// 12 MB, in KiB.
     private static let maxGrowth = 12_000_000 / 1_024
+
+    /// The longest encrypted payload: 190,000 bytes are 253,334 in base64url.
+    @Test func anEncryptedPayloadNeedsAtMost12MB() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdk-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let payload = try await Self.seal(String(repeating: "x", count: 190_000), for: folder)
+        let answer = Data(#"{"Id":"\#(Self.large)","Payload":\#(payload),"Read":false,"Unread":0}"#.utf8)
+        let inbox = Data(#"{"Notifications":[],"Unread":0}"#.utf8)
+        let server = try LoopbackServer { path in
+            LoopbackServer.response("200 OK", body: path.contains(Self.large) ? answer : inbox)
+        }
+        let (port, path) = (server.port, folder.path)
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+        ) { [port = port as UInt16, path = path as String] in
+            let screen = LengthPresenter()
+            let client = SecurePushClient(
+                configuration: SecurePushConfiguration(
+                    retrievalURL: try #require(URL(string: "http://127.0.0.1:\(port)"))),
+                credentials: FixedCredentialsProvider(userName: "alice", credentials: .bearer("token")),
+                store: FileClientStore(folder: URL(fileURLWithPath: path)), transport: URLSessionTransport(),
+                presenter: screen)
+            _ = await client.catchUp()
+            let warm = Memory()
+            Memory.resetPeak()
+            let report = await client.handle(push: IncomingPush(userInfo: ["secureId": Self.large]))
+            let growth = Memory().peak - warm.resident
+            #expect(report.shown.map(\.rawValue) == [Self.large])
+            #expect(await screen.length == 190_000)
+            print("Memory, an envelope of 256 KiB: peak \(growth) KiB above the \(warm.resident) KiB before the wake.")
+            #expect(growth <= Self.maxGrowth)
+        }
+        for content in [result?.standardOutputContent, result?.standardErrorContent] {
+            if let content, !content.isEmpty { print(String(decoding: content, as: UTF8.self)) }
+        }
+    }
+
+    /// Registers a device whose store is in the folder, and encrypts a text for it.
+    private static func seal(_ text: String, for folder: URL) async throws -> String {
+        let store = FileClientStore(folder: folder)
+        let phone = try await SimulatedPhone(store: store) { $0.encryptsEndToEnd = true }
+        let id = try await phone.client.register(PushDevice(platform: .apns, channel: "AB"))
+        let key = try #require(try await store.envelopeKey()).publicKey
+        return try Envelope.seal(Data("\"\(text)\"".utf8), for: "alice", devices: [id: key])
+    }
+
     private static let small = "019aa4a2-1c9b-7000-8000-000000000001"
     private static let large = "019aa4a2-1c9b-7000-8000-000000000002"
 }

@@ -9,6 +9,8 @@ extension SecurePushClient {
         case settled
         /// The fetch failed. `isGone`: the server does not give the notification to this user.
         case failed(DiagnosticCode, isGone: Bool)
+        /// It is end-to-end encrypted, and this device will never open it.
+        case closed(DiagnosticCode)
         /// The user has to log in.
         case loggedOut(DiagnosticCode)
         /// The credentials cannot be read before the first unlock.
@@ -33,7 +35,7 @@ extension SecurePushClient {
         _ secret: SecretNotification, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
         guard inFlight.insert(secret.id).inserted else { return .settled }
-        let acquisition = await claim(secret, unread: nil, request, until: deadline)
+        let acquisition = await openAndClaim(secret, unread: nil, request, until: deadline)
         return endFlight(of: secret.id, unlessClaimed: acquisition)
     }
 
@@ -54,7 +56,7 @@ extension SecurePushClient {
             do throws(InvalidAnswer) {
                 let answer = try SecretAnswer(response.body, for: id)
                 if lost > 0 { request.isRepeated = true }
-                return await claim(answer.secret, unread: answer.unread, request, until: deadline)
+                return await openAndClaim(answer.secret, unread: answer.unread, request, until: deadline)
             } catch {
                 return .failed(error.code, isGone: false)
             }
@@ -80,6 +82,18 @@ extension SecurePushClient {
         guard !requests.isEmpty else { return }
         _ = try? await keeper.update { state in
             for (id, request) in requests { state.unrequest(id, request) }
+        }
+    }
+
+    /// Opens a secret and claims it.
+    private func openAndClaim(
+        _ secret: SecretNotification, unread: Int?, _ request: FetchRequest, until deadline: TimeInterval
+    ) async -> Acquisition {
+        switch await open(secret) {
+        case .opened(let opened): await claim(opened, unread: unread, request, until: deadline)
+        case .closed(let code): .closed(code)
+        case .failed(let code): .failed(code, isGone: false)
+        case .locked: .locked
         }
     }
 
@@ -133,6 +147,7 @@ extension SecurePushClient {
             await settle(id, isShown: true)
             return WakeReport(result: .newData, shown: [id])
         case .failed(let code, let isGone): return await notice(id, code, isGone: isGone)
+        case .closed(let code): return await notice(id, code, isGone: true)
         case .loggedOut(let code): return await prompt([id], code)
         case .locked:
             return await showLockedNotice()
@@ -142,7 +157,8 @@ extension SecurePushClient {
     /// Shows the generic text, once per notification.
     private func notice(_ id: PushID, _ code: DiagnosticCode, isGone: Bool) async -> WakeReport {
         let isFirst = (try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }) ?? true
-        if isFirst, !isGone || configuration.showsNoticeWhenGone {
+        let isClosed = code == .noKey || code == .unopenable
+        if isFirst, !isGone || isClosed || configuration.showsNoticeWhenGone {
             await show(genericNotice(id, code))
         }
         return WakeReport(result: .failed, waiting: isGone ? [] : [id], code: code)

@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -31,8 +32,11 @@ extension SecurePushClient {
         if record.userName == userName, record.digest == digest, age >= 0,
             age < configuration.limits.renewsRegistrationAfter, let id = record.installationID
         {
+            try await registerKey(of: id, until: deadline)
             return Self.text(id)
         }
+        // Another user's messages are not for the same key.
+        if let former = record.userName, former != userName { try await forgetKey() }
         for known in [record.installationID, nil] {
             let id = known ?? UUID()
             // Stored first: after a crash the same installation is registered again, not a second one.
@@ -44,6 +48,7 @@ extension SecurePushClient {
                     $0.registration = RegistrationRecord(
                         installationID: id, userName: userName, digest: digest, registeredAt: now)
                 }
+                try await registerKey(of: id, until: deadline)
                 return Self.text(id)
             case .refused(404) where known != nil, .refused(410) where known != nil: continue
             case let outcome: try outcome.response()
@@ -74,6 +79,7 @@ extension SecurePushClient {
             case let outcome: try outcome.response()
             }
         }
+        try await forgetKey()
         let ids = try await stored { $0.forget(newOwner: nil) }
         await presenter.remove(ids)
         await presenter.removePrompt()
@@ -100,7 +106,7 @@ extension SecurePushClient {
     /// Changes the state.
     ///
     /// - Throws: ``SecurePushFailure`` before the first unlock.
-    private func stored<Result: Sendable>(
+    func stored<Result: Sendable>(
         _ change: @escaping @Sendable (inout ClientState) -> Result
     ) async throws -> Result {
         do { return try await keeper.update(change) } catch { throw SecurePushFailure(code: .locked) }
@@ -113,7 +119,7 @@ extension SecurePushClient {
         var tags: [String]?
     }
 
-    private static func text(_ id: UUID) -> String { id.uuidString.lowercased() }
+    static func text(_ id: UUID) -> String { id.uuidString.lowercased() }
 
     private static func path(of id: UUID) -> String { "api/installations/\(text(id))" }
 

@@ -12,6 +12,10 @@ public struct SecurePushConfiguration: Sendable {
     /// the end of a wake if the last time was more than ``ClientLimits/refreshesPushKeysAfter`` ago. Only with
     /// ``pushKeys``.
     public var refreshesPushKeys: Bool
+    /// Whether senders can encrypt end to end for this device. ``SecurePushClient/register(_:)`` then makes a key,
+    /// keeps it in the store, and registers its public half. Without it, the user sees the generic text for a
+    /// notification that is encrypted.
+    public var encryptsEndToEnd: Bool
     /// The localisation keys of the texts.
     public var texts: ClientTexts
     /// Times and sizes.
@@ -23,11 +27,13 @@ public struct SecurePushConfiguration: Sendable {
     /// Makes a configuration.
     public init(
         retrievalURL: URL, pushKeys: PushKeySet? = nil, refreshesPushKeys: Bool = true,
-        texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(), showsNoticeWhenGone: Bool = true
+        encryptsEndToEnd: Bool = false, texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(),
+        showsNoticeWhenGone: Bool = true
     ) {
         self.retrievalURL = retrievalURL
         self.pushKeys = pushKeys
         self.refreshesPushKeys = refreshesPushKeys
+        self.encryptsEndToEnd = encryptsEndToEnd
         self.texts = texts
         self.limits = limits
         self.showsNoticeWhenGone = showsNoticeWhenGone

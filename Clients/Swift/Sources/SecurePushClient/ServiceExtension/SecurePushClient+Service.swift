@@ -47,17 +47,23 @@ extension SecurePushClient {
             await end(wake)
         case .settled:
             delivery.complete(ServiceContent(.nothing))
-        case .failed(let code, let isGone):
-            _ = try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }
-            delivery.offer(genericContent(id, code))
-            if code.allowsCatchUp { await catchUpBeforeCompletion(in: wake) }
-            delivery.complete()
+        case .failed(let code, let isGone): await serveNotice(id, code, isGone: isGone, in: wake, by: delivery)
+        case .closed(let code): await serveNotice(id, code, isGone: true, in: wake, by: delivery)
         case .loggedOut(let code):
             delivery.offer(ServiceContent(.prompt(await notePrompt(for: [id], code).prompt)))
             await refreshOldPushKeys(until: inboxDeadline(of: wake))
             delivery.complete()
         case .locked: await completeLocked(delivery)
         }
+    }
+
+    private func serveNotice(
+        _ id: PushID, _ code: DiagnosticCode, isGone: Bool, in wake: Wake, by delivery: ContentDelivery
+    ) async {
+        _ = try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }
+        delivery.offer(genericContent(id, code))
+        if code.allowsCatchUp { await catchUpBeforeCompletion(in: wake) }
+        delivery.complete()
     }
 
     /// One notice per start of the device; the other alerts become empty.
