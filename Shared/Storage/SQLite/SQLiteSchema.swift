@@ -27,6 +27,7 @@ enum SQLiteSchema {
         migrator.registerMigration("011-silent-pushes") { db in try db.execute(sql: silentPushes) }
         migrator.registerMigration("012-reading") { db in try db.execute(sql: reading) }
         migrator.registerMigration("013-device-life") { db in try db.execute(sql: deviceLife) }
+        migrator.registerMigration("014-encryption-keys") { db in try db.execute(sql: encryptionKeys) }
         return migrator
     }
 

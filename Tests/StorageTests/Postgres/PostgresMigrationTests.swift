@@ -31,9 +31,9 @@ struct PostgresMigrationTests {
             let report = try await PostgresStore.migrate(uri: url, logger: quiet)
             let applied = [
                 "0002_sender_side", "0003_redelivery", "0004_sender_recipient", "0005_devices", "0006_follow_ups",
-                "0007_silent_pushes", "0008_reading", "0009_device_life",
+                "0007_silent_pushes", "0008_reading", "0009_device_life", "0010_encryption_keys",
             ]
-            #expect(report == MigrationReport(applied: applied, version: 9))
+            #expect(report == MigrationReport(applied: applied, version: 10))
             try await withRunningStore(url) { test in
                 let found = try #require(try await test.store.find(id, recipient: .alice))
                 #expect(found.payload == SealedPayload(keyID: "k1", bytes: [1, 2, 3]))
