@@ -72,57 +72,86 @@ struct Settlement: Sendable {
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
 
-    /// Drops the follow-ups if a later claim of the notification exists. That claim decides about everything that is
-    /// owed then; a message for what was owed here would only narrow it.
-    func droppingFollowUps(ifIn fenced: Set<NotificationID>) -> Settlement {
+    /// Drops the messages if a later claim of the notification exists. That claim decides about everything that is owed
+    /// then; a message for what was owed here would only narrow it.
+    func droppingMessages(ifIn fenced: Set<NotificationID>) -> Settlement {
         guard let outcome, fenced.contains(outcome.id) else { return self }
         return Settlement(delivery: delivery)
     }
 }
 
+/// The records of an attempt's platforms after their answers, and what follows for each.
+struct AnswerTally {
+    var deliveries: [Delivery]
+    var owed = OwedPlatforms()
+    var waiting = WaitingPlatforms()
+    /// The platforms that were given up.
+    var dead: [(delivery: Delivery, cause: DeadLetterCause)] = []
+    /// The platforms on which the hub has accepted the send, or another silent push that covers it.
+    var accepted: [Platform] = []
+    /// See ``Settlement/releases``.
+    var releases: [SilentPushRelease] = []
+    /// See ``Settlement/coalesced``.
+    var coalesced = 0
+}
+
 extension DispatchAttempt {
+    /// Counts the answers.
+    ///
+    /// - Parameters:
+    ///   - deliveries: the records before the attempt.
+    ///   - adjust: changes the new record of a platform before it counts.
+    func tally(
+        _ deliveries: [Delivery], _ policy: DispatchPolicy, now: Timestamp,
+        adjust: (inout Delivery, LaneAnswer) -> Void
+    ) -> AnswerTally {
+        var tally = AnswerTally(deliveries: deliveries)
+        for (platform, answer, grant) in answers {
+            let position = tally.deliveries.firstIndex { $0.platform == platform }
+            var updated = policy.delivery(
+                of: platform, after: answer, previous: position.map { tally.deliveries[$0] }, now: now)
+            adjust(&updated, answer)
+            if let position { tally.deliveries[position] = updated } else { tally.deliveries.append(updated) }
+            if answer.isAccepted { tally.accepted.append(platform) }
+            if case .coalesced = answer { tally.coalesced += 1 }
+            if let grant, !answer.mayHaveBeenPushed {
+                tally.releases.append(SilentPushRelease(grant, isOwed: !updated.state.isSettled))
+            }
+            if case .waits(let wait) = answer {
+                tally.waiting.add(platform, until: wait.until)
+            } else if !updated.state.isSettled {
+                tally.owed.add(updated, answer, policy.retryDelays)
+            } else if updated.state == .dead {
+                tally.dead.append((updated, answer.cause))
+            }
+        }
+        return tally
+    }
+
     /// Decides what follows from the answers.
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         if let followUp = message.followUp { return settlement(of: followUp, policy, now: now) }
-        var deliveries = plan.noted(policy, besides: platforms, now: now)
-        var owed = OwedPlatforms()
-        var dead = givenUpBefore
-        var settlement = Settlement(delivery: delivery)
-        var waiting = WaitingPlatforms()
-        for (platform, answer, grant) in answers {
-            let position = deliveries.firstIndex { $0.platform == platform }
-            var updated = policy.delivery(
-                of: platform, after: answer, previous: position.map { deliveries[$0] }, now: now)
+        let tally = tally(plan.noted(policy, besides: platforms, now: now), policy, now: now) { delivery, _ in
             // A claim without an outcome may have reached the hub on every platform that was owed then.
-            updated.unanswered += plan.unrecordedClaims
-            if let position { deliveries[position] = updated } else { deliveries.append(updated) }
-            if case .coalesced = answer { settlement.coalesced += 1 }
-            if let grant, !answer.mayHaveBeenPushed {
-                settlement.releases.append(SilentPushRelease(grant, isOwed: !updated.state.isSettled))
-            }
-            if case .waits(let wait) = answer {
-                waiting.add(platform, until: wait.until)
-            } else if !updated.state.isSettled {
-                owed.add(updated, answer, policy.retryDelays)
-            } else if updated.state == .dead {
-                dead.append((updated, answer.cause))
-            }
+            delivery.unanswered += plan.unrecordedClaims
         }
-        settlement.outcome = DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: deliveries)
-        if !plan.remind.isEmpty, answers.contains(where: \.answer.isAccepted) { settlement.outcome?.pushedAt = now }
-        if let delay = owed.delay(policy.retryDelays) {
+        var settlement = Settlement(delivery: delivery, releases: tally.releases, coalesced: tally.coalesced)
+        var outcome = DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: tally.deliveries)
+        if !plan.remind.isEmpty, !tally.accepted.isEmpty { outcome.pushedAt = now }
+        if let delay = tally.owed.delay(policy.retryDelays) {
             // A hold is not a retry and keeps the number. A notification's first message has no number yet.
-            let attempt = owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
-            settlement.retry = (followUp(for: owed.platforms + waiting.platforms, attempt: attempt), delay)
-            settlement.outcome?.nextTry = now + policy.retryDelays.delays[delay]
-        } else if let until = waiting.until {
-            settlement.outcome?.dueAgain = until
+            let attempt = tally.owed.failures > 0 ? message.nextAttempt : message.attempt ?? 1
+            settlement.retry = (message(for: tally.owed.platforms + tally.waiting.platforms, attempt: attempt), delay)
+            outcome.nextTry = now + policy.retryDelays.delays[delay]
+        } else if let until = tally.waiting.until {
+            outcome.dueAgain = until
         } else if message.platforms != nil {
             var plan = plan
-            plan.deliveries = deliveries
-            settlement.outcome?.nextTry = policy.nextTryOfOthers(plan, now: now)
+            plan.deliveries = tally.deliveries
+            outcome.nextTry = policy.nextTryOfOthers(plan, now: now)
         }
-        settlement.dead = letter(dead)
+        settlement.outcome = outcome
+        settlement.dead = letter(givenUpBefore + tally.dead)
         return settlement
     }
 
@@ -143,11 +172,11 @@ extension DispatchAttempt {
             if !reasons.contains(reason) { reasons.append(reason) }
         }
         return DeadLetterDraft(
-            message: followUp(for: dead.map(\.delivery.platform), attempt: message.attempt),
+            message: message(for: dead.map(\.delivery.platform), attempt: message.attempt),
             reason: reasons.joined(separator: "; "), cause: first.cause)
     }
 
-    private func followUp(for platforms: [Platform], attempt: Int?) -> DispatchMessage {
+    private func message(for platforms: [Platform], attempt: Int?) -> DispatchMessage {
         DispatchMessage(
             id: plan.id, platforms: platforms, attempt: attempt, traceparent: message.traceparent ?? plan.traceparent)
     }

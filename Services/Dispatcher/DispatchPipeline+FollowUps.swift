@@ -91,34 +91,18 @@ struct SettledFollowUp: Sendable {
 extension DispatchAttempt {
     /// Decides what follows from the answers to a follow-up. It has no dead letters: what is given up stays on record.
     func settlement(of followUp: FollowUp, _ policy: DispatchPolicy, now: Timestamp) -> Settlement {
-        var deliveries = plan.deliveries
-        var owed = OwedPlatforms()
-        var sent: [Platform] = []
-        var settlement = Settlement(delivery: delivery)
-        var waiting = WaitingPlatforms()
-        let wasSent = deliveries.contains { $0.state == .sent }
-        for (platform, answer, grant) in answers {
-            let position = deliveries.firstIndex { $0.platform == platform }
-            var updated = policy.delivery(
-                of: platform, after: answer, previous: position.map { deliveries[$0] }, now: now)
+        let tally = tally(plan.deliveries, policy, now: now) { delivery, answer in
             // The hub may have accepted it. A second withdrawal does no harm; a second reminder would.
-            if followUp.kind == .reminder, answer.isUnanswered { updated.state = .dead }
-            if let position { deliveries[position] = updated } else { deliveries.append(updated) }
-            if case .coalesced = answer { settlement.coalesced += 1 }
-            if let grant, !answer.mayHaveBeenPushed {
-                settlement.releases.append(SilentPushRelease(grant, isOwed: !updated.state.isSettled))
-            }
-            if case .waits(let wait) = answer {
-                waiting.add(platform, until: wait.until)
-            } else if !updated.state.isSettled {
-                owed.add(updated, answer, policy.retryDelays)
-            }
-            if answer.isAccepted { sent.append(platform) }
+            if followUp.kind == .reminder, answer.isUnanswered { delivery.state = .dead }
         }
+        let delay = tally.owed.delay(policy.retryDelays)
         let outcome = FollowUpOutcome(
-            followUp: followUp, attempt: plan.attempt, deliveries: deliveries,
-            nextTry: owed.delay(policy.retryDelays).map { now + policy.retryDelays.delays[$0] } ?? waiting.until)
-        settlement.followUp = SettledFollowUp(outcome: outcome, sent: sent, isFirstSent: !wasSent && !sent.isEmpty)
+            followUp: followUp, attempt: plan.attempt, deliveries: tally.deliveries,
+            nextTry: delay.map { now + policy.retryDelays.delays[$0] } ?? tally.waiting.until)
+        var settlement = Settlement(delivery: delivery, releases: tally.releases, coalesced: tally.coalesced)
+        let wasSent = plan.deliveries.contains { $0.state == .sent }
+        settlement.followUp = SettledFollowUp(
+            outcome: outcome, sent: tally.accepted, isFirstSent: !wasSent && !tally.accepted.isEmpty)
         return settlement
     }
 }

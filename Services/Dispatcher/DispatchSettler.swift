@@ -165,7 +165,7 @@ final class DispatchSettler: Sendable {
             }
             // Before retries are published, which ask for the push again.
             await silent?.release(settlements.flatMap(\.releases))
-            let settlements = fenced.isEmpty ? settlements : settlements.map { $0.droppingFollowUps(ifIn: fenced) }
+            let settlements = fenced.isEmpty ? settlements : settlements.map { $0.droppingMessages(ifIn: fenced) }
             silent?.coalesced.increment(by: settlements.reduce(0) { $0 + $1.coalesced })
             let (publishing, done) = settlements.partitioned(\.publishes)
             // These do not wait for the confirms of the others.

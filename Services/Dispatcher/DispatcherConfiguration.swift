@@ -51,11 +51,10 @@ struct DispatcherConfiguration: Sendable {
         let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
         let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
         let silentInterval = reader.read(ConfigurationKeys.silentPushMinInterval)
-        let issues = reader.issues.count
-        let pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
+        // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
+        pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
         guard let http, var storage, let prefetch, let messaging, let hub, let platforms, let delays,
-            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval,
-            reader.issues.count == issues
+            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval
         else { return nil }
         self.http = http
         storage.withdrawals = withdrawals
@@ -66,7 +65,6 @@ struct DispatcherConfiguration: Sendable {
         self.prefetch = prefetch
         self.registeredOnly = registeredOnly
         self.silentInterval = silentInterval
-        self.pushSigningKeyFile = pushSigningKeyFile
         policy = DispatchPolicy(
             platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays),
             withdrawals: withdrawals)

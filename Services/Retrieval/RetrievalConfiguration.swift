@@ -46,12 +46,11 @@ struct RetrievalConfiguration: Sendable {
         let usesHub = NotificationHubConfiguration.isConfigured(reader)
         let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
         let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
+        // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
         webOrigins = reader.read(ConfigurationKeys.retrievalCORSOrigins) ?? []
-        let issues = reader.issues.count
         pushVerificationKeysFile = reader.read(ConfigurationKeys.pushVerificationKeysFile)
         guard let http, var storage, let payloadKeysFile, let users, users.isUsable, !users.cannotRefresh,
-            !usesHub || hub != nil, let readsFeedback, let deviceStaleAfter, let withdrawals,
-            reader.issues.count == issues
+            !usesHub || hub != nil, let readsFeedback, let deviceStaleAfter, let withdrawals
         else { return nil }
         storage.withdrawals = withdrawals
         (self.readsFeedback, self.deviceStaleAfter) = (readsFeedback, deviceStaleAfter)

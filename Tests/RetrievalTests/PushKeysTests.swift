@@ -52,9 +52,16 @@ import Testing
         try write(rotated.jwks)
         try await file.source.reload()
         #expect(file.document == Array(rotated.jwks.utf8))
+        // It is shown as it is in the file, whoever wrote it.
+        let x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+        let written = #"{ "keys": [{"x":"\#(x)","crv":"Ed25519","kty":"OKP","key_ops":["verify"]}] }"#
+        try write(written)
+        try await file.source.reload()
+        #expect(file.document == Array(written.utf8))
         try write("{}")
         await #expect(throws: FileError.self) { try await file.source.reload() }
-        #expect(file.document == Array(rotated.jwks.utf8))
+        #expect(file.document == Array(written.utf8))
+        #expect(file.source.problem()?.contains("The last valid content stays in use.") == true)
     }
 
     /// The file may hold what everybody may read, and nothing else.

@@ -52,6 +52,20 @@ struct RefreshTokenTests {
         }
     }
 
+    /// RFC 6749 has them; they have no meaning here.
+    @Test(arguments: [true, false]) func scopeAndClientAreIgnored(isForm: Bool) async throws {
+        try await withTokens { bench in
+            let token = try await logIn(bench)
+            let body =
+                isForm
+                ? "grant_type=refresh_token&refresh_token=\(token)&scope=read&client_id=app"
+                : #"{"grant_type":"refresh_token","refresh_token":"\#(token)","scope":"read","client_id":"app"}"#
+            let answer = try await bench.request(
+                .post, "/api/token", by: nil, body: body, contentType: isForm ? Self.form : "application/json")
+            #expect(answer.status == .ok)
+        }
+    }
+
     @Test func usingATokenTwiceEndsItsFamilyAndNoOther() async throws {
         try await withTokens { bench in
             let (first, other) = (try await logIn(bench), try await logIn(bench))

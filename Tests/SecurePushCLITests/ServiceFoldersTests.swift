@@ -65,6 +65,25 @@ import Testing
         }
     }
 
+    @Test func `Keys of signed pushes are handed over once they exist`() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = Self.folders(in: folder)
+            _ = try folders.setup.run()
+            _ = try folders.run()
+            let secrets = folders.setup.secrets
+            _ = try PushKeyFiles(
+                signing: "\(secrets)/push-signing-key.pem", verification: "\(secrets)/push-verification-keys.json"
+            ).generate()
+            let handed = [
+                "\(folders.directory)/dispatcher/push-signing-key.pem",
+                "\(folders.directory)/retrieval/push-verification-keys.json",
+            ]
+            #expect(try Set(folders.run()) == Set(handed))
+            for path in handed { #expect(SecretFile.mode(path) == 0o600) }
+            #expect(try folders.run() == [])
+        }
+    }
+
     /// The example of RFC 7677, section 3, as PostgreSQL writes it.
     @Test func `A verifier is PostgreSQL's own form`() throws {
         let salt = try #require(Data(base64Encoded: "W22ZaJ0SNY7soEsUEjb6gQ=="))

@@ -44,17 +44,9 @@ final class DeadChannelSweep: Sendable {
             handled.withLock { $0 = Handled(versions: page.versions, channels: channels) }
             problem.succeeded(to: logger)
             return Self.interval
-        } catch let error as PushGatewayError {
-            problem.failed("\(error.code)", to: logger)
-            let isRefusal = error.code == .unauthorized || error.code == .rejected
-            return max(error.retryAfter ?? .zero, isRefusal ? Self.pauseAfterRefusal : Self.interval)
-        } catch let error as StorageError where error.isRetriable {
-            // While the service starts, and while the database is away, which its own log lines say.
-            logger.debug("The store was not available to a sweep of devices", metadata: ["error": "\(error)"])
-            return Self.interval
         } catch {
-            problem.failed("\(error)", to: logger)
-            return Self.interval
+            return problem.pause(
+                afterSweep: error, interval: Self.interval, ifRefused: Self.pauseAfterRefusal, to: logger)
         }
     }
 

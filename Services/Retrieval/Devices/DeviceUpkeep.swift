@@ -43,6 +43,30 @@ struct DeviceUpkeep: Service {
     }
 }
 
+extension LastingProblemLog {
+    /// Notes why a sweep of devices failed.
+    ///
+    /// - Parameters:
+    ///   - interval: the usual pause.
+    ///   - refusalPause: the pause if the hub refuses the credentials or the request; `nil` for the usual one.
+    /// - Returns: the pause before the next sweep.
+    func pause(
+        afterSweep error: any Error, interval: Duration, ifRefused refusalPause: Duration? = nil, to logger: Logger
+    ) -> Duration {
+        switch error {
+        case let error as PushGatewayError:
+            failed("\(error.code)", to: logger)
+            let isRefusal = error.code == .unauthorized || error.code == .rejected
+            return max(error.retryAfter ?? .zero, isRefusal ? refusalPause ?? interval : interval)
+        case let error as StorageError where error.isRetriable:
+            // While the service starts, and while the database is away, which its own log lines say.
+            logger.debug("The store was not available to a sweep of devices", metadata: ["error": "\(error)"])
+        default: failed("\(error)", to: logger)
+        }
+        return interval
+    }
+}
+
 /// Restores the store's state in the hub, for devices whose change did not finish: because of a crash, or because the
 /// hub did not answer.
 struct HubReconciler: Sendable {

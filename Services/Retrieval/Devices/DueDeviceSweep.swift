@@ -37,16 +37,8 @@ struct DueDeviceSweep: Sendable {
             if removed > 0 { logger.info("Removed devices that were due", metadata: ["devices": "\(removed)"]) }
             // If nothing could be removed, other processes are removing these devices.
             return removed > 0 && due.count >= Self.maxDevices ? .zero : Self.interval
-        } catch let error as PushGatewayError {
-            problem.failed("\(error.code)", to: logger)
-            return max(error.retryAfter ?? Self.interval, Self.interval)
-        } catch let error as StorageError where error.isRetriable {
-            // While the service starts, and while the database is away, which its own log lines say.
-            logger.debug("The store was not available to a sweep of devices", metadata: ["error": "\(error)"])
-            return Self.interval
         } catch {
-            problem.failed("\(error)", to: logger)
-            return Self.interval
+            return problem.pause(afterSweep: error, interval: Self.interval, to: logger)
         }
     }
 

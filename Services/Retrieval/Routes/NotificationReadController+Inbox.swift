@@ -17,8 +17,9 @@ extension NotificationReadController {
         guard query.includesPayloads else { return .json(.ok, ByteBuffer(string: page.json)) }
         let share = budget.share()
         let stored = try await store.find(page.entries.map(\.id), recipient: user)
-        try share.add(stored.values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) })
-        var opened = OpenedPage(page, stored, of: user, at: now, sealer: sealer, logger: context.logger)
+        let bytes = stored.values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
+        try share.add(bytes)
+        var opened = OpenedPage(page, stored, bytes, of: user, at: now, sealer: sealer, logger: context.logger)
         // HEAD returns no payload, so it marks nothing.
         let isMarked = request.method != .head && !opened.firstRead.isEmpty
         if isMarked { try await store.markRead(opened.firstRead.map(\.id), at: now) }
@@ -70,12 +71,12 @@ private struct OpenedPage {
     private(set) var firstRead: [InboxPage.Entry] = []
     private var body = ByteBuffer()
 
+    /// - Parameter bytes: the size of all payloads in `stored`.
     init(
-        _ page: InboxPage, _ stored: [NotificationID: StoredNotification], of user: UserName, at now: Timestamp,
-        sealer: PayloadSealer, logger: Logger
+        _ page: InboxPage, _ stored: [NotificationID: StoredNotification], _ bytes: Int, of user: UserName,
+        at now: Timestamp, sealer: PayloadSealer, logger: Logger
     ) {
         var stored = stored
-        let bytes = stored.values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
         body.reserveCapacity(bytes + page.entries.count * 128 + 128)
         body.writeStaticString(#"{"Notifications":["#)
         var separator = ""

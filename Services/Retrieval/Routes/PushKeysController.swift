@@ -34,16 +34,16 @@ struct PushKeysFile: Sendable {
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed, and if it has a private key.
     init(path: String, logger: Logger) throws(FileError) {
         file = try ReloadingFile(
-            path: path,
-            report: { problem in
-                logger.error(
-                    "The changed public keys for pushes cannot be used; the last keys stay in use",
-                    metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
-            },
-            parse: { Array(try PushVerificationKeys(jwks: $0).jwks.utf8) })
+            path: path, logger: logger,
+            message: "The changed public keys for pushes cannot be used; the last keys stay in use"
+        ) { text in
+            // Refuses private keys: everybody can read the set.
+            _ = try PushVerificationKeys(jwks: text)
+            return Array(text.utf8)
+        }
     }
 
-    /// The JSON Web Key Set.
+    /// The JSON Web Key Set, as it is in the file.
     var document: [UInt8] { file.current }
 
     var source: ReloadableSource { file.source("PUSH_VERIFICATION_KEYS_FILE") }

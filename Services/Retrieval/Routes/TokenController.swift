@@ -67,8 +67,10 @@ private struct RefreshRequest {
     private var grantType: String?
     private var refreshToken: String?
 
-    /// Far above two members and a token.
+    /// Far above a few members and a token.
     private static let maxBytes = 4096
+    /// RFC 6749 also allows `scope` and `client_id`, which have no meaning here.
+    private static let members = ["grant_type", "refresh_token", "scope", "client_id"]
 
     /// - Returns: `nil` if there is no body.
     /// - Throws: ``Problem``: 400 for a malformed body, 413, 415, 422 for invalid members.
@@ -86,12 +88,11 @@ private struct RefreshRequest {
         }
     }
 
-    /// `scope` and `client_id` are allowed by RFC 6749 and have no meaning here.
     private init(form body: ByteBuffer) throws {
         guard let text = String(validating: body.readableBytesView, as: UTF8.self) else {
             throw Problem.badRequest("The body is not UTF-8.")
         }
-        var parameters = QueryParameters(text, known: ["grant_type", "refresh_token", "scope", "client_id"])
+        var parameters = QueryParameters(text, known: Self.members)
         grantType = parameters.take("grant_type", "") { $0 }
         refreshToken = parameters.take("refresh_token", "") { $0 }
         do {
@@ -103,9 +104,13 @@ private struct RefreshRequest {
     }
 
     private init(_ json: inout JSONObjectReader) {
-        for member in json.members(of: json.root, known: ["grant_type", "refresh_token"]) {
+        for member in json.members(of: json.root, known: Self.members) {
             let text = json.string(member.value, at: member.pointer)
-            if member.name == "grant_type" { grantType = text } else { refreshToken = text }
+            switch member.name {
+            case "grant_type": grantType = text
+            case "refresh_token": refreshToken = text
+            default: break
+            }
         }
     }
 

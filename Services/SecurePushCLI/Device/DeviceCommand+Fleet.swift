@@ -27,10 +27,7 @@ extension DeviceCommand {
         var emulator = try emulator.client(timeout: .seconds(10))
         emulator.http = channels
         let retrieval = try retrieval.client(timeout: .seconds(10))
-        guard let url = URL(string: retrieval.baseURL) else {
-            throw CommandFailure(.usage, "\(retrieval.baseURL.printable) is not a URL.")
-        }
-        let keys = try pushKeysFile.map(Self.pushKeys)
+        let configuration = try SecurePushConfiguration(retrieval, pushKeys: try pushKeysFile.map(Self.pushKeys))
         let tokens = try signingKeyFile.map { try DeviceTokens(signingKeyFile: $0) }
         let fetchToken = try fetchTokenFile.map { ClientCredentials.bearer(try SecretFile.read($0)) }
         let listening = ListeningCount(of: deviceCount, console)
@@ -44,7 +41,7 @@ extension DeviceCommand {
             let screen = DeviceScreen(
                 handle: handle, emulator: emulator, countsPrompts: loginAfter == nil, report: report)
             let client = SecurePushClient(
-                configuration: SecurePushConfiguration(retrievalURL: url, pushKeys: keys), credentials: session,
+                configuration: configuration, credentials: session,
                 store: MemoryClientStore(), transport: HTTPClientTransport(http: requests), presenter: screen)
             return SimulatedDevice(
                 device: PushDevice(platform: platform.clientPlatform, channel: handle), client: client,

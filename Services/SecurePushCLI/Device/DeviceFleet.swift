@@ -33,13 +33,7 @@ struct DeviceFleet: Sendable {
     }
 
     private func register() async throws {
-        try await Self.forEach(devices) { device in
-            do {
-                try await device.register()
-            } catch let failure as SecurePushFailure {
-                throw CommandFailure(failure, from: retrieval)
-            }
-        }
+        try await Self.forEach(devices) { try await $0.register(at: retrieval) }
     }
 
     private func listen() async throws {

@@ -138,8 +138,7 @@ final class DeviceScreen: NotificationPresenter {
 
     /// The reason for the generic text or the prompt, in words and as the code.
     static func words(_ code: DiagnosticCode) -> String {
-        let digits = code.rawValue.drop { !$0.isNumber }
         if code == .loggedOut { return "nobody is logged in, \(code)" }
-        return Int(digits) == nil ? code.rawValue : "the server answered \(digits), \(code)"
+        return code.status.map { "the server answered \($0), \(code)" } ?? code.rawValue
     }
 }

@@ -61,6 +61,38 @@ struct HTTPClientTransport: Transport {
     }
 }
 
+extension SecurePushConfiguration {
+    /// The SDK's configuration for a service of the command line.
+    ///
+    /// - Throws: ``CommandFailure`` if its URL cannot be used.
+    init(_ retrieval: APIClient, pushKeys: PushKeySet? = nil) throws {
+        guard let url = URL(string: retrieval.baseURL) else {
+            throw CommandFailure(.usage, "\(retrieval.baseURL.printable) is not a URL.")
+        }
+        self.init(retrievalURL: url, pushKeys: pushKeys)
+    }
+}
+
+extension SecurePushClient {
+    /// Registers a device.
+    ///
+    /// - Returns: the ID of its installation.
+    /// - Throws: ``CommandFailure`` instead of the SDK's error.
+    @discardableResult
+    nonisolated func register(_ device: PushDevice, at retrieval: APIClient) async throws -> String {
+        do {
+            return try await register(device)
+        } catch let failure as SecurePushFailure {
+            throw CommandFailure(failure, from: retrieval)
+        }
+    }
+}
+
+extension DiagnosticCode {
+    /// The HTTP status that the server answered with; `nil` if the code has another reason.
+    var status: Int? { Int(rawValue.drop { !$0.isNumber }) }
+}
+
 extension CommandFailure {
     /// A request of the SDK that failed.
     init(_ failure: SecurePushFailure, from client: APIClient) {
@@ -70,7 +102,7 @@ extension CommandFailure {
                 .unreachable, "\(client.service) does not answer at \(client.baseURL) (\(failure.code)).",
                 hint: "Is it running there? `securepush doctor` checks every part.")
         case let code:
-            guard let status = Int(code.rawValue.drop { !$0.isNumber }) else {
+            guard let status = code.status else {
                 self.init(.failed, failure.description)
                 return
             }

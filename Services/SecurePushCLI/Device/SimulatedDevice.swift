@@ -23,10 +23,10 @@ struct SimulatedDevice: Sendable {
 
     /// Registers the device, and logs out if the log-in comes later.
     ///
-    /// - Throws: ``SecurePushFailure``.
-    func register() async throws {
+    /// - Throws: ``CommandFailure``.
+    func register(at retrieval: APIClient) async throws {
         session.use(logIn.credentials)
-        let id = try await client.register(device)
+        let id = try await client.register(device, at: retrieval)
         report(DeviceEvent(.registered, text: id))
         session.use(logIn.first)
     }

@@ -16,23 +16,15 @@ extension InstallationsCommand {
                   DATABASE_URL=postgres://db/securepush securepush installations list --json | wc -l
                 """)
 
-        @Option(help: ArgumentHelp("Only devices of this user.", valueName: "name"))
-        var user: String?
-
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var selection: StoredDeviceOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
-        func validate() throws {
-            if let user { try UserName.validate(user, as: "user") }
-        }
-
         func run(on console: Console) async throws {
-            let owner = try user.map(UserName.parse)
-            try await StoreSession.with(database.url) { store in
+            try await selection.withDevices { devices in
                 var isFirst = true
-                try await StoredDevices(store: store, owner: owner).forEachPage { devices in
-                    if console.isJSON { return devices.forEach { console.line($0.json(withContent: false)) } }
-                    for line in Self.lines(devices, withHead: isFirst) { console.line(line) }
+                try await devices.forEachPage { page in
+                    if console.isJSON { return page.forEach { console.line($0.json(withContent: false)) } }
+                    for line in Self.lines(page, withHead: isFirst) { console.line(line) }
                     isFirst = false
                 }
             }
@@ -67,23 +59,34 @@ extension InstallationsCommand {
                   securepush installations export --user alice | jq -r .Id
                 """)
 
-        @Option(help: ArgumentHelp("Only devices of this user.", valueName: "name"))
-        var user: String?
-
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var selection: StoredDeviceOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
-        func validate() throws {
-            if let user { try UserName.validate(user, as: "user") }
-        }
-
         func run(on console: Console) async throws {
-            let owner = try user.map(UserName.parse)
-            try await StoreSession.with(database.url) { store in
-                try await StoredDevices(store: store, owner: owner).forEachPage { devices in
-                    for device in devices { console.line(device.json(withContent: true)) }
+            try await selection.withDevices { devices in
+                try await devices.forEachPage { page in
+                    for device in page { console.line(device.json(withContent: true)) }
                 }
             }
+        }
+    }
+}
+
+/// Which devices of the database a command reads.
+struct StoredDeviceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only devices of this user.", valueName: "name"))
+    var user: String?
+
+    @OptionGroup var database: DatabaseOptions
+
+    func validate() throws {
+        if let user { try UserName.validate(user, as: "user") }
+    }
+
+    func withDevices(_ body: @escaping @Sendable (StoredDevices) async throws -> Void) async throws {
+        let owner = try user.map(UserName.parse)
+        try await StoreSession.with(database.url) { store in
+            try await body(StoredDevices(store: store, owner: owner))
         }
     }
 }

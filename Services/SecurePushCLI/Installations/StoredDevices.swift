@@ -12,26 +12,29 @@ struct StoredDevices: Sendable {
     static let maxRegistrationsOfUser = 10_000
 
     func forEachPage(_ body: ([DeviceRecord]) -> Void) async throws {
-        var after: String?
-        while true {
-            let page = try await installations(after: after)
-            if !page.isEmpty { body(page.map(DeviceRecord.init)) }
-            guard page.count == Self.pageSize else { break }
-            after = page.last?.id
-        }
+        try await forEachPage(body) { try await installations(after: $0).map(DeviceRecord.init) }
         if let owner { return try await forEachPage(ofRegistrationsOf: owner, body) }
-        after = nil
-        while true {
-            let page = try await store.registrations(after: after, limit: Self.pageSize)
-            if !page.isEmpty { body(page.map(DeviceRecord.init)) }
-            guard page.count == Self.pageSize else { return }
-            after = page.last?.id
+        try await forEachPage(body) {
+            try await store.registrations(after: $0, limit: Self.pageSize).map(DeviceRecord.init)
         }
     }
 
     private func installations(after id: String?) async throws -> [Installation] {
         if let owner { return try await store.installations(of: owner, after: id, limit: Self.pageSize) }
         return try await store.installations(after: id, limit: Self.pageSize)
+    }
+
+    /// - Parameter page: reads the page after an ID, with ``pageSize`` rows unless it is the last.
+    private func forEachPage(
+        _ body: ([DeviceRecord]) -> Void, _ page: (String?) async throws -> [DeviceRecord]
+    ) async throws {
+        var after: String?
+        while true {
+            let devices = try await page(after)
+            if !devices.isEmpty { body(devices) }
+            guard devices.count == Self.pageSize else { return }
+            after = devices.last?.id
+        }
     }
 
     private func forEachPage(ofRegistrationsOf owner: UserName, _ body: ([DeviceRecord]) -> Void) async throws {

@@ -37,16 +37,14 @@ struct LoadDevices: Sendable {
         _ owners: [Owner], retrieval: APIClient, emulator: APIClient, http: HTTPClient, payload: String,
         measurements: LoadMeasurements
     ) throws {
-        guard let url = URL(string: retrieval.baseURL) else {
-            throw CommandFailure(.usage, "\(retrieval.baseURL.printable) is not a URL.")
-        }
+        let configuration = try SecurePushConfiguration(retrieval)
         devices = owners.map { owner in
             let handle = owner.platform.makeHandle()
             return Device(
                 channel: PushChannel(platform: owner.platform, handle: handle, emulator: emulator),
                 device: PushDevice(platform: owner.platform.clientPlatform, channel: handle),
                 client: SecurePushClient(
-                    configuration: SecurePushConfiguration(retrievalURL: url),
+                    configuration: configuration,
                     credentials: FixedCredentialsProvider(userName: owner.user, credentials: owner.credentials),
                     store: MemoryClientStore(), transport: HTTPClientTransport(http: http),
                     presenter: LoadScreen(payload: payload, measurements: measurements)))
@@ -57,13 +55,7 @@ struct LoadDevices: Sendable {
 
     /// Registers all devices, like their apps.
     func register() async throws {
-        try await DeviceFleet.forEach(devices) { device in
-            do {
-                try await device.client.register(device.device)
-            } catch let failure as SecurePushFailure {
-                throw CommandFailure(failure, from: retrieval)
-            }
-        }
+        try await DeviceFleet.forEach(devices) { try await $0.client.register($0.device, at: retrieval) }
     }
 
     /// Removes the devices from the server. Ignores errors, because the test is over.

@@ -23,12 +23,19 @@ struct ServiceFolders: Sendable {
         "hub-emulator": ["hub-connection-string"],
     ]
 
+    /// The same for files that need not exist: the keys of signed pushes (`securepush keys generate --push`).
+    static let optionalFiles: [String: [String]] = [
+        "dispatcher": ["push-signing-key.pem"],
+        "retrieval": ["push-verification-keys.json"],
+    ]
+
     /// - Returns: the new and changed files.
     func run() throws -> [String] {
         var changed: [String] = []
         // Retrieval before ingest, so that it can open what ingest seals with a new payload key.
         for (service, names) in Self.files.sorted(by: { $0.key > $1.key }) {
-            for name in names {
+            let optional = Self.optionalFiles[service, default: []]
+            for name in names + optional.filter({ SecretFile.exists("\(setup.secrets)/\($0)") }) {
                 let text = try SecretFile.read("\(setup.secrets)/\(name)")
                 changed += try hand(text, to: "\(service)/\(name)")
             }

@@ -12,13 +12,8 @@ public final class PayloadSealer: Sendable {
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
     public init(path: String, logger: Logger) throws(FileError) {
         file = try ReloadingFile(
-            path: path,
-            report: { problem in
-                logger.error(
-                    "The changed key ring cannot be used; the last keys stay in use",
-                    metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
-            },
-            parse: { try PayloadKeyRing($0) })
+            path: path, logger: logger, message: "The changed key ring cannot be used; the last keys stay in use"
+        ) { try PayloadKeyRing($0) }
     }
 
     /// The file of the key ring, for `/readyz`, metrics and SIGHUP. While it cannot be used, the last keys stay in use:

@@ -41,13 +41,8 @@ public final class PushSigner: Sendable {
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
     public init(path: String, logger: Logger) throws(FileError) {
         let file = try ReloadingFile(
-            path: path,
-            report: { problem in
-                logger.error(
-                    "The changed key for pushes cannot be used; the last key stays in use",
-                    metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
-            },
-            parse: { try PushSigningKey(pem: $0) })
+            path: path, logger: logger, message: "The changed key for pushes cannot be used; the last key stays in use"
+        ) { try PushSigningKey(pem: $0) }
         key = { file.current }
         source = file.source("PUSH_SIGNING_KEY_FILE")
     }

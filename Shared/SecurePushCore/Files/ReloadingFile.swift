@@ -1,3 +1,4 @@
+public import Logging
 import Synchronization
 
 /// A value that is read from a file, and read again whenever the file changes.
@@ -43,8 +44,8 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
 
     /// The minimum time between two checks of the file.
     private static var checkInterval: Duration { .seconds(1) }
-    /// How long a file may be unusable before ``lastingProblem`` reports it and ``WhileUnusable/denies`` denies access.
-    public static var patience: Duration { .seconds(60) }
+    /// How long a file may be malformed or unreadable before ``WhileUnusable/denies`` denies access.
+    private static var gracePeriod: Duration { .seconds(60) }
 
     /// Reads the file for the first time.
     ///
@@ -90,10 +91,11 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
     /// ``usable``, after checking the file for a change.
     public func refreshedUsable() -> Value? { allowed(check(isForced: true)) }
 
-    /// Why the file cannot be used. A missing file is reported at once, other problems after one minute.
-    public var lastingProblem: FileError? {
+    /// Why the file cannot be used; `nil` while it can. With ``WhileUnusable/denies`` a file that is there is reported
+    /// when access is denied, after one minute; every other problem is reported at once.
+    public var reportedProblem: FileError? {
         let seen = check(isForced: false)
-        return seen.isLasting ? seen.problem : nil
+        return lastStaysInUse || seen.isLasting ? seen.problem : nil
     }
 
     /// Reads the file now, and returns why it cannot be used, if so.
@@ -124,7 +126,7 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
                 news = reread(&state, at: time)
             }
             guard let problem = state.failure?.error else { return (Check(value: state.value), nil) }
-            let isLasting = problem.code == .missing || time - state.confirmed >= ReloadingFile.patience
+            let isLasting = problem.code == .missing || time - state.confirmed >= ReloadingFile.gracePeriod
             return (Check(value: state.value, problem: problem, isLasting: isLasting), news)
         }
         if let news { report(news) }
@@ -192,13 +194,29 @@ public struct ReloadableSource: Sendable {
 }
 
 extension ReloadingFile {
+    /// A file whose last value stays in use without limit while a later version cannot be used.
+    ///
+    /// - Parameters:
+    ///   - logger: gets `message` as an error for each version that cannot be used.
+    /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
+    public convenience init(
+        path: String, logger: Logger, message: Logger.Message, parse: @escaping @Sendable (String) throws -> Value
+    ) throws(FileError) {
+        try self.init(
+            path: path,
+            report: { problem in
+                logger.error(message, metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
+            },
+            parse: parse)
+    }
+
     /// The file as operators see it.
     ///
     /// - Parameter key: the setting that names the file.
     public func source(_ key: String) -> ReloadableSource {
         let consequence = lastStaysInUse ? "The last valid content stays in use." : "Access is denied."
         return ReloadableSource(
-            key: key, problem: { self.lastingProblem.map { "\($0.message) \(consequence)" } },
+            key: key, problem: { self.reportedProblem.map { "\($0.message) \(consequence)" } },
             reload: { if let problem = self.problemAfterReload() { throw problem } })
     }
 }

@@ -33,15 +33,11 @@ extension PostgresStore: DispatchStore {
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
         let (postponed, others) = outcomes.partitionedByDueAgain
-        var fenced = try await record(others, isPostponed: false) { $0.republishAt }
-        if !postponed.isEmpty { fenced.formUnion(try await record(postponed, isPostponed: true) { $0.dueAgain }) }
-        return fenced
+        let fenced = try await record(others, arePostponed: false)
+        return postponed.isEmpty ? fenced : fenced.union(try await record(postponed, arePostponed: true))
     }
 
-    /// - Parameter time: the time in the notification's outbox entry; `nil` to keep the entry or remove it.
-    private func record(
-        _ outcomes: [DispatchOutcome], isPostponed: Bool, time: (DispatchOutcome) -> Timestamp?
-    ) async throws -> Set<NotificationID> {
+    private func record(_ outcomes: [DispatchOutcome], arePostponed: Bool) async throws -> Set<NotificationID> {
         if outcomes.isEmpty { return [] }
         let outcomes = outcomes.sorted { $0.id < $1.id }
         var parameters = PostgresParameters(capacity: outcomes.count * 256 + 128)
@@ -49,11 +45,15 @@ extension PostgresStore: DispatchStore {
         parameters.append(outcomes) { Int32(clamping: $0.attempt) }
         parameters.append(outcomes) { Int16($0.status.rawValue) }
         parameters.append(outcomes) { StorageCoding.encode($0.deliveries) }
-        parameters.append(outcomes) { time($0)?.milliseconds }
+        parameters.append(outcomes) { (arePostponed ? $0.dueAgain : $0.republishAt)?.milliseconds }
         let follows = appendFollowUps(of: outcomes, &parameters)
         let statement: PostgresStatement =
-            isPostponed
-            ? follows ? .recordPostponedAndFollow : .recordPostponed : follows ? .recordAndFollow : .record
+            switch (arePostponed, follows) {
+            case (false, false): .record
+            case (false, true): .recordAndFollow
+            case (true, false): .recordPostponed
+            case (true, true): .recordPostponedAndFollow
+            }
         let result = try await query(statement, parameters)
         return try decoding {
             Set(try result.map { NotificationID(try $0.decode(0, as: PostgresUUID.self)) })

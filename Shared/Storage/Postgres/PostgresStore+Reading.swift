@@ -68,10 +68,7 @@ extension PostgresStatement {
 
 extension PostgresClient {
     func find(_ group: [Reading]) async throws -> [StoredNotification?] {
-        var parameters = PostgresParameters(capacity: group.count * 64 + 64)
-        parameters.append(group) { PostgresUUID($0.id) }
-        parameters.append(group) { $0.recipient.text }
-        let result = try await mapped { try await self.query(.find, parameters) }
+        let result = try await mapped { try await self.query(.find, PostgresParameters(group)) }
         return try decoding {
             var found = [StoredNotification?](repeating: nil, count: group.count)
             for row in result {
@@ -90,6 +87,13 @@ extension PostgresClient {
 }
 
 extension PostgresParameters {
+    /// The IDs and the recipients of readings.
+    init(_ group: [Reading]) {
+        self.init(capacity: group.count * 64 + 64)
+        append(group) { PostgresUUID($0.id) }
+        append(group) { $0.recipient.text }
+    }
+
     /// The IDs and the times of marks. The earliest is first, because one statement changes a row only once.
     init(_ group: [ReadMark]) {
         let marks = group.sorted { ($0.id, $0.time) < ($1.id, $1.time) }

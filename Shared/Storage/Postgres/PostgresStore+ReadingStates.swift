@@ -59,10 +59,7 @@ extension PostgresStatement {
 
 extension PostgresClient {
     func states(_ group: [Reading]) async throws -> [ReadingState?] {
-        var parameters = PostgresParameters(capacity: group.count * 64 + 64)
-        parameters.append(group) { PostgresUUID($0.id) }
-        parameters.append(group) { $0.recipient.text }
-        let result = try await mapped { try await self.query(.states, parameters) }
+        let result = try await mapped { try await self.query(.states, PostgresParameters(group)) }
         return try decoding {
             var found = [ReadingState?](repeating: nil, count: group.count)
             for row in result {

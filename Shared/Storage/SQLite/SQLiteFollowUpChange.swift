@@ -81,20 +81,21 @@ enum SQLiteFollowUpChange: Sendable {
     }
 
     /// The record of a notification with what its follow-ups add.
-    static func adding(to record: NotificationRecord, _ db: Database) throws -> NotificationRecord {
+    static func adding(
+        to record: NotificationRecord, hasReminders: Bool, _ db: Database
+    ) throws -> NotificationRecord {
         let statement = try db.cachedStatement(sql: find)
         let withdrawal = try Row.fetchOne(
             statement, arguments: FollowUp(id: record.id, kind: .withdrawal).arguments)
         let reminder = try Row.fetchOne(statement, arguments: FollowUp(id: record.id, kind: .reminder).arguments)
         let deliveries: String? = try withdrawal?.valueIfPresent(5, column: "deliveries")
-        let row = try Row.fetchOne(db.cachedStatement(sql: findNotification), arguments: [record.id.data])
         let due: Int64? = try reminder?.value(1, column: "due_at")
         let next = try due.flatMap { $0 == SQLiteSchema.never ? nil : $0 }
             .map { try Timestamp(stored: $0, column: "due_at") }
         let step: Int = try reminder?.value(4, column: "step") ?? 0
         return record.adding(
             withdrawals: try deliveries.map(StorageCoding.decodeDeliveries) ?? [],
-            reminders: row.map { $0.hasNull(atIndex: 2) } ?? true ? nil : (step, next))
+            reminders: hasReminders ? (step, next) : nil)
     }
 }
 

@@ -88,10 +88,15 @@ extension Installation {
 }
 
 extension NotificationRecord {
-    static let columns = """
-        id, recipient, created_at, expires_at, not_before, status, read_at, revoked_at, deliveries, sender, platforms,
-        shown_at
-        """
+    private static let columnList = [
+        "id", "recipient", "created_at", "expires_at", "not_before", "status", "read_at", "revoked_at", "deliveries",
+        "sender", "platforms", "shown_at",
+    ]
+
+    static let columns = columnList.joined(separator: ", ")
+
+    /// What a statement selects after those columns begins at this number.
+    static let columnCount = columnList.count
 
     /// Reads ``columns`` except sender and deliveries, which are decoded only if needed.
     init(_ row: Row) throws {

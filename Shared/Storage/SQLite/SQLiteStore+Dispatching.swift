@@ -134,7 +134,7 @@ extension SQLiteStore: DeadLetterStore {
                 rows[id] = Result {
                     NotificationReplay.Row(
                         record: try NotificationRecord(row).withDeliveries(row),
-                        attempt: try row.value(12, column: "attempt"),
+                        attempt: try row.value(NotificationRecord.columnCount, column: "attempt"),
                         deliveries: try row.valueIfPresent(8, column: "deliveries"))
                 }.mapError { StorageError($0) }
             }

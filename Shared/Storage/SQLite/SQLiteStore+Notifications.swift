@@ -114,7 +114,8 @@ extension SQLiteStore: SenderNotifications {
             let statement = try db.cachedStatement(sql: SQLitePage.record)
             guard let row = try Row.fetchOne(statement, arguments: [id.data, sender]) else { return nil }
             let record = try NotificationRecord(row).withDeliveries(row)
-            return try SQLiteFollowUpChange.adding(to: record, db)
+            let hasReminders: Bool = try row.value(NotificationRecord.columnCount, column: "remind")
+            return try SQLiteFollowUpChange.adding(to: record, hasReminders: hasReminders, db)
         }
     }
 
@@ -165,7 +166,10 @@ struct SQLitePage: Sendable {
         return NotificationPage(records: records, next: nil)
     }
 
-    static let record = "SELECT \(NotificationRecord.columns) FROM notifications WHERE id = ? AND sender = ?"
+    /// The columns of the record, and then whether it has reminders.
+    static let record = """
+        SELECT \(NotificationRecord.columns), remind IS NOT NULL FROM notifications WHERE id = ? AND sender = ?
+        """
 
     static let ofSender = """
         SELECT \(NotificationRecord.columns) FROM notifications WHERE sender = ? AND id < ? ORDER BY id DESC LIMIT ?

@@ -147,16 +147,17 @@ struct ReloadingFileTests {
             for second in 1...59 {
                 world.pass(.seconds(1))
                 #expect(file.usable == 1, "after \(second) s")
-                #expect(file.lastingProblem == nil)
+                #expect(file.reportedProblem == nil)
+                #expect(keeping.reportedProblem?.code == .malformed)
             }
             world.pass(.seconds(1))
             #expect(file.usable == nil && file.refreshedUsable() == nil)
-            #expect(file.lastingProblem?.code == .malformed)
+            #expect(file.reportedProblem?.code == .malformed)
             #expect(file.current == 1)
-            #expect(keeping.usable == 1 && keeping.lastingProblem?.code == .malformed)
+            #expect(keeping.usable == 1 && keeping.reportedProblem?.code == .malformed)
             try write("2", to: path)
             world.pass(.seconds(1))
-            #expect(file.usable == 2 && file.lastingProblem == nil)
+            #expect(file.usable == 2 && file.reportedProblem == nil)
         }
     }
 
@@ -183,7 +184,7 @@ struct ReloadingFileTests {
             try FileManager.default.removeItem(atPath: path)
             world.pass(.seconds(1))
             #expect(file.usable == nil)
-            #expect(file.lastingProblem?.code == .missing)
+            #expect(file.reportedProblem?.code == .missing)
             try write("1", to: path)
             world.pass(.seconds(1))
             #expect(file.usable == 1)
