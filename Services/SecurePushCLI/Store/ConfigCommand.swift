@@ -162,6 +162,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
                 + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
                 + UserAuthenticationConfiguration.verifyingKeys
                 + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.dispatchWithdraw]
+                + [ConfigurationKeys.recipientE2ERequired]
         case .retrieval:
             return [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.dispatchWithdraw]
                 + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
@@ -198,6 +199,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.readPlatforms()
         _ = reader.read(ConfigurationKeys.retention)
         _ = reader.read(ConfigurationKeys.dispatchWithdraw)
+        _ = reader.read(ConfigurationKeys.recipientE2ERequired)
     }
 
     private func checkRetrieval(_ reader: inout ConfigurationReader) {
