@@ -40,6 +40,7 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let rawStructuredFieldValues = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "Swift")
+let securePushEnvelope = Target.Dependency.product(name: "SecurePushEnvelope", package: "Swift")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
@@ -299,7 +300,10 @@ let package = Package(
             swiftSettings: settings),
         // The SDK's tests, which its own package has too: here they need no second build.
         .testTarget(
-            name: "SecurePushClientTests", dependencies: [securePushClient, crypto],
+            name: "SecurePushEnvelopeTests", dependencies: [securePushEnvelope, crypto],
+            path: "Clients/Swift/Tests/SecurePushEnvelopeTests", swiftSettings: clientSettings),
+        .testTarget(
+            name: "SecurePushClientTests", dependencies: [securePushClient, securePushEnvelope, crypto],
             path: "Clients/Swift/Tests/SecurePushClientTests", swiftSettings: clientSettings),
         .testTarget(
             name: "FaultTableTests", dependencies: [securePushClient, crypto],

@@ -24,12 +24,21 @@ let crypto: [Target.Dependency] = [.product(name: "Crypto", package: "swift-cryp
 let package = Package(
     name: "SecurePushClient",
     platforms: [.iOS(.v15), .macOS(.v12)],
-    products: [.library(name: "SecurePushClient", targets: ["SecurePushClient"])],
+    products: [
+        .library(name: "SecurePushClient", targets: ["SecurePushClient"]),
+        // For senders: end-to-end encryption without the rest.
+        .library(name: "SecurePushEnvelope", targets: ["SecurePushEnvelope"]),
+    ],
     dependencies: dependencies,
     targets: [
-        .target(name: "SecurePushClient", dependencies: crypto, swiftSettings: settings),
+        .target(name: "SecurePushEnvelope", dependencies: crypto, swiftSettings: settings),
+        .target(
+            name: "SecurePushClient", dependencies: ["SecurePushEnvelope"] + crypto, swiftSettings: settings),
         .testTarget(
-            name: "SecurePushClientTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
+            name: "SecurePushEnvelopeTests", dependencies: ["SecurePushEnvelope"] + crypto, swiftSettings: settings),
+        .testTarget(
+            name: "SecurePushClientTests", dependencies: ["SecurePushClient", "SecurePushEnvelope"] + crypto,
+            swiftSettings: settings),
         .testTarget(
             name: "FaultTableTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
     ]

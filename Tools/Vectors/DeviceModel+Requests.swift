@@ -1,0 +1,131 @@
+import SecurePushCore
+
+extension DeviceModel {
+    /// The end of a request.
+    enum Outcome {
+        case success(String)
+        case refused(Int)
+        case failed(String)
+        case loggedOut(String)
+    }
+
+    /// The answer to one try.
+    enum Reply {
+        case response(retryAfter: Int?, Int, String)
+        case error(String)
+    }
+
+    private enum Credentials {
+        case token(String)
+        case none
+        case unavailable
+    }
+
+    /// Sends a request by the fetch plan.
+    func send(_ call: ServerModel.Request, until deadline: Int) -> (outcome: Outcome, tries: Int) {
+        var (tries, retries, refused) = (0, 0, String?.none)
+        while true {
+            guard deadline - now >= 500 else { return (.failed("SP-TIMEOUT"), tries) }
+            let timeout = min(8_000, deadline - now)
+            var (ending, canHeal, retryAfter) = (Outcome.failed("SP-CREDENTIALS"), true, 0)
+            switch credentials(after: refused, until: deadline) {
+            case .none: return (.loggedOut(refused == nil ? "SP-LOGIN" : "SP-401"), tries)
+            case .unavailable: break
+            case .token(let token):
+                tries += 1
+                var request = call
+                request.authorization = "Bearer \(token)"
+                switch exchange(request, timeout: timeout) {
+                case .error(let code):
+                    ending = .failed(code)
+                    canHeal = code == "SP-TIMEOUT" || code == "SP-OFFLINE"
+                case .response(_, 200..<300, let body): return (.success(body), tries)
+                case .response(_, 401, _):
+                    if refused != nil { return (.loggedOut("SP-401"), tries) }
+                    refused = token
+                    continue
+                case .response(let seconds, let status, _):
+                    ending = .refused(status)
+                    canHeal = status == 408 || status == 429 || status >= 500
+                    retryAfter = (seconds ?? 0) * 1_000
+                }
+            }
+            let wait = max([1_000, 2_000, 3_000, 5_000][min(retries, 3)], retryAfter)
+            guard canHeal, now + wait + 500 <= deadline else { return (ending, tries) }
+            retries += 1
+            seen.waits.append(JSONLiteral(wait))
+            now += wait
+        }
+    }
+
+    /// One try. The clock moves to its end.
+    func exchange(_ request: ServerModel.Request, timeout: Int) -> Reply {
+        seen.requests.append([
+            "atMs": JSONLiteral(now - seen.begin), "method": JSONLiteral(request.method),
+            "path": JSONLiteral(request.path), "query": JSONLiteral(request.query),
+            "authorization": JSONLiteral(request.authorization),
+        ])
+        let answer = server.answer(request)
+        switch answer {
+        case .response(let after, let status, let headers, let body) where after < timeout:
+            now += after
+            let seconds = headers.first { $0.0 == "Retry-After" }.flatMap { UInt32($0.1) }.map(Int.init)
+            return .response(retryAfter: seconds, status, body)
+        case .bytes(let after, let status, let count) where after < timeout:
+            now += after
+            return count > 2 << 20
+                ? .error("SP-SIZE") : .response(retryAfter: nil, status, String(repeating: "x", count: count))
+        case .error(let after, let name) where after < timeout:
+            now += after
+            return .error(name == "untrusted" ? "SP-TLS" : "SP-OFFLINE")
+        default:
+            now += timeout
+            return .error("SP-TIMEOUT")
+        }
+    }
+
+    private func credentials(after refused: String?, until deadline: Int) -> Credentials {
+        guard let tokens, !tokens.access.isEmpty else { return .none }
+        let isExpired = tokens.expiresAt.map { today >= $0 - 30_000 } ?? false
+        if refused != tokens.access, !isExpired || tokens.refresh == nil { return .token(tokens.access) }
+        guard let refresh = tokens.refresh else {
+            self.tokens = nil
+            return .none
+        }
+        // A refresh token is single use: without a store for the next one, it is not spent.
+        if isStoreUnwritable { return .unavailable }
+        var request = ServerModel.Request(method: "POST", path: "/api/token")
+        request.body = ["grant_type": "refresh_token", "refresh_token": refresh]
+        switch exchange(request, timeout: min(8_000, deadline - now)) {
+        case .response(_, 200, let body):
+            guard let renewed = readTokens(body) else { return .unavailable }
+            self.tokens = renewed
+            return .token(renewed.access)
+        case .response(_, 400, _), .response(_, 401, _):
+            self.tokens = nil
+            return .none
+        default: return .unavailable
+        }
+    }
+
+    func readTokens(_ body: String) -> Tokens? {
+        guard let json = JSONValue(text: body), let access = json["access_token"]?.text else { return nil }
+        return Tokens(
+            access: access, expiresAt: json["expires_in"]?.number.map { today + Int($0) * 1_000 },
+            refresh: json["refresh_token"]?.text)
+    }
+
+    /// A page of the inbox, or a code.
+    enum PageResult {
+        case success(PageModel)
+        case failure(String)
+    }
+
+    func readPage(_ query: [(String, String)]) -> PageResult {
+        switch send(ServerModel.Request(path: "/api/notifications", query: query), until: seen.deadline).outcome {
+        case .success(let body): PageModel(body).map { .success($0) } ?? .failure("SP-JSON")
+        case .refused(let status): .failure("SP-\(status)")
+        case .failed(let code), .loggedOut(let code): .failure(code)
+        }
+    }
+}
