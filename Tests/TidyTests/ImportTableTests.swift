@@ -28,7 +28,7 @@ import Testing
         "Services/SecurePushCLI": [
             "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
             "AMQP",
-            "NotificationHubs", "SecurePushClient",
+            "NotificationHubs", "SecurePushClient", "SecurePushEnvelope",
         ],
     ]
 
@@ -49,6 +49,7 @@ import Testing
         "Configuration": [],
         "RawStructuredFieldValues": ["Services/Ingest"],
         "SecurePushClient": ["Services/SecurePushCLI", "Tools/Chaos"],
+        "SecurePushEnvelope": ["Clients/Swift", "Services/SecurePushCLI", "Tools/Vectors"],
         "Testing": ["Tests/TestSupport"],
         "TestSupport": [],
     ]

@@ -25,7 +25,7 @@ struct EncryptionKeyTests {
     @Test("A key is stored with its installation, and found by its owner", arguments: conformingStores)
     func find(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let key = try #require(EncryptionKey(x: (0..<32).map { UInt8(250 &+ $0) }))
+            let key = try #require(EncryptionKey(x: (0..<32).map { UInt8(truncatingIfNeeded: 250 + $0) }))
             try await store.save(Self.installation("Phone"))
             #expect(try await keys(store).isEmpty)
             #expect(try await store.installation("Phone")?.encryptionKey == nil)
