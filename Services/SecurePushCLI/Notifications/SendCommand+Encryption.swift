@@ -56,7 +56,8 @@ extension SendCommand {
         return CommandFailure(
             .failed, "\(first) has no device with a key, so nobody could read the payload. Nothing was sent.",
             details: names.dropFirst().map { "\($0) has no device with a key either." },
-            hint: "The app registers a key when it registers the device. Without --e2e the services can read the payload."
+            hint:
+                "The app registers a key when it registers the device. Without --e2e the services can read the payload."
         )
     }
 

@@ -27,43 +27,43 @@ struct SecretSearch: Sendable {
     }
 
     #if os(Linux)
-        /// How many forms the memory of a process holds: every area that can be read, as a core dump has them.
-        ///
-        /// The process is stopped meanwhile, so that nothing moves from an area to one that was searched already.
-        func hits(inMemoryOf process: Int32) throws -> Int {
-            kill(process, SIGSTOP)
-            defer { kill(process, SIGCONT) }
-            let memory = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/mem"))
-            defer { try? memory.close() }
-            let overlap = (forms.map(\.count).max() ?? 1) - 1
-            var hits = 0
-            for area in try Self.areas(of: process) {
-                var (position, rest) = (area.lowerBound, Data())
-                while position < area.upperBound {
-                    // Some areas, such as those of devices, cannot be read.
-                    guard (try? memory.seek(toOffset: position)) != nil,
-                        let piece = try? memory.read(upToCount: Int(min(area.upperBound - position, 4 << 20))),
-                        !piece.isEmpty
-                    else { break }
-                    let window = rest + piece
-                    hits += self.hits(in: window)
-                    rest = window.suffix(overlap)
-                    position += UInt64(piece.count)
-                }
+    /// How many forms the memory of a process holds: every area that can be read, as a core dump has them.
+    ///
+    /// The process is stopped meanwhile, so that nothing moves from an area to one that was searched already.
+    func hits(inMemoryOf process: Int32) throws -> Int {
+        kill(process, SIGSTOP)
+        defer { kill(process, SIGCONT) }
+        let memory = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/mem"))
+        defer { try? memory.close() }
+        let overlap = (forms.map(\.count).max() ?? 1) - 1
+        var hits = 0
+        for area in try Self.areas(of: process) {
+            var (position, rest) = (area.lowerBound, Data())
+            while position < area.upperBound {
+                // Some areas, such as those of devices, cannot be read.
+                guard (try? memory.seek(toOffset: position)) != nil,
+                    let piece = try? memory.read(upToCount: Int(min(area.upperBound - position, 4 << 20))),
+                    !piece.isEmpty
+                else { break }
+                let window = rest + piece
+                hits += self.hits(in: window)
+                rest = window.suffix(overlap)
+                position += UInt64(piece.count)
             }
-            return hits
         }
+        return hits
+    }
 
-        /// The areas that can be read, from `/proc/PID/maps` (proc(5)).
-        private static func areas(of process: Int32) throws -> [Range<UInt64>] {
-            let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
-            return maps.split(separator: "\n").compactMap { line in
-                let fields = line.split(separator: " ", maxSplits: 2)
-                let bounds = fields[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
-                guard bounds.count == 2, fields[1].hasPrefix("r"), !line.hasSuffix("[vvar]") else { return nil }
-                return bounds[0]..<bounds[1]
-            }
+    /// The areas that can be read, from `/proc/PID/maps` (proc(5)).
+    private static func areas(of process: Int32) throws -> [Range<UInt64>] {
+        let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+        return maps.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ", maxSplits: 2)
+            let bounds = fields[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
+            guard bounds.count == 2, fields[1].hasPrefix("r"), !line.hasSuffix("[vvar]") else { return nil }
+            return bounds[0]..<bounds[1]
         }
+    }
     #endif
 
     /// The characters that depend on nothing but these bytes, when so many bytes modulo 3 come before them; in both

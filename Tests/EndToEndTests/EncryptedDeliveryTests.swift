@@ -9,7 +9,7 @@ import Testing
 
 /// From a sender who encrypts to the devices that open it: what the services, the broker and the database have of it.
 @Suite("End-to-end encryption", .serialized, .broker, .timeLimit(.minutes(5)))
-struct EncryptedPayloadTests {
+struct EncryptedDeliveryTests {
     /// The services around an emulator, where only encrypted payloads are accepted.
     private struct Services {
         let stack: Stack
@@ -115,7 +115,8 @@ struct EncryptedPayloadTests {
         }
         let pushes = try await services.pushes()
         #expect(search.hits(in: Data(pushes.utf8)) == 0)
-        #expect(SecretSearch([Data("handle-of-phone".utf8)]).hits(below: database) > 0, "the search finds what is there")
+        #expect(
+            SecretSearch([Data("handle-of-phone".utf8)]).hits(below: database) > 0, "the search finds what is there")
         #expect(search.hits(below: database) == 0)
         #expect(search.hits(below: stack.broker.folder) == 0)
         #expect(stack.logs.contains("listening on") && search.hits(in: Data(stack.logs.utf8)) == 0)
@@ -126,13 +127,13 @@ struct EncryptedPayloadTests {
     /// A core dump of each service would not have it either.
     private func expectNothing(_ search: SecretSearch, inMemoryOf services: [RunningService]) throws {
         #if os(Linux)
-            for service in services {
-                let there = SecretSearch([Data("HUB_CONNECTION_STRING=".utf8)])
-                let control = try there.hits(inMemoryOf: service.process.id)
-                #expect(control > 0, "the search finds what is there: \(service.process.name)")
-                let hits = try search.hits(inMemoryOf: service.process.id)
-                #expect(hits == 0, "\(service.process.name)")
-            }
+        for service in services {
+            let there = SecretSearch([Data("HUB_CONNECTION_STRING=".utf8)])
+            let control = try there.hits(inMemoryOf: service.process.id)
+            #expect(control > 0, "the search finds what is there: \(service.process.name)")
+            let hits = try search.hits(inMemoryOf: service.process.id)
+            #expect(hits == 0, "\(service.process.name)")
+        }
         #endif
     }
 
