@@ -307,7 +307,7 @@ let package = Package(
             name: "SecurePushClientTests", dependencies: [securePushClient, securePushEnvelope, crypto],
             path: "Clients/Swift/Tests/SecurePushClientTests", swiftSettings: clientSettings),
         .testTarget(
-            name: "FaultTableTests", dependencies: [securePushClient, crypto],
+            name: "FaultTableTests", dependencies: [securePushClient, securePushEnvelope, crypto],
             path: "Clients/Swift/Tests/FaultTableTests", swiftSettings: clientSettings),
         .testTarget(
             name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),

@@ -40,7 +40,8 @@ let package = Package(
             name: "SecurePushClientTests", dependencies: ["SecurePushClient", "SecurePushEnvelope"] + crypto,
             swiftSettings: settings),
         .testTarget(
-            name: "FaultTableTests", dependencies: ["SecurePushClient"] + crypto, swiftSettings: settings),
+            name: "FaultTableTests", dependencies: ["SecurePushClient", "SecurePushEnvelope"] + crypto,
+            swiftSettings: settings),
     ]
 )
 

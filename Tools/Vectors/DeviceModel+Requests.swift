@@ -109,7 +109,9 @@ extension DeviceModel {
     }
 
     func readTokens(_ body: String) -> Tokens? {
-        guard let json = JSONValue(text: body), let access = json["access_token"]?.text else { return nil }
+        guard let json = JSONValue(text: body), let access = json["access_token"]?.text, !access.isEmpty else {
+            return nil
+        }
         return Tokens(
             access: access, expiresAt: json["expires_in"]?.number.map { today + Int($0) * 1_000 },
             refresh: json["refresh_token"]?.text)

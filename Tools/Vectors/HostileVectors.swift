@@ -18,7 +18,7 @@ enum HostileVectors {
         ("a fragment", "\(id)#x"), ("percent", "%2e%2e"), ("an address", "https://evil.example/\(id)"),
         ("a host", "//evil.example"), ("NUL", "\(id)\u{0}"), ("a line feed", "\(id)\n"), ("escape", "\u{1B}[2J"),
         ("right-to-left", "\u{202E}\(id)"), ("other digits", "\u{661}\u{662}"), ("an accent", "e\u{301}"),
-        ("a mark of byte order", "\u{FEFF}\(id)"), ("8 KiB", String(repeating: "x", count: 8_000)),
+        ("a mark of byte order", "\(id)\u{FEFF}"), ("8 KiB", String(repeating: "x", count: 8_000)),
         ("a backslash", "a\\b"),
         ("a semicolon", "a;b"), ("an at", "a@b"), ("a quotation mark", "a\"b"), ("a brace", "{\(id)}"),
     ]

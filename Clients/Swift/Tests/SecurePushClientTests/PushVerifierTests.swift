@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SecurePushClient
+@testable import SecurePushEnvelope
 
 #if canImport(CryptoKit)
 import CryptoKit

@@ -27,6 +27,10 @@ public struct DiagnosticCode: RawRepresentable, Hashable, Sendable, CustomString
     public static let malformedAnswer = DiagnosticCode(rawValue: "SP-JSON")
     /// The answer is for another ID.
     public static let wrongID = DiagnosticCode(rawValue: "SP-ID")
+    /// The notification is end-to-end encrypted, and not for this device: it was registered later, or has lost its key.
+    public static let noKey = DiagnosticCode(rawValue: "SP-KEY")
+    /// The notification is end-to-end encrypted, and cannot be opened.
+    public static let unopenable = DiagnosticCode(rawValue: "SP-DECRYPT")
     /// The push has no ID that can be used.
     public static let malformedPush = DiagnosticCode(rawValue: "SP-PUSH")
     /// The push has no valid signature.

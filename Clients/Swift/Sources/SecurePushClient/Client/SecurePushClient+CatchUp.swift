@@ -160,8 +160,8 @@ extension SecurePushClient {
                 guard underWay.insert(secret.id).inserted else { continue }
                 report.add(
                     await finish(
-                        await claim(secret, unread: nil, wasAsked: !new.contains(secret.id), until: deadline), secret.id
-                    ))
+                        await openAndClaim(
+                            secret, unread: nil, wasAsked: !new.contains(secret.id), until: deadline), secret.id))
             }
             guard page.hasNext, page.entries.contains(where: { $0.secret != nil }), last != after else { break }
             after = last

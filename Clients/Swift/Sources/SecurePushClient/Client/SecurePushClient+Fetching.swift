@@ -9,6 +9,8 @@ extension SecurePushClient {
         case settled
         /// It cannot be had now. `isGone`: the server does not give it to this user.
         case failed(DiagnosticCode, isGone: Bool)
+        /// It is end-to-end encrypted, and this device will never open it.
+        case closed(DiagnosticCode)
         /// The user has to log in.
         case loggedOut(DiagnosticCode)
         /// The credentials cannot be read before the first unlock.
@@ -34,7 +36,7 @@ extension SecurePushClient {
         case .success(let response):
             do throws(AnswerFault) {
                 let answer = try SecretAnswer(response.body, for: id)
-                return await claim(
+                return await openAndClaim(
                     answer.secret, unread: answer.unread, wasAsked: wasAsked || tries > 1, until: deadline)
             } catch {
                 acquisition = .failed(error.code, isGone: false)
@@ -49,8 +51,24 @@ extension SecurePushClient {
         return acquisition
     }
 
+    /// Opens a secret that is in ``underWay``, and claims it.
+    func openAndClaim(
+        _ secret: SecretNotification, unread: Int?, wasAsked: Bool, until deadline: TimeInterval
+    ) async -> Acquisition {
+        let acquisition: Acquisition
+        switch await open(secret) {
+        case .opened(let opened):
+            return await claim(opened, unread: unread, wasAsked: wasAsked, until: deadline)
+        case .closed(let code): acquisition = .closed(code)
+        case .failed(let code): acquisition = .failed(code, isGone: false)
+        case .locked: acquisition = .locked
+        }
+        underWay.remove(secret.id)
+        return acquisition
+    }
+
     /// Claims a secret that is in ``underWay``.
-    func claim(
+    private func claim(
         _ secret: SecretNotification, unread: Int?, wasAsked: Bool, until deadline: TimeInterval
     ) async -> Acquisition {
         let (id, process, limits) = (secret.id, process, configuration.limits)
@@ -106,6 +124,7 @@ extension SecurePushClient {
             await settle(id, isShown: true)
             return WakeReport(result: .newData, shown: [id])
         case .failed(let code, let isGone): return await notice(id, code, isGone: isGone)
+        case .closed(let code): return await notice(id, code, isGone: true)
         case .loggedOut(let code): return await prompt([id], code)
         case .locked:
             return await showLockedNotice()
@@ -115,7 +134,8 @@ extension SecurePushClient {
     /// Shows the generic text, once per notification.
     private func notice(_ id: PushID, _ code: DiagnosticCode, isGone: Bool) async -> WakeReport {
         let isFirst = (try? await keeper.update { $0.ledger.notice(id, isGone: isGone) }) ?? true
-        if isFirst, !isGone || configuration.showsNoticeWhenGone {
+        let isSecret = code == .noKey || code == .unopenable
+        if isFirst, !isGone || isSecret || configuration.showsNoticeWhenGone {
             await show(GenericNotice(id: id, localizationKey: configuration.texts.generic, code: code))
         }
         return WakeReport(result: .failed, waiting: isGone ? [] : [id], code: code)

@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -27,8 +28,11 @@ extension SecurePushClient {
         if record.userName == userName, record.digest == digest, age >= 0,
             age < configuration.limits.renewsRegistrationAfter, let id = record.installationID
         {
+            try await registerKey(of: id, until: deadline)
             return id
         }
+        // Another user's messages are not for the same key.
+        if let former = record.userName, former != userName { try await forgetKey() }
         for known in [record.installationID, nil] {
             let id = known ?? UUID().uuidString.lowercased()
             // Stored first: after a crash the same installation is registered again, not a second one.
@@ -40,6 +44,7 @@ extension SecurePushClient {
                     $0.registration = RegistrationRecord(
                         installationID: id, userName: userName, digest: digest, registeredAt: now)
                 }
+                try await registerKey(of: id, until: deadline)
                 return id
             case .refused(404) where known != nil, .refused(410) where known != nil: continue
             case .refused(let status): throw SecurePushFailure(code: .status(status))
@@ -69,6 +74,7 @@ extension SecurePushClient {
             case .locked: throw SecurePushFailure(code: .locked)
             }
         }
+        try await forgetKey()
         let ids = try await stored { $0.forget(newOwner: nil) }
         await presenter.remove(ids)
         await presenter.removePrompt()
@@ -88,7 +94,7 @@ extension SecurePushClient {
     /// Changes the state.
     ///
     /// - Throws: ``SecurePushFailure`` before the first unlock.
-    private func stored<Result: Sendable>(
+    func stored<Result: Sendable>(
         _ change: @escaping @Sendable (inout ClientState) -> Result
     ) async throws -> Result {
         do { return try await keeper.update(change) } catch { throw SecurePushFailure(code: .locked) }

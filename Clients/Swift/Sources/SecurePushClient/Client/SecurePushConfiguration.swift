@@ -9,6 +9,10 @@ public struct SecurePushConfiguration: Sendable {
     /// Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only
     /// with ``pushKeys``.
     public var refreshesPushKeys: Bool
+    /// Whether senders can encrypt end to end for this device: ``SecurePushClient/register(_:)`` then makes a key, keeps
+    /// it in the store, and registers its public half. Payloads that are encrypted are opened in any case, if there is
+    /// a key.
+    public var encryptsEndToEnd: Bool
     /// The localisation keys of the texts.
     public var texts: ClientTexts
     /// Times and sizes.
@@ -20,11 +24,13 @@ public struct SecurePushConfiguration: Sendable {
     /// Makes a configuration.
     public init(
         retrievalURL: URL, pushKeys: PushKeySet? = nil, refreshesPushKeys: Bool = true,
-        texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(), showsNoticeWhenGone: Bool = true
+        encryptsEndToEnd: Bool = false, texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(),
+        showsNoticeWhenGone: Bool = true
     ) {
         self.retrievalURL = retrievalURL
         self.pushKeys = pushKeys
         self.refreshesPushKeys = refreshesPushKeys
+        self.encryptsEndToEnd = encryptsEndToEnd
         self.texts = texts
         self.limits = limits
         self.showsNoticeWhenGone = showsNoticeWhenGone

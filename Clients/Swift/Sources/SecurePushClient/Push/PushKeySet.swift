@@ -1,4 +1,5 @@
 public import Foundation
+import SecurePushEnvelope
 
 /// The public keys that verify pushes: the Ed25519 keys of a JWK Set (RFC 7517, RFC 8037), as
 /// `securepush keys generate --push` writes it and `GET /api/push-keys` returns it.
@@ -37,7 +38,7 @@ public struct PushKeySet: Sendable, Hashable, Codable {
         else { throw Malformed.unreadable }
         keys = Array(
             document.keys.lazy.filter { $0.kty == "OKP" && $0.crv == "Ed25519" }
-                .compactMap { $0.x.flatMap(Base64URL.decode) }.filter { $0.count == 32 }.prefix(Self.maxKeys))
+                .compactMap { $0.x.flatMap { Base64URL.decode($0) } }.filter { $0.count == 32 }.prefix(Self.maxKeys))
         if keys.isEmpty { throw Malformed.empty }
     }
 }

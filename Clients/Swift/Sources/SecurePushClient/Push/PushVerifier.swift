@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -20,7 +21,7 @@ struct PushVerifier: Sendable {
     /// - Returns: `nil` if the push is genuine; otherwise the reason to ignore it.
     func fault(of push: IncomingPush, for userName: String, at date: Date) -> DiagnosticCode? {
         guard let id = push.id, let timestamp = push.timestamp, let seconds = Self.seconds(timestamp),
-            let signature = push.signature.flatMap(Base64URL.decode), signature.count == 64
+            let signature = push.signature.flatMap({ Base64URL.decode($0) }), signature.count == 64
         else { return .badSignature }
         let text = Self.signedText(id: id, userName: userName, timestamp: timestamp, isWithdrawal: push.isWithdrawal)
         let isGenuine = keys.keys.contains { key in

@@ -48,11 +48,8 @@ extension SecurePushClient {
             _ = await end(wake, WakeReport())
         case .settled:
             delivery.complete(ServiceContent(.nothing))
-        case .failed(let code, let isGone):
-            _ = try? await keeper.update { $0.ledger.notice(id, isGone: isGone) }
-            delivery.offer(genericContent(id, code))
-            if code.allowsCatchUp { _ = await catchUp(in: wake, until: inboxDeadline(of: wake)) }
-            delivery.complete()
+        case .failed(let code, let isGone): await serveNotice(id, code, isGone: isGone, in: wake, by: delivery)
+        case .closed(let code): await serveNotice(id, code, isGone: true, in: wake, by: delivery)
         case .loggedOut(let code):
             let waiting = try? await keeper.update { state in
                 _ = state.ledger.notice(id)
@@ -65,6 +62,15 @@ extension SecurePushClient {
                         LogInPrompt(ids: waiting ?? [id], localizationKey: configuration.texts.logIn, code: code))))
         case .locked: await completeLocked(delivery)
         }
+    }
+
+    private func serveNotice(
+        _ id: PushID, _ code: DiagnosticCode, isGone: Bool, in wake: Wake, by delivery: ContentDelivery
+    ) async {
+        _ = try? await keeper.update { $0.ledger.notice(id, isGone: isGone) }
+        delivery.offer(genericContent(id, code))
+        if code.allowsCatchUp { _ = await catchUp(in: wake, until: inboxDeadline(of: wake)) }
+        delivery.complete()
     }
 
     /// One notice per start of the device; the other alerts become empty.

@@ -1,3 +1,5 @@
+public import SecurePushEnvelope
+
 /// Where the client keeps its state between wakes. The app and its service extension share one.
 ///
 /// ``FileClientStore`` keeps everything in files; `KeychainStore` keeps the credentials in Apple's Keychain and the
@@ -24,6 +26,18 @@ public protocol ClientStore: Sendable {
     ///
     /// - Throws: ``ClientStoreError``.
     func save(_ credentials: StoredCredentials?) async throws
+
+    /// Reads the device's key for end-to-end encryption; `nil` if there is none.
+    ///
+    /// - Throws: ``ClientStoreError``.
+    func envelopeKey() async throws -> EnvelopePrivateKey?
+
+    /// Stores the device's key for end-to-end encryption, unless there is one; `nil` removes it.
+    ///
+    /// - Returns: the key that is stored now.
+    /// - Throws: ``ClientStoreError``.
+    @discardableResult
+    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey?
 
     /// Claims the right to show the one notice of this boot that says that the device is locked. It works while
     /// ``read()`` throws ``ClientStoreError/locked``.

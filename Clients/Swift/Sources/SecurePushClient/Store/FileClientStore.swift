@@ -1,4 +1,5 @@
 public import Foundation
+public import SecurePushEnvelope
 
 #if canImport(Glibc)
 import Glibc
@@ -15,6 +16,7 @@ public actor FileClientStore {
     private let folder: URL
     private let state: ProtectedFile
     private let secrets: ProtectedFile
+    private let key: ProtectedFile
     private let bootID: @Sendable () -> String
 
     /// Makes a store.
@@ -29,6 +31,7 @@ public actor FileClientStore {
         self.bootID = bootID
         state = ProtectedFile(url: folder.appendingPathComponent("state.json"))
         secrets = ProtectedFile(url: folder.appendingPathComponent("credentials.json"))
+        key = ProtectedFile(url: folder.appendingPathComponent("key.json"))
     }
 }
 
@@ -56,6 +59,22 @@ extension FileClientStore: ClientStore {
     public func save(_ credentials: StoredCredentials?) async throws {
         try await withLock {
             if let credentials { try encode(credentials, to: secrets) } else { try secrets.remove() }
+        }
+    }
+
+    public func envelopeKey() async throws -> EnvelopePrivateKey? {
+        try decode(StoredEnvelopeKey.self, from: key)?.value
+    }
+
+    public func keep(_ new: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+        try await withLock {
+            guard let new else {
+                try key.remove()
+                return nil
+            }
+            if let stored = try decode(StoredEnvelopeKey.self, from: key)?.value { return stored }
+            try encode(StoredEnvelopeKey(new), to: key)
+            return new
         }
     }
 

@@ -1,10 +1,11 @@
 #if canImport(Security)
 import Foundation
+public import SecurePushEnvelope
 import Security
 
-/// A store that keeps the credentials in the Keychain, and the rest in files.
+/// A store that keeps the credentials and the key for end-to-end encryption in the Keychain, and the rest in files.
 ///
-/// The Keychain item can be read after the first unlock, also while the device is locked again, and stays on this
+/// The Keychain items can be read after the first unlock, also while the device is locked again, and stay on this
 /// device. With an access group, the app and its extension share it.
 public struct KeychainStore: Sendable {
     private let files: FileClientStore
@@ -15,7 +16,7 @@ public struct KeychainStore: Sendable {
     ///
     /// - Parameters:
     ///   - files: the store for the rest: a folder of the app group's container.
-    ///   - service: the name of the Keychain item.
+    ///   - service: the name of the Keychain items.
     ///   - accessGroup: the shared Keychain access group, such as `TEAMID.com.example.shared`; `nil` for the app alone.
     public init(files: FileClientStore, service: String = "securepush", accessGroup: String?) {
         self.files = files
@@ -36,43 +37,68 @@ extension KeychainStore: ClientStore {
     public func claimLockedNotice() async -> Bool { await files.claimLockedNotice() }
 
     public func credentials() async throws -> StoredCredentials? {
-        var query = item
+        // An item that cannot be decoded is replaced at the next log-in.
+        try read(Self.credentialsName).flatMap { try? JSONDecoder().decode(StoredCredentials.self, from: $0) }
+    }
+
+    public func save(_ credentials: StoredCredentials?) async throws {
+        try write(try credentials.map(Self.encode), as: Self.credentialsName)
+    }
+
+    public func envelopeKey() async throws -> EnvelopePrivateKey? {
+        try read(Self.keyName).flatMap { try? JSONDecoder().decode(StoredEnvelopeKey.self, from: $0).value }
+    }
+
+    public func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+        if key != nil, let stored = try await envelopeKey() { return stored }
+        try write(try key.map { try Self.encode(StoredEnvelopeKey($0)) }, as: Self.keyName)
+        return key
+    }
+
+    private static let credentialsName = "credentials"
+    private static let keyName = "key"
+
+    private static func encode(_ value: some Encodable) throws -> Data {
+        guard let data = try? JSONEncoder().encode(value) else { throw ClientStoreError.unwritable }
+        return data
+    }
+
+    private func read(_ name: String) throws -> Data? {
+        var query = item(name)
         query[kSecReturnData as String] = true
         query[kSecMatchLimit as String] = kSecMatchLimitOne
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess else { throw Self.error(of: status, otherwise: .unreadable) }
-        // An item that cannot be read is replaced at the next log-in.
-        guard let data = found as? Data else { return nil }
-        return try? JSONDecoder().decode(StoredCredentials.self, from: data)
+        return found as? Data
     }
 
-    public func save(_ credentials: StoredCredentials?) async throws {
-        guard let credentials else {
-            let status = SecItemDelete(item as CFDictionary)
+    /// Replaces an item; `nil` removes it.
+    private func write(_ data: Data?, as name: String) throws {
+        guard let data else {
+            let status = SecItemDelete(item(name) as CFDictionary)
             guard status == errSecSuccess || status == errSecItemNotFound else {
                 throw Self.error(of: status, otherwise: .unwritable)
             }
             return
         }
-        guard let data = try? JSONEncoder().encode(credentials) else { throw ClientStoreError.unwritable }
         let value: [String: Any] = [
             kSecValueData as String: data,
             kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
         ]
-        var status = SecItemUpdate(item as CFDictionary, value as CFDictionary)
+        var status = SecItemUpdate(item(name) as CFDictionary, value as CFDictionary)
         if status == errSecItemNotFound {
-            status = SecItemAdd(item.merging(value) { $1 } as CFDictionary, nil)
+            status = SecItemAdd(item(name).merging(value) { $1 } as CFDictionary, nil)
         }
         guard status == errSecSuccess else { throw Self.error(of: status, otherwise: .unwritable) }
     }
 
-    private var item: [String: Any] {
+    private func item(_ name: String) -> [String: Any] {
         var item: [String: Any] = [
             kSecClass as String: kSecClassGenericPassword,
             kSecAttrService as String: service,
-            kSecAttrAccount as String: "credentials",
+            kSecAttrAccount as String: name,
         ]
         if let accessGroup { item[kSecAttrAccessGroup as String] = accessGroup }
         #if os(macOS)

@@ -65,14 +65,19 @@ final class SimulatedExecutor: TaskExecutor, @unchecked Sendable {
 
     /// Runs a body to its end on this thread.
     ///
-    /// - Parameter seed: 0 runs jobs in the order in which they became ready; every other seed is another order.
-    static func run(seed: UInt64, clock: SimulatedClock, _ body: @escaping @Sendable () async throws -> Void) throws {
+    /// - Parameters:
+    ///   - seed: 0 runs jobs in the order in which they became ready; every other seed is another order.
+    ///   - limit: the longest simulated time, in seconds.
+    static func run(
+        seed: UInt64, clock: SimulatedClock, limit: TimeInterval = 86_400,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) throws {
         shared.random = SplitMix(seed: seed)
         shared.isShuffled = seed != 0
         // What a former run left behind belongs to processes that are dead.
         shared.jobs = []
         let outcome = Outcome()
-        let end = clock.uptime + 86_400
+        let end = clock.uptime + limit
         Task { outcome.result = await Result(catching: body) }
         while outcome.result == nil {
             if let job = shared.next() {

@@ -1,5 +1,6 @@
 import Foundation
 import SecurePushClient
+import SecurePushEnvelope
 
 /// The device's storage. It outlives the processes.
 ///
@@ -8,6 +9,7 @@ final class SimulatedDisk: @unchecked Sendable {
     /// Coded, as a real store has it, so that what cannot be coded is found.
     fileprivate var state: Data?
     fileprivate var credentials: StoredCredentials?
+    fileprivate var key: EnvelopePrivateKey?
     fileprivate var hasClaimedLockedNotice = false
 
     func read() throws -> ClientState {
@@ -58,6 +60,21 @@ struct SimulatedStore: ClientStore {
         try await process.call("save credentials") {
             try await faults.store(writes: true, disk)
             disk.credentials = credentials
+        }
+    }
+
+    func envelopeKey() async throws -> EnvelopePrivateKey? {
+        try await process.call("read key") {
+            try await faults.store(writes: false, disk)
+            return disk.key
+        }
+    }
+
+    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+        try await process.call("keep key") {
+            try await faults.store(writes: true, disk)
+            disk.key = key == nil ? nil : disk.key ?? key
+            return disk.key
         }
     }
 

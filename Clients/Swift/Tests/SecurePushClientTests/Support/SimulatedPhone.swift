@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 
 @testable import SecurePushClient
 
@@ -76,6 +77,16 @@ actor FaultyStore: ClientStore {
     func save(_ credentials: StoredCredentials?) async throws {
         if let error = writeError ?? readError { throw error }
         try await inner.save(credentials)
+    }
+
+    func envelopeKey() async throws -> EnvelopePrivateKey? {
+        if let readError { throw readError }
+        return try await inner.envelopeKey()
+    }
+
+    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+        if let error = writeError ?? readError { throw error }
+        return try await inner.keep(key)
     }
 
     func claimLockedNotice() async -> Bool { await inner.claimLockedNotice() }

@@ -35,6 +35,8 @@ final class SimulatedServer: Transport, @unchecked Sendable {
         var issuesTokens = true
         var installations: [String: String] = [:]
         var goneInstallations: Set<String> = []
+        /// Public keys for end-to-end encryption, by installation.
+        var keys: [String: String] = [:]
         var pushKeys: Data?
         var supportsPayloadPages = true
         var shown: [String] = []
@@ -101,6 +103,10 @@ extension SimulatedServer.State {
             if goneInstallations.contains(parts[2]) { return TransportResponse(status: 410) }
             installations[parts[2]] = request.body.map { String(decoding: $0, as: UTF8.self) }
             return TransportResponse(status: 200)
+        case ("PUT", 4, "devices"):
+            guard installations[parts[2]] != nil else { return TransportResponse(status: 404) }
+            keys[parts[2]] = request.body.map { String(decoding: $0, as: UTF8.self) }
+            return TransportResponse(status: 204)
         case ("DELETE", 3, "installations"):
             return TransportResponse(status: installations.removeValue(forKey: parts[2]) == nil ? 404 : 204)
         case ("GET", 2, "notifications"): return page(parameters)

@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import SecurePushClient
+@testable import SecurePushEnvelope
+
+/// The vectors that all SDKs run (`Clients/vectors`). Scenarios are in the fault table's tests, which have the clock for
+/// them.
+@Suite(.enabled(if: VectorFolder.isThere)) struct VectorTests {
+    @Test(arguments: [("pushes.json", "cases"), ("hostile.json", "pushes")])
+    func pushesAreRead(_ file: String, _ list: String) throws {
+        let cases = try VectorFolder.cases(of: file, list)
+        for vector in cases {
+            let push = try #require(Self.push(vector))
+            let expected = try vector.object("expect")
+            if expected["accepted"] as? Bool == true {
+                #expect(push.isOurs && push.id?.rawValue == expected["id"] as? String, "\(vector.name)")
+                #expect(push.timestamp == expected["timestamp"] as? String, "\(vector.name)")
+                #expect(push.signature == expected["signature"] as? String, "\(vector.name)")
+                #expect(push.isWithdrawal == expected["withdraw"] as? Bool, "\(vector.name)")
+            } else {
+                let reason = push.isOurs ? "SP-PUSH" : "foreign"
+                #expect(push.id == nil && reason == expected["reason"] as? String, "\(vector.name)")
+            }
+        }
+        #expect(cases.count >= 50)
+        print("Vectors, \(file), \(list): \(cases.count) cases, 0 skipped.")
+    }
+
+    private static func push(_ vector: VectorFolder.Vector) -> IncomingPush? {
+        let push = vector.members["push"]
+        switch vector.members["form"] as? String {
+        case "object": return (push as? [String: Any]).map { IncomingPush(userInfo: $0) }
+        case "data": return (push as? [String: String]).map { IncomingPush(data: $0) }
+        case "raw": return (push as? String).map { IncomingPush(raw: $0) }
+        case "text": return (push as? String).map { IncomingPush(json: Data($0.utf8)) }
+        case "bytes": return (push as? String).flatMap { Data(base64Encoded: $0) }.map { IncomingPush(json: $0) }
+        default: return nil
+        }
+    }
+
+    @Test func signaturesAreVerified() throws {
+        let cases = try VectorFolder.cases(of: "signatures.json")
+        for vector in cases {
+            let reason = try Self.fault(vector)
+            #expect(reason == (try vector.object("expect"))["reason"] as? String, "\(vector.name)")
+        }
+        #expect(cases.count >= 50)
+        print("Vectors, signatures.json: \(cases.count) cases, 0 skipped.")
+    }
+
+    /// As the client does it: by the configured keys, then by those that it has learned.
+    private static func fault(_ vector: VectorFolder.Vector) throws -> String? {
+        let push = try vector.object("push")
+        var data = ["secureId": try #require(push["id"] as? String)]
+        data["ts"] = push["timestamp"] as? String
+        data["sig"] = push["signature"] as? String
+        if push["withdraw"] as? Bool == true { data["withdraw"] = "1" }
+        let user = try #require(vector.members["user"] as? String)
+        let now = Date(timeIntervalSince1970: Double(try #require(vector.members["nowMs"] as? Int)) / 1_000)
+        for name in ["keys", "learnedKeys"] {
+            guard let set = vector.members[name] as? [String: Any],
+                let keys = try? PushKeySet(jwkSet: try JSONSerialization.data(withJSONObject: set))
+            else { continue }
+            let verifier = PushVerifier(keys: keys, maxAge: ClientLimits().maxPushAge)
+            switch verifier.fault(of: IncomingPush(data: data), for: user, at: now) {
+            case nil: return nil
+            case DiagnosticCode.tooOld: return "SP-AGE"
+            default: continue
+            }
+        }
+        return "SP-SIGNATURE"
+    }
+
+    @Test func usersHaveTheirTags() throws {
+        let cases = try VectorFolder.cases(of: "tags.json")
+        for vector in cases {
+            let user = try #require(vector.members["user"] as? String)
+            #expect(UserTag.tag(of: user) == (try vector.object("expect"))["tag"] as? String, "\(vector.name)")
+        }
+        #expect(cases.count >= 30)
+        print("Vectors, tags.json: \(cases.count) cases, 0 skipped.")
+    }
+
+    @Test func envelopesAreOpened() throws {
+        let cases = try VectorFolder.cases(of: "e2e.json")
+        for vector in cases {
+            let expected = try vector.object("expect")
+            let payload = try #require(vector.members["payload"] as? String)
+            let id = try #require(PushID("01"))
+            let secret = SecretNotification(id: id, text: payload, json: payload)
+            guard Envelope.isEnvelope(payload) else {
+                #expect(expected["encrypted"] as? Bool == false, "\(vector.name)")
+                continue
+            }
+            let key = try (vector.members["privateKey"] as? [String: String])?["d"].flatMap { Base64URL.decode($0) }
+                .map { try EnvelopePrivateKey(rawRepresentation: $0) }
+            let opening = SecurePushClient.open(
+                secret, for: try #require(vector.members["recipient"] as? String),
+                device: try #require(vector.members["device"] as? String), with: key)
+            switch opening {
+            case .opened(let opened):
+                #expect(opened.json == expected["content"] as? String, "\(vector.name)")
+                #expect(opened.text == expected["text"] as? String, "\(vector.name)")
+            case .closed(let code): #expect(code.rawValue == expected["reason"] as? String, "\(vector.name)")
+            case .locked, .failed: Issue.record("\(vector.name)")
+            }
+        }
+        #expect(cases.count >= 60)
+        print("Vectors, e2e.json: \(cases.count) cases, 0 skipped.")
+    }
+}
+
+/// `Clients/vectors`. The package alone, which `make client-release` splits off, has no such folder.
+enum VectorFolder {
+    struct Vector {
+        let members: [String: Any]
+
+        var name: String { members["name"] as? String ?? "no name" }
+
+        func object(_ name: String) throws -> [String: Any] { try #require(members[name] as? [String: Any]) }
+    }
+
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../../vectors").standardizedFileURL
+
+    static var isThere: Bool { FileManager.default.fileExists(atPath: folder.path) }
+
+    static func cases(of file: String, _ list: String = "cases") throws -> [Vector] {
+        let data = try Data(contentsOf: folder.appendingPathComponent(file))
+        let content = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return try #require(content?[list] as? [[String: Any]]).map(Vector.init)
+    }
+}
