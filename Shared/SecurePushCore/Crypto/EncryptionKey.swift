@@ -20,14 +20,15 @@ public struct EncryptionKey: Sendable, Hashable {
     /// Whether the key is a point of low order. The shared secret with such a key is the same for everybody, so a
     /// content key that is wrapped for it is not protected (RFC 7748, section 6.1; RFC 9180, section 7.1.4).
     ///
-    /// The secret key of an agreement is a multiple of 8, the order that such points have at most. So an agreement with
-    /// any secret key shows it: its result is zero, which the library refuses.
+    /// The scalar of an agreement is a multiple of 8, the order that such points have at most. So an agreement with any
+    /// private key shows it: its result is zero. Some versions of the library return that, others throw.
     public var isLowOrder: Bool {
         let scalar = [UInt8](repeating: 1, count: Self.length)
-        guard let secret = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: scalar),
-            let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: x)
+        guard let agreement = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: scalar),
+            let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: x),
+            let secret = try? agreement.sharedSecretFromKeyAgreement(with: key)
         else { return true }
-        return (try? secret.sharedSecretFromKeyAgreement(with: key)) == nil
+        return secret.withUnsafeBytes { bytes in bytes.allSatisfy { $0 == 0 } }
     }
 
     /// Writes the key as a JSON Web Key: only its public members, without blanks.
