@@ -316,9 +316,8 @@ let package = Package(
 
 // Tools/ is a package of its own, and one package sees only the products of another. `make tools` asks for these.
 if Context.environment["SECUREPUSH_TOOLS"] != nil {
-    package.products += ["SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit"].map {
-        .library(name: $0, targets: [$0])
-    }
+    let modules = ["SecurePushCore", "Storage", "Messaging", "NotificationHubs", "AMQP", "StackKit"]
+    package.products += modules.map { .library(name: $0, targets: [$0]) }
 }
 
 // The image is built from Package.swift, Clients/Swift, Shared and Services alone.

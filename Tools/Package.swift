@@ -17,6 +17,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "Swift")
+let securePushEnvelope = Target.Dependency.product(name: "SecurePushEnvelope", package: "Swift")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 // Build it with `make tools`: the main package offers its modules only while SECUREPUSH_TOOLS is set, and it pins every
@@ -27,6 +28,7 @@ let package = Package(
     products: [
         .executable(name: "chaos", targets: ["Chaos"]),
         .executable(name: "benchmark-seed", targets: ["BenchmarkSeed"]),
+        .executable(name: "vectors", targets: ["Vectors"]),
     ],
     dependencies: [
         .package(name: "securepush", path: ".."),
@@ -43,6 +45,15 @@ let package = Package(
             dependencies: [
                 module("SecurePushCore"), module("Storage"), module("Messaging"), logging, serviceLifecycle,
             ], path: "Seed", swiftSettings: settings),
+
+        // Writes the test vectors of the SDKs; see Clients/vectors/README.md.
+        .executableTarget(
+            name: "Vectors",
+            dependencies: [module("SecurePushCore"), module("NotificationHubs"), securePushEnvelope], path: "Vectors",
+            swiftSettings: settings),
+        .testTarget(
+            name: "VectorsTests", dependencies: ["Vectors", module("SecurePushCore")], path: "Tests/VectorsTests",
+            swiftSettings: settings),
 
         // Breaks a stack by a seeded plan, and judges the history; see docs/explanation/chaos-testing.md.
         .target(name: "ChaosChecker", path: "ChaosChecker", swiftSettings: settings),

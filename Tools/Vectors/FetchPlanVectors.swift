@@ -2,8 +2,8 @@
 enum FetchPlanVectors {
     /// Where it begins to go wrong.
     private enum Stage: String, CaseIterable {
-        /// The first fetch. The stages parse, verify and store of the Swift table come before it and are the same to the
-        /// network.
+        /// The first fetch. The stages parse, verify and store of the Swift table come before it, and are the same to
+        /// the network.
         case fetch
         /// The access token has expired.
         case token

@@ -151,7 +151,7 @@ enum HostileVectors {
             try scenario(
                 "fetch: more members", "fetch",
                 ok(
-                    "{\"Id\":\"\(id)\",\"Payload\":\"x\",\"Read\":false,\"Unread\":0,\"Host\":\"evil.example\",\"X\":[{}]}"
+                    "{\"Id\":\"\(id)\",\"Payload\":\"x\",\"Read\":false,\"Unread\":0,\"Host\":\"evil.example\"}"
                 )),
             try scenario("fetch: neither Read nor Unread", "fetch", ok("{\"Payload\":\"x\",\"Id\":\"\(id)\"}")),
         ]

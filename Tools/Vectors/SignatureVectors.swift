@@ -178,7 +178,8 @@ enum SignatureVectors {
             try Self.case("rotated: the configured key still counts", old, keys: former, learned: current),
             try Self.case("rotated: the key is not learned yet", push(), keys: former, "SP-SIGNATURE"),
             try Self.case(
-                "rotated: neither key", push(with: VectorKeys.stranger), keys: former, learned: current, "SP-SIGNATURE"),
+                "rotated: neither key", push(with: VectorKeys.stranger), keys: former, learned: current,
+                "SP-SIGNATURE"),
             try Self.case(
                 "rotated: old, by a learned key", push(), keys: former, learned: current, after: 29 * 86_400_000,
                 "SP-AGE"),

@@ -2,7 +2,7 @@ import Foundation
 import SecurePushCore
 
 /// One file of test vectors.
-struct VectorFile {
+struct VectorFile: Sendable {
     let name: String
     /// The lists of the file, by their names.
     let lists: [(name: String, cases: [VectorCase])]
@@ -40,7 +40,7 @@ struct VectorFile {
 }
 
 /// One case, whose JSON begins with its name.
-struct VectorCase {
+struct VectorCase: Sendable {
     let json: JSONLiteral
 
     init(_ name: String, _ members: JSONLiteral) {
@@ -49,7 +49,7 @@ struct VectorCase {
 }
 
 /// JSON as a literal of Swift. Members keep their order.
-struct JSONLiteral {
+struct JSONLiteral: Sendable {
     let value: JSONValue
 
     init(_ value: JSONValue) { self.value = value }

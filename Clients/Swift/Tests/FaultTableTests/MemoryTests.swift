@@ -1,5 +1,6 @@
 import Foundation
 import SecurePushClient
+import SecurePushEnvelope
 import Testing
 
 #if os(Linux)
@@ -8,6 +9,44 @@ import Glibc
 /// The peak memory of a wake, with the real transport against a server in another process. A service extension of a
 /// recent device is killed at 24 MB.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MemoryTests {
+    /// The longest encrypted payload: 190,000 bytes are 253,334 in base64url.
+    @Test func anEncryptedPayloadNeedsAtMost12MB() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let payload = try await Self.seal(String(repeating: "x", count: 190_000), for: folder)
+        let server = try Self.server(payload)
+        defer { server.stop() }
+        let (port, path) = (server.port, folder.path)
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+        ) {
+            [port = port as UInt16, path = path as String] in
+            let store = FileClientStore(folder: URL(fileURLWithPath: path))
+            let client = try Self.client(port: port, store: store)
+            _ = await client.client.handle(push: IncomingPush(userInfo: ["secureId": Self.small]))
+            let warm = Memory()
+            Memory.resetPeak()
+            let report = await client.client.handle(push: IncomingPush(userInfo: ["secureId": Self.large]))
+            let delta = Memory().peak - warm.resident
+            #expect(report.shown.map(\.rawValue) == [Self.large])
+            #expect(client.screen.length == 190_000)
+            print("Memory, an envelope of \(190_000 * 4 / 3) bytes: peak \(delta) KiB above \(warm.resident) KiB.")
+            #expect(delta <= 12 << 10)
+        }
+        show(result)
+    }
+
+    /// Registers a device, whose store is in the folder, and encrypts a text for it.
+    private static func seal(_ text: String, for folder: URL) async throws -> String {
+        let server = try Self.server("0")
+        defer { server.stop() }
+        let store = FileClientStore(folder: folder)
+        let client = try Self.client(port: server.port, store: store).client
+        let id = try await client.register(PushDevice(platform: .apns, channel: "AB"))
+        let key = try #require(try await store.envelopeKey()).publicKey
+        return try Envelope.seal(Data("\"\(text)\"".utf8), for: "alice", devices: [id: key])
+    }
+
     /// The longest payload, and the longest JSON that it can have: each character as `\u00XX`.
     enum Payload: String, CaseIterable, Sendable {
         case plain, escaped
@@ -22,7 +61,7 @@ import Glibc
 
     @Test(arguments: Payload.allCases)
     func aPayloadOf256KiBNeedsAtMost12MB(_ payload: Payload) async throws {
-        let server = try Self.server(payload.json)
+        let server = try Self.server("\"\(payload.json)\"")
         defer { server.stop() }
         let (port, name) = (server.port, payload.rawValue)
         let result = await #expect(
@@ -56,19 +95,22 @@ import Glibc
         try LoopbackServer { path in
             if path.contains(small) { return Data(#"{"Id":"\#(small)","Payload":"hi","Read":false,"Unread":1}"#.utf8) }
             if path.contains(large) {
-                return Data(#"{"Id":"\#(large)","Payload":"\#(json)","Read":false,"Unread":0}"#.utf8)
+                return Data(#"{"Id":"\#(large)","Payload":\#(json),"Read":false,"Unread":0}"#.utf8)
             }
             return Data(#"{"Notifications":[],"Unread":0}"#.utf8)
         }
     }
 
-    private static func client(port: UInt16) throws -> (client: SecurePushClient, screen: LengthPresenter) {
+    private static func client(
+        port: UInt16, store: any ClientStore = MemoryClientStore()
+    ) throws -> (client: SecurePushClient, screen: LengthPresenter) {
         let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
         let screen = LengthPresenter()
         let credentials = FixedCredentialsProvider(userName: "alice", credentials: .bearer("token"))
         let client = SecurePushClient(
-            configuration: SecurePushConfiguration(retrievalURL: url), credentials: credentials,
-            store: MemoryClientStore(), transport: URLSessionTransport(), presenter: screen)
+            configuration: SecurePushConfiguration(retrievalURL: url, encryptsEndToEnd: true),
+            credentials: credentials,
+            store: store, transport: URLSessionTransport(), presenter: screen)
         return (client, screen)
     }
 

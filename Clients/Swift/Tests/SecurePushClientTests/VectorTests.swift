@@ -4,8 +4,8 @@ import Testing
 @testable import SecurePushClient
 @testable import SecurePushEnvelope
 
-/// The vectors that all SDKs run (`Clients/vectors`). Scenarios are in the fault table's tests, which have the clock for
-/// them.
+/// The vectors that all SDKs run (`Clients/vectors`). The scenarios are in the fault table's tests, which have the clock
+/// for them.
 @Suite(.enabled(if: VectorFolder.isThere)) struct VectorTests {
     @Test(arguments: [("pushes.json", "cases"), ("hostile.json", "pushes")])
     func pushesAreRead(_ file: String, _ list: String) throws {

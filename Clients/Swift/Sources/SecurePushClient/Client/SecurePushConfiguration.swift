@@ -9,9 +9,9 @@ public struct SecurePushConfiguration: Sendable {
     /// Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only
     /// with ``pushKeys``.
     public var refreshesPushKeys: Bool
-    /// Whether senders can encrypt end to end for this device: ``SecurePushClient/register(_:)`` then makes a key, keeps
-    /// it in the store, and registers its public half. Payloads that are encrypted are opened in any case, if there is
-    /// a key.
+    /// Whether senders can encrypt end to end for this device. ``SecurePushClient/register(_:)`` then makes a key, keeps
+    /// it in the store, and registers its public half. Without it, the user sees the generic text for a notification
+    /// that is encrypted.
     public var encryptsEndToEnd: Bool
     /// The localisation keys of the texts.
     public var texts: ClientTexts

@@ -140,8 +140,8 @@ final class ScenarioRun: @unchecked Sendable {
 
     private func compare(_ seen: [String: Any], _ expected: [String: Any], _ number: Int) {
         for (name, value) in expected.sorted(by: { $0.key < $1.key }) where name != "waitsMs" {
-            let (is_, should) = (Self.text(seen[name] ?? NSNull()), Self.text(value))
-            if is_ != should { complain("wake \(number), \(name) is \(is_) and should be \(should)") }
+            let (was, should) = (Self.text(seen[name] ?? NSNull()), Self.text(value))
+            if was != should { complain("wake \(number), \(name) was \(was) and should be \(should)") }
         }
     }
 

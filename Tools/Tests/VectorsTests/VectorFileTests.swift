@@ -1,0 +1,79 @@
+import Foundation
+import SecurePushCore
+import Testing
+
+@testable import Vectors
+
+@Suite struct VectorFileTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../../Clients/vectors").standardizedFileURL.path
+    /// Made once: signing takes its time without optimisation.
+    private static let files = Result { try VectorFile.all() }
+
+    private static func cases(_ name: String, _ list: String = "cases") throws -> [JSONValue] {
+        let file = try files.get().first { $0.name == name }
+        return file?.lists.first { $0.name == list }?.cases.map(\.json.value) ?? []
+    }
+
+    #if os(Linux)
+    /// Only on Linux: on Apple's systems the signatures of CryptoKit are different each time.
+    @Test func theFilesAreThoseOfTheGenerator() throws {
+        for file in try Self.files.get() {
+            #expect(try file.isCurrent(in: Self.folder), "\(file.name) is old. Run `vectors write Clients/vectors`.")
+        }
+    }
+    #endif
+
+    @Test func aChangedFileIsNoticed() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = VectorFile(name: "tags.json", lists: [("cases", TagVectors.cases())])
+        let path = folder.appendingPathComponent(file.name)
+        try (file.text + " ").write(to: path, atomically: true, encoding: .utf8)
+        #expect(try !file.isCurrent(in: folder.path))
+        try file.text.write(to: path, atomically: true, encoding: .utf8)
+        #expect(try file.isCurrent(in: folder.path))
+    }
+
+    @Test func everyCaseHasANameOfItsOwn() throws {
+        for file in try Self.files.get() {
+            let names = file.lists.flatMap(\.cases).compactMap { $0.json.value["name"]?.text }
+            #expect(names.count == file.count && Set(names).count == names.count, "\(file.name)")
+        }
+    }
+
+    /// Each fault of the network at each stage, once and lasting.
+    @Test func theTableOfFaultsIsComplete() throws {
+        let cases = try Self.cases("fetch-plans.json")
+        for fault in NetworkFault.allCases {
+            let cells = cases.filter { $0["fault"]?.text == fault.name }.map { vector in
+                "\(vector["stage"]?.text ?? "") \(vector["length"]?.text ?? "")"
+            }
+            #expect(Set(cells).count == 14, "\(fault.name): \(cells)")
+        }
+    }
+
+    /// A log-in comes before the 25 s of its wake.
+    @Test func everyWakeEndsInTime() throws {
+        let cases =
+            try Self.cases("fetch-plans.json") + Self.cases("withdrawals.json")
+            + Self.cases("hostile.json", "answers")
+        #expect(cases.count > 400)
+        for vector in cases {
+            for wake in vector["wakes"]?.elements ?? [] {
+                let end = try #require(wake["expect"]?["completedAtMs"]?.number)
+                #expect(end <= 25_050, "\(vector["name"]?.text ?? "")")
+            }
+        }
+    }
+
+    /// Whatever goes wrong, the user sees something: the secret, the generic text or the prompt.
+    @Test func noPushIsWithoutAnEffect() throws {
+        for vector in try Self.cases("fetch-plans.json") where vector["length"]?.text != "" {
+            guard let first = vector["wakes"]?.elements?.first?["expect"] else { continue }
+            let seen = ["shown", "generic", "prompts"].reduce(0) { $0 + (first[$1]?.elements?.count ?? 0) }
+            #expect(seen > 0, "\(vector["name"]?.text ?? "")")
+        }
+    }
+}
