@@ -195,7 +195,7 @@ let package = Package(
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
                 "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, histogram, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL, securePushClient, serviceLifecycle, unixSignals,
+                nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
@@ -287,12 +287,13 @@ let package = Package(
             dependencies: [
                 "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
                 "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging, securePushClient,
+                securePushEnvelope,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "SecurePushCore", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, grdb, httpTypes,
-                hummingbird, logging, nioCore, nioHTTP1,
+                hummingbird, logging, nioCore, nioHTTP1, securePushEnvelope,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/ExamplesTests",

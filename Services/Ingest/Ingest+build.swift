@@ -43,10 +43,11 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         context: context)
     let acceptor = NotificationAcceptor(
         store: opened.store, sealer: sealer, relay: relay, platforms: configuration.platforms,
-        retention: configuration.retention)
+        retention: configuration.retention, requiresEncryption: configuration.requiresEncryption)
+    let authentication = SenderAuthentication(senders: senders, users: users)
     addNotificationRoutes(
-        to: router, authentication: SenderAuthentication(senders: senders, users: users), acceptor: acceptor,
-        notifications: opened.store)
+        to: router, authentication: authentication, acceptor: acceptor, notifications: opened.store)
+    RecipientKeysController(authentication: authentication, keys: opened.store).addRoutes(to: router)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     return BuiltIngest(

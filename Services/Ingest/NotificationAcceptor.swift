@@ -12,6 +12,8 @@ struct NotificationAcceptor: Sendable {
     let platforms: [Platform]
     /// The lifetime of a payload whose sender set none (`RETENTION`).
     let retention: Duration
+    /// Whether every payload must be encrypted end to end (`RECIPIENT_E2E_REQUIRED`).
+    let requiresEncryption: Bool
     /// The current time; tests replace it.
     var now: @Sendable () -> Timestamp = { .now }
     /// Bounds the bytes of the requests in flight; tests use a smaller budget.
@@ -22,20 +24,32 @@ struct NotificationAcceptor: Sendable {
 
     init(
         store: any NotificationWriter & IdempotentWriter, sealer: PayloadSealer, relay: OutboxRelay,
-        platforms: [Platform], retention: Duration
+        platforms: [Platform], retention: Duration, requiresEncryption: Bool = false
     ) {
         self.store = store
         self.sealer = sealer
         self.relay = relay
         self.platforms = platforms
         self.retention = retention
+        self.requiresEncryption = requiresEncryption
     }
 
     /// Reads the JSON text of a request.
     func read(
         _ text: UnsafeBufferPointer<UInt8>, now: Timestamp
     ) throws(CreateNotificationRefusal) -> CreateNotificationRequest {
-        try CreateNotificationRequest(body: text, available: platforms, retention: retention, now: now)
+        try CreateNotificationRequest(
+            body: text, available: platforms, retention: retention, requiresEncryption: requiresEncryption, now: now)
+    }
+
+    /// The tutorial's "Send push", which is not encrypted end to end.
+    ///
+    /// - Throws: ``Problem`` 422 if every payload must be.
+    func confirmation(to user: UserName) throws(Problem) -> CreateNotificationRequest {
+        guard requiresEncryption else { return .confirmation(to: user) }
+        var issues = MemberIssues()
+        issues.note("/Payload", EncryptedPayload.confirmationIssue)
+        throw .invalidFields(issues)
     }
 
     /// - Throws: ``PayloadError``.

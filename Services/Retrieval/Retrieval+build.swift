@@ -48,7 +48,7 @@ func buildRetrieval(
     TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
     PushKeysController(keys: pushKeys).addRoutes(to: router)
     let changes = DeviceChanges(hub: hub, store: opened.store, removals: DeviceRemovals(context.metrics))
-    addDeviceRoutes(to: router, users: users, changes: changes)
+    addDeviceRoutes(to: router, users: users, changes: changes, keys: opened.store)
     var services: [any Service] = [opened.service]
     if let hub {
         services.append(hub)
@@ -67,11 +67,13 @@ func retrievalOpenAPI() throws -> OpenAPIDocument {
     try OpenAPIDocument(service: PackageResources.retrieval_json)
 }
 
-/// Adds the routes that register devices.
+/// Adds the routes that register devices and their keys.
 func addDeviceRoutes(
-    to router: some RouterMethods<some RequestContext>, users: UserAuthenticator, changes: DeviceChanges
+    to router: some RouterMethods<some RequestContext>, users: UserAuthenticator, changes: DeviceChanges,
+    keys: any EncryptionKeyStore
 ) {
     RegistrationController(users: users, changes: changes).addRoutes(to: router)
     InstallationController(users: users, changes: changes).addRoutes(to: router)
     DeviceListController(users: users, changes: changes).addRoutes(to: router)
+    EncryptionKeyController(users: users, keys: keys).addRoutes(to: router)
 }

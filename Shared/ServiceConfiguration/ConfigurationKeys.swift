@@ -211,6 +211,12 @@ extension ConfigurationKeys {
         meaning: "API keys of senders, one NAME sha256hex per line (securepush api-keys add); ingest refuses to "
             + "start without it")
 
+    /// The key `RECIPIENT_E2E_REQUIRED`.
+    public static let recipientE2ERequired = ConfigurationKey(
+        "RECIPIENT_E2E_REQUIRED", .boolean, default: "false",
+        meaning: "Ingest refuses every payload that is not encrypted end to end, the tutorial's confirmation with an "
+            + "empty body included")
+
     /// The key `AUTH_JWKS_FILE`.
     public static let authJWKSFile = ConfigurationKey(
         "AUTH_JWKS_FILE", .existingFile, meaning: "JSON Web Key Set for users' tokens (RSA, EC, Ed25519, oct)"
@@ -295,7 +301,7 @@ extension ConfigurationKeys {
         hubConnectionStringFile, hubName, hubInsecureHost,
         hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
         dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile,
-        retryDelays, ingestAPIKeysFile, authJWKSFile, authJWKSURL, authIssuer, authAudience,
+        retryDelays, ingestAPIKeysFile, recipientE2ERequired, authJWKSFile, authJWKSURL, authIssuer, authAudience,
         authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,
     ]
 

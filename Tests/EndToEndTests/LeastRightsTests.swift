@@ -1,4 +1,5 @@
 import AMQP
+import Crypto
 import Foundation
 import Logging
 import NIOHTTP1
@@ -37,7 +38,13 @@ struct LeastRightsTests {
             ("ingest", "UPDATE notifications SET recipient = 'x' \(nothing)", false),
             ("ingest", "UPDATE notifications SET read_at = 1 \(nothing)", false),
             ("ingest", "UPDATE notifications SET shown_at = 1 \(nothing)", false),
-            ("ingest", "SELECT FROM registrations", false), ("ingest", "SELECT FROM installations", false),
+            ("ingest", "SELECT FROM registrations", false),
+            ("ingest", "SELECT id, encryption_key, encryption_key_at FROM installations WHERE owner = 'x'", true),
+            ("ingest", "SELECT handle FROM installations", false),
+            ("ingest", "SELECT document FROM installations", false),
+            ("ingest", "UPDATE installations SET encryption_key = NULL \(nothing)", false),
+            ("dispatcher", "SELECT encryption_key FROM installations", false),
+            ("retrieval", "UPDATE installations SET encryption_key = NULL, owner = 'x' \(nothing)", true),
             ("dispatcher", "SELECT FROM payloads", false),
             ("dispatcher", "SELECT notification_id FROM payloads", false),
             ("dispatcher", "SELECT sealed FROM payloads", false),
@@ -190,6 +197,7 @@ struct LeastRightsTests {
             #expect(try await retrieval.isReady(#""database":"up""#))
             let device = try await Self.token(of: "alice", retrieval, stack)
             try await Self.registerDevices(retrieval, device)
+            let publicKey = try await Self.registerKey(retrieval, device)
 
             // Two tries of each platform fail: the third goes by the delay queues.
             let fault = #"{"Operation":"send","Status":503,"Count":6}"#
@@ -197,6 +205,8 @@ struct LeastRightsTests {
             let key = try String(
                 contentsOf: stack.secrets.appending(path: "ingest-api-key"), encoding: .utf8
             ).split(separator: "\n").joined()
+            let keys = try await ingest.request(.GET, "/api/recipients/alice/keys", bearer: key)
+            #expect(keys.status == 200 && keys.body.contains(publicKey), "\(keys.body)")
             let id = try await Self.send(ingest, key, "first")
             let status = "/api/notifications/\(id)/status"
             let isDispatched = try await eventually(within: .seconds(60)) {
@@ -247,6 +257,15 @@ struct LeastRightsTests {
         let registration = try await retrieval.request(
             .POST, "/api/register?handle=\(String(repeating: "cd", count: 32))", bearer: token)
         #expect(registration.status == 200, "\(registration.body)")
+    }
+
+    /// The public key of the installation, for end-to-end encryption.
+    private static func registerKey(_ retrieval: RunningService, _ token: String) async throws -> String {
+        let key = EncryptionKey(x: [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation))
+        let jwk = try #require(key).jwk
+        let answer = try await retrieval.request(.PUT, "/api/devices/phone-1/key", bearer: token, body: jwk)
+        #expect(answer.status == 204, "\(answer.body)")
+        return jwk
     }
 
     private static func send(_ ingest: RunningService, _ key: String, _ payload: String) async throws -> NotificationID

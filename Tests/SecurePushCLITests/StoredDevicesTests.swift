@@ -52,6 +52,12 @@ import Testing
         #expect(
             DeviceRecord(installation).json(withContent: true)
                 == head + end + #","Handle":"secret","Installation":{"a":1}}"#)
+        var withKey = installation
+        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length)))
+        withKey.encryptionKey = DeviceEncryptionKey(deviceID: "i", key: key, createdAt: time)
+        #expect(
+            DeviceRecord(withKey).json(withContent: false)
+                == head + end + #","Key":\#(key.jwk),"KeyCreatedAt":"2026-11-22T08:30:00.123Z"}"#)
         #expect(
             DeviceRecord(registration).json(withContent: true)
                 == #"{"Kind":"registration","Id":"r","User":"alice",\#(times),"Tags":[]}"#)

@@ -8,9 +8,11 @@ extension CreateNotificationRequest {
     ///   - body: JSON text; names are matched case-insensitively, unknown and repeated members are refused.
     ///   - available: the platforms that a request may name (`HUB_PLATFORMS`).
     ///   - retention: the lifetime of a payload without `ExpiresAt` (`RETENTION`).
+    ///   - requiresEncryption: whether the payload must be an envelope (`RECIPIENT_E2E_REQUIRED`).
     /// - Throws: ``CreateNotificationRefusal``, which names every invalid member (see ``MemberIssues``).
     init(
-        body: UnsafeBufferPointer<UInt8>, available: [Platform], retention: Duration, now: Timestamp
+        body: UnsafeBufferPointer<UInt8>, available: [Platform], retention: Duration,
+        requiresEncryption: Bool = false, now: Timestamp
     ) throws(CreateNotificationRefusal) {
         var json: JSONObjectReader
         do {
@@ -18,7 +20,8 @@ extension CreateNotificationRequest {
         } catch {
             throw .malformed(error)
         }
-        var reading = RequestReading(available: available, retention: retention, now: now)
+        var reading = RequestReading(
+            available: available, retention: retention, requiresEncryption: requiresEncryption, now: now)
         reading.read(&json)
         if let bytes = reading.oversizedPayload { throw .payloadTooLarge(bytes: bytes) }
         let volume = reading.payloadBytes * reading.request.recipients.count
@@ -32,6 +35,7 @@ extension CreateNotificationRequest {
 private struct RequestReading {
     let available: [Platform]
     let retention: Duration
+    let requiresEncryption: Bool
     let now: Timestamp
     var request = CreateNotificationRequest()
     var oversizedPayload: Int?
@@ -44,9 +48,10 @@ private struct RequestReading {
         "CollapseKey", "Priority", "Remind",
     ]
 
-    init(available: [Platform], retention: Duration, now: Timestamp) {
+    init(available: [Platform], retention: Duration, requiresEncryption: Bool, now: Timestamp) {
         self.available = available
         self.retention = retention
+        self.requiresEncryption = requiresEncryption
         self.now = now
     }
 
@@ -69,7 +74,7 @@ private struct RequestReading {
         case "Recipient":
             if let name = userName(member.value, at: member.pointer, &json) { request.recipients = [name] }
         case "Recipients": readRecipients(member, &json)
-        case "Payload": readPayload(member.value, json)
+        case "Payload": readPayload(member, &json)
         // `null` stands for an absent optional member.
         case _ where member.value.kind == .null: break
         case "Presentation": request.presentation = json.choice(member.value, at: member.pointer) ?? .silent
@@ -107,12 +112,16 @@ private struct RequestReading {
         }
     }
 
-    private mutating func readPayload(_ value: JSONSpan, _ json: JSONObjectReader) {
+    private mutating func readPayload(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
+        let value = member.value
         if value.contentLength > CreateNotificationRequest.Limit.maxPayloadBytes {
             oversizedPayload = value.contentLength
         } else {
             request.payload = json.bytes(of: value)
             payloadBytes = value.range.count - (value.kind == .string ? 2 : 0)
+            if requiresEncryption, let issue = EncryptedPayload.issue(in: request.payload) {
+                json.note(member.pointer, issue)
+            }
         }
     }
 

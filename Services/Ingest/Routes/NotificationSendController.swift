@@ -60,7 +60,7 @@ struct NotificationSendController: Sendable {
     private func read(
         _ body: ByteBuffer, from caller: SenderAuthentication.Caller, now: Timestamp
     ) throws -> CreateNotificationRequest {
-        if case .user(let name) = caller { return .confirmation(to: name) }
+        if case .user(let name) = caller { return try acceptor.confirmation(to: name) }
         do {
             return try body.withUnsafeReadableBytes { bytes in
                 try acceptor.read(bytes.assumingMemoryBound(to: UInt8.self), now: now)

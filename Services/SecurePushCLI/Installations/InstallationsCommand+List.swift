@@ -9,7 +9,8 @@ extension InstallationsCommand {
             abstract: "List the installations and registrations of the database, without their handles.",
             discussion: """
                 SEEN is the day (UTC) on which the device last registered or renewed its registration. A registration
-                without a platform is an ID whose device has not registered yet, or was given up by the hub.
+                without a platform is an ID whose device has not registered yet, or was given up by the hub. With --json
+                a device that has registered a key for end-to-end encryption has its public key, as a JSON Web Key.
 
                 EXAMPLES
                   securepush installations list --user alice

@@ -66,6 +66,8 @@ struct DeviceRecord: Sendable, Equatable {
     /// Rounded to the day.
     var lastSeenAt: Timestamp
     var expiresAt: Timestamp?
+    /// The public key for end-to-end encryption; `nil` if the device has registered none.
+    var key: DeviceEncryptionKey?
     /// The installation in the hub's own form.
     var document: [UInt8]?
     /// The tags of a registration.
@@ -80,6 +82,7 @@ struct DeviceRecord: Sendable, Equatable {
         updatedAt = installation.updatedAt
         lastSeenAt = installation.lastSeenAt.startOfDay
         expiresAt = installation.expiresAt
+        key = installation.encryptionKey
         document = installation.document
     }
 
@@ -105,6 +108,11 @@ struct DeviceRecord: Sendable, Equatable {
             json.member("UpdatedAt", "\(updatedAt)")
             json.member("LastSeenAt", "\(lastSeenAt)")
             if let expiresAt { json.member("ExpiresAt", "\(expiresAt)") }
+            if let key {
+                json.member("Key")
+                key.key.write(to: &json)
+                json.member("KeyCreatedAt", "\(key.createdAt)")
+            }
             guard withContent else { return }
             if let handle { json.member("Handle", handle) }
             if let tags { json.member("Tags", tags) }

@@ -9,6 +9,8 @@ struct SendCommand: ConsoleCommand {
         abstract: "Send a secret to users and print the IDs of the notifications.",
         discussion: """
             The ingest service seals the payload. Only its ID passes through the broker, the hub and the push networks.
+            With --e2e this command encrypts the payload for the keys of each recipient's devices before it sends it, so
+            that the services cannot read it either. Devices that register later cannot read it.
 
             EXAMPLES
               securepush send --to alice --payload "Your results are in."
@@ -16,6 +18,7 @@ struct SendCommand: ConsoleCommand {
               securepush send --to alice --payload '{"Amount":12.50}' --json-payload --expires-in 1h
               securepush send --to alice --payload hello --presentation alert --title "Your bank"
               securepush send --to alice --payload hello --remind 1m --remind 5m
+              securepush send --to alice --payload "Your results are in." --e2e
             """)
 
     @Option(help: ArgumentHelp("A recipient. Repeat it for more, up to 1,000.", valueName: "name"))
@@ -27,6 +30,11 @@ struct SendCommand: ConsoleCommand {
 
     @Flag(help: "The payload is a JSON value, sent exactly as written.")
     var jsonPayload = false
+
+    @Flag(
+        name: .customLong("e2e"),
+        help: "Encrypt the payload end to end, for the devices that the recipient has now. An alert is not encrypted.")
+    var isEncrypted = false
 
     @Option(help: "Wake the app in the background (silent), or show a generic alert first (alert).")
     var presentation: Presentation?
@@ -81,6 +89,7 @@ struct SendCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let text = payload == "-" ? try StandardInput.readAll().droppingLineEnd : payload
+        if isEncrypted { return try await sendEncrypted(payload: text, on: console) }
         let body = try notification(payload: text, now: .now).json
         let client = try ingest.client()
         let response = try await client.request(

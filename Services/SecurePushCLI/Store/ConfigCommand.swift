@@ -161,7 +161,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
             return MessagingConfiguration.keys
                 + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
                 + UserAuthenticationConfiguration.verifyingKeys
-                + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention]
+                + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
         case .retrieval:
             return [ConfigurationKeys.payloadKeysFile]
                 + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
@@ -197,6 +197,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = UserAuthenticationConfiguration.read(&reader)
         _ = reader.readPlatforms()
         _ = reader.read(ConfigurationKeys.retention)
+        _ = reader.read(ConfigurationKeys.recipientE2ERequired)
     }
 
     private func checkRetrieval(_ reader: inout ConfigurationReader) {

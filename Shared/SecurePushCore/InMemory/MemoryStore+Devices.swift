@@ -36,6 +36,7 @@ extension MemoryStore: DeviceLeases {
             if known == nil {
                 noteHandle(handles, of: key, now: now)
                 installations[key.id] = installation
+                installations[key.id]?.encryptionKey = nil
                 lease.isNew = true
             }
         }
@@ -62,9 +63,9 @@ extension MemoryStore: DeviceLeases {
             noteHandle(handles, of: key, now: now)
             // The first spelling stays.
             installation.id = installations[key.id]?.id ?? installation.id
-            if let known = installations[key.id], known.hasContent(of: installation) {
-                installation.updatedAt = known.updatedAt
-            }
+            let known = installations[key.id]
+            if let known, known.hasContent(of: installation) { installation.updatedAt = known.updatedAt }
+            installation.encryptionKey = known?.owner == installation.owner ? known?.encryptionKey : nil
             installations[key.id] = installation
         case .saveRegistration(var registration, let handles):
             noteHandle(handles, of: key, now: now)

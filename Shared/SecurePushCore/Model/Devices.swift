@@ -86,13 +86,16 @@ public struct Installation: Sendable, Hashable {
     public var lastSeenAt: Timestamp
     /// The `expirationTime` of the document; `nil` if it has none.
     public var expiresAt: Timestamp?
+    /// The key with which senders encrypt for the device; `nil` if it has registered none. Only ``EncryptionKeyStore``
+    /// changes it. An installation that is saved keeps the key that the store has, unless its owner changes.
+    public var encryptionKey: DeviceEncryptionKey?
 
     /// Makes an installation.
     ///
     /// - Parameter lastSeenAt: `updatedAt` by default.
     public init(
         id: String, owner: UserName, platform: Platform, handle: String, document: [UInt8], updatedAt: Timestamp,
-        lastSeenAt: Timestamp? = nil, expiresAt: Timestamp? = nil
+        lastSeenAt: Timestamp? = nil, expiresAt: Timestamp? = nil, encryptionKey: DeviceEncryptionKey? = nil
     ) {
         self.id = id
         self.owner = owner
@@ -102,6 +105,7 @@ public struct Installation: Sendable, Hashable {
         self.updatedAt = updatedAt
         self.lastSeenAt = lastSeenAt ?? updatedAt
         self.expiresAt = expiresAt
+        self.encryptionKey = encryptionKey
     }
 
     /// The maximum number of installations per user.

@@ -1,7 +1,8 @@
 /// Everything that a store does. Each service depends only on the ports that it needs.
 public protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications, Outbox, DispatchStore,
     PayloadReader, Inbox, RegistrationStore, InstallationStore, DeviceLeases, RegisteredPlatforms, Retention,
-    DeadLetterStore, PayloadKeyUse, SilentPushes, FollowUpOutbox, FollowUpStore, DeviceLife, RefreshTokenStore
+    DeadLetterStore, PayloadKeyUse, SilentPushes, FollowUpOutbox, FollowUpStore, DeviceLife, RefreshTokenStore,
+    EncryptionKeyStore
 {
     /// Returns if the store can be written to within `timeout`.
     ///

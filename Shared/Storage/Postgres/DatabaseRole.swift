@@ -30,7 +30,9 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                 ("payloads", "SELECT, INSERT, DELETE, UPDATE (sealed, purge_at)"),
                 ("outbox", all), ("follow_ups", all), ("idempotency_keys", all),
                 // The purge removes rows of recipients without notifications.
-                ("silent_pushes", "SELECT, DELETE"), schema,
+                ("silent_pushes", "SELECT, DELETE"),
+                // Senders read the keys of a recipient's devices, and nothing else of the devices.
+                ("installations", "SELECT (id, owner, encryption_key, encryption_key_at)"), schema,
             ]
         case .dispatcher:
             // No access to payloads, although they are sealed.

@@ -31,7 +31,8 @@ extension PostgresStore: InstallationStore {
 
 extension PostgresStatement {
     static let installationColumns =
-        "id, owner, platform, handle, document, updated_at, \(PostgresStore.seenAt), expires_at"
+        "id, owner, platform, handle, document, updated_at, \(PostgresStore.seenAt), expires_at, encryption_key, "
+        + "encryption_key_at"
 
     fileprivate static let installation = PostgresStatement(
         #"SELECT \#(installationColumns) FROM installations WHERE lower(id) = lower($1::text COLLATE "C")"#)
@@ -47,11 +48,12 @@ extension PostgresStatement {
 extension Installation {
     /// Reads a row of the columns above.
     fileprivate init(_ row: PostgresRow) throws {
+        let id: String = try row.decode(0)
         self.init(
-            id: try row.decode(0), owner: try row.userName(1),
+            id: id, owner: try row.userName(1),
             platform: Platform(rawValue: try row.decode(2)), handle: try row.decode(3),
             document: try row.decode(4), updatedAt: try row.timestamp(5), lastSeenAt: try row.timestamp(6),
-            expiresAt: try row.timestampIfPresent(7))
+            expiresAt: try row.timestampIfPresent(7), encryptionKey: try row.encryptionKey(of: id, key: 8, time: 9))
     }
 }
 

@@ -10,6 +10,7 @@ enum SQLiteDeviceChange: Sendable {
     case expire(DeviceLease, now: Timestamp)
     case leaseNewHandle(now: Timestamp, until: Timestamp)
     case settleNewHandle([String])
+    case setEncryptionKey(EncryptionKey, of: String, owner: UserName, now: Timestamp)
 
     func execute(_ db: Database) throws -> SQLiteWrite.Output {
         switch self {
@@ -29,6 +30,8 @@ enum SQLiteDeviceChange: Sendable {
                     try db.cachedStatement(sql: sql).execute(arguments: [handle])
                 }
             }
+        case .setEncryptionKey(let key, let id, let owner, let now):
+            return .encryptionKeySet(try Self.save(key, of: id, owner: owner, now: now, db))
         }
         return .done
     }
@@ -198,7 +201,7 @@ extension SQLiteDeviceChange {
         expireLease, takeLease, handlesOfOwner, claimsOfOwner, holders, newInstallationHandle, newRegistrationHandle,
         postponeInstallation, postponeRegistration, settleInstallations, settleRegistrations,
         SQLiteWrite.updateInstallation, SQLiteWrite.insertInstallation, SQLiteWrite.updateRegistration,
-        SQLiteWrite.insertRegistration,
+        SQLiteWrite.insertRegistration, saveEncryptionKey,
     ]
 }
 

@@ -74,7 +74,8 @@ extension Registration {
 
 extension Installation {
     static let columns =
-        "id, owner, platform, handle, updated_at, document, \(SQLiteSchema.seenAt), expires_at"
+        "id, owner, platform, handle, updated_at, document, \(SQLiteSchema.seenAt), expires_at, encryption_key, "
+        + "encryption_key_at"
 
     /// Reads ``columns``.
     init(_ row: Row) throws {
@@ -82,7 +83,7 @@ extension Installation {
             id: row[0], owner: try row.userName(1, column: "owner"), platform: Platform(rawValue: row[2]),
             handle: row[3], document: try row.bytes(5, column: "document"),
             updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0), lastSeenAt: row.timestamp(6),
-            expiresAt: row.timestamp(7))
+            expiresAt: row.timestamp(7), encryptionKey: try DeviceEncryptionKey(row, id: 0, key: 8, time: 9))
     }
 }
 

@@ -28,6 +28,7 @@ enum SQLiteSchema {
         migrator.registerMigration("012-reading") { db in try db.execute(sql: reading) }
         migrator.registerMigration("013-device-life") { db in try db.execute(sql: deviceLife) }
         migrator.registerMigration("014-sent-reminders") { db in try db.execute(sql: sentReminders) }
+        migrator.registerMigration("015-encryption-keys") { db in try db.execute(sql: encryptionKeys) }
         return migrator
     }
 

@@ -40,6 +40,8 @@ enum SQLiteWrite: Sendable {
         /// Whether the lease was still held.
         case deviceLeaseEnded(Bool)
         case newHandle(String?)
+        /// Whether the user has the installation.
+        case encryptionKeySet(Bool)
         /// The answer to a request; `nil` for a release.
         case silentPush(SilentPushAdmission?)
         case leasedFollowUps([OutboxEntry])

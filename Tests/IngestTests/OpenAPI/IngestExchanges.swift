@@ -30,6 +30,7 @@ struct IngestExchanges: Sendable {
             try await exchanges.batch()
             try await exchanges.directory()
             try await exchanges.followUps()
+            try await exchanges.recipientKeys()
             try await exchanges.examples()
             try await exchanges.throttled()
         }
@@ -39,8 +40,8 @@ struct IngestExchanges: Sendable {
         }
         for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {
             let error = StorageError(code, "for the test")
-            try await withIngest(writer: FakeWriter(failure: error), directory: FailingDirectory(error: error)) {
-                bench in
+            let directory = FailingDirectory(error: error)
+            try await withIngest(writer: FakeWriter(failure: error), directory: directory, keys: directory) { bench in
                 try await IngestExchanges(bench: bench, ledger: ledger).failures(status)
             }
         }
@@ -174,6 +175,24 @@ struct IngestExchanges: Sendable {
         }
     }
 
+    private func recipientKeys() async throws {
+        let owner = try #require(UserName("alice"))
+        try await bench.store.save(
+            Installation(id: "phone-1", owner: owner, platform: .apple, handle: "h", document: [], updatedAt: .now))
+        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length)))
+        let isKnown = try await bench.store.setEncryptionKey(key, of: "phone-1", owner: owner, now: .now)
+        #expect(isKnown)
+        for name in ["alice", "nobody"] {
+            for method in [HTTPRequest.Method.get, .head] { try await call(200, method, Self.keys(of: name)) }
+        }
+        try await call(404, .get, Self.keys(of: "%00"))
+        try await call(401, .get, Self.keys(of: "alice"), by: "")
+        try await call(403, .get, Self.keys(of: "alice"), by: bench.credentials.bearer)
+        try await call(405, .put, Self.keys(of: "alice"), by: "")
+    }
+
+    private static func keys(of name: String) -> String { "/api/recipients/\(name)/keys" }
+
     /// The document's own.
     private func examples() async throws {
         let answer = try await call(200, .get, "/openapi.json", by: "")
@@ -193,7 +212,9 @@ struct IngestExchanges: Sendable {
         let wrong = { (password: String) in "Basic " + Data("mallory:\(password)".utf8).base64EncodedString() }
         for number in 0..<5 { try await call(401, .get, Self.sends, by: wrong("\(number)")) }
         let path = "\(Self.sends)/\(NotificationID())"
-        for uri in [Self.sends, "\(path)/status"] { try await call(429, .get, uri, by: wrong("x")) }
+        for uri in [Self.sends, "\(path)/status", Self.keys(of: "alice")] {
+            try await call(429, .get, uri, by: wrong("x"))
+        }
         try await call(429, .post, Self.sends, by: wrong("x"))
         try await call(429, .post, Self.batches, Self.least, by: wrong("x"), type: "application/x-ndjson")
         try await call(429, .delete, path, by: wrong("x"))
@@ -202,6 +223,7 @@ struct IngestExchanges: Sendable {
     private func failures(_ status: Int) async throws {
         try await call(status, .post, Self.sends, Self.least)
         try await call(status, .get, Self.sends)
+        try await call(status, .get, Self.keys(of: "alice"))
         let path = "\(Self.sends)/\(NotificationID())"
         try await call(status, .get, "\(path)/status")
         try await call(status, .delete, path)

@@ -74,20 +74,23 @@ extension Logger {
 ///   - directory: answers in the place of the store in memory.
 ///   - payloadKeys: the text of the key ring.
 ///   - budget: the bytes that the requests in flight may hold.
+///   - keys: answers in the place of the store in memory.
+///   - requiresEncryption: whether every payload must be encrypted end to end.
 ///   - server: `.live` listens at a port.
 func withIngest(
     hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),
     writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any SenderNotifications)? = nil,
     readiness: [ReadinessCheck] = [], details: [ReadinessDetail] = [], publisher: FakePublisher = FakePublisher(),
     payloadKeys: String = PayloadKeyRing.newLine(), budget: RequestBudget = RequestBudget(),
+    keys: (any EncryptionKeyStore)? = nil, requiresEncryption: Bool = false,
     now: @escaping @Sendable () -> Timestamp = { .now },
     server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void
 ) async throws {
     try await withTemporaryFolder { folder in
         let credentials = try Credentials(folder: folder)
-        let keys = folder.appending(path: "payload-keys")
-        try Data(payloadKeys.utf8).write(to: keys)
-        let sealer = try PayloadSealer(path: keys.path, logger: .silent)
+        let keyRing = folder.appending(path: "payload-keys")
+        try Data(payloadKeys.utf8).write(to: keyRing)
+        let sealer = try PayloadSealer(path: keyRing.path, logger: .silent)
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let router = makeRouter(of: BasicRequestContext.self, context: context)
         let authentication = SenderAuthentication(
@@ -96,7 +99,7 @@ func withIngest(
         var acceptor = NotificationAcceptor(
             store: writer ?? store, sealer: sealer,
             relay: OutboxRelay(outbox: store, publisher: publisher, gauge: FakeGauge(), logger: .silent),
-            platforms: [.apple, .fcmv1, .windows], retention: retention)
+            platforms: [.apple, .fcmv1, .windows], retention: retention, requiresEncryption: requiresEncryption)
         acceptor.now = now
         acceptor.budget = budget
         router.addOperations(
@@ -104,6 +107,7 @@ func withIngest(
             context: context)
         addNotificationRoutes(
             to: router, authentication: authentication, acceptor: acceptor, notifications: directory ?? store)
+        RecipientKeysController(authentication: authentication, keys: keys ?? store).addRoutes(to: router)
         let made = acceptor
         let application = try makeHTTPApplication(
             router: router, configuration: HTTPConfiguration(port: 0), context: context)

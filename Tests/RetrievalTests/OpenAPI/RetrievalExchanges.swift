@@ -17,6 +17,8 @@ struct RetrievalExchanges: Sendable {
     static let inbox = "/api/notifications"
     static let register = "/api/register"
     static let installation = "/api/installations/phone-1"
+    static let key = "/api/devices/phone-1/key"
+    static let jwk = #"{"kty":"OKP","crv":"X25519","x":"hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo"}"#
     static let device = #"{"Platform":"apns","Handle":"00fc13adff785122","Tags":["ward:7"]}"#
     static let tooLong = String(repeating: " ", count: 65_537)
 
@@ -32,6 +34,7 @@ struct RetrievalExchanges: Sendable {
             try await exchanges.tokens()
             try await exchanges.registrations()
             try await exchanges.installations()
+            try await exchanges.keys()
             try await exchanges.hubFailures()
             try await exchanges.throttled()
         }
@@ -214,6 +217,22 @@ struct RetrievalExchanges: Sendable {
         try await call(204, .delete, "/api/devices")
     }
 
+    private func keys() async throws {
+        try await call(200, .put, Self.installation, #"{"platform":"apns","pushChannel":"00fb"}"#)
+        for example in try await examples("put", "/api/devices/{id}/key") {
+            try await call(204, .put, Self.key, example)
+        }
+        try await call(204, .put, Self.key, Self.jwk.dropLast() + #","key_ops":[],"ext":true}"#)
+        try await call(400, .put, Self.key, "{")
+        try await call(413, .put, Self.key, Self.tooLong)
+        try await call(415, .put, Self.key, Self.jwk, type: "text/plain")
+        try await call(422, .put, Self.key, #"{"kty":"OKP","crv":"Ed25519","x":"","d":""}"#)
+        try await call(404, .put, Self.key, Self.jwk, by: try bench.token("bob"))
+        try await call(401, .put, Self.key, Self.jwk, by: "")
+        for method in [HTTPRequest.Method.get, .delete] { try await call(405, method, Self.key, by: "") }
+        try await call(204, .delete, Self.installation)
+    }
+
     private func hubFailures() async throws {
         let id = try JSONNode(try await call(200, .post, Self.register).body.readableBytesView).text
         let path = "\(Self.register)/\(try #require(id))"
@@ -246,6 +265,7 @@ struct RetrievalExchanges: Sendable {
         for uri in ["/api/token", Self.register, "\(Self.inbox)/read", "\(Self.inbox)/1/shown"] {
             try await call(429, .post, uri, by: mallory)
         }
+        try await call(429, .put, Self.key, Self.jwk, by: mallory)
         for uri in ["\(Self.register)/1", Self.installation] {
             try await call(429, .put, uri, Self.device, by: mallory)
             try await call(429, .delete, uri, by: mallory)
@@ -262,6 +282,7 @@ struct RetrievalExchanges: Sendable {
             try await call(status, method, "/api/token", Self.refresh(Self.unknownToken), by: "")
         }
         try await call(status, .delete, "/api/devices")
+        try await call(status, .put, Self.key, Self.jwk)
         try await call(status, .post, Self.register)
         for path in ["\(Self.register)/1"] { try await call(status, .put, path, Self.device) }
         try await call(status, .put, Self.installation, #"{"platform":"apns","pushChannel":"00ff"}"#)

@@ -142,7 +142,7 @@ func withRetrieval(
         configuration: configuration, issuer: issuer, store: failing ?? store, logger: .silent)
     TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
     let changes = DeviceChanges(hub: hub, store: failing ?? store, removals: DeviceRemovals(context.metrics))
-    addDeviceRoutes(to: router, users: users, changes: changes)
+    addDeviceRoutes(to: router, users: users, changes: changes, keys: failing ?? store)
     let application = try makeHTTPApplication(
         router: router, configuration: HTTPConfiguration(port: 0), context: context)
     try await application.test(.router) { client in
@@ -153,8 +153,10 @@ func withRetrieval(
     }
 }
 
-/// A store of registrations, installations and refresh tokens that is away.
-struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases, DeviceLife, RefreshTokenStore {
+/// A store of registrations, installations, their keys and refresh tokens that is away.
+struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases, DeviceLife, RefreshTokenStore,
+    EncryptionKeyStore
+{
     var error = StorageError(.unavailable, "away for the test")
 
     func registration(_ id: String, owner: UserName) async throws -> Registration? { throw error }
@@ -181,6 +183,10 @@ struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases, DeviceLi
     func dueDevices(
         unseenSince: Timestamp, limit: Int, now: Timestamp
     ) async throws -> [DeviceReference] { throw error }
+    func setEncryptionKey(
+        _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
+    ) async throws -> Bool { throw error }
+    func encryptionKeys(of owner: UserName, limit: Int) async throws -> [DeviceEncryptionKey] { throw error }
     func add(_ family: RefreshFamily) async throws { throw error }
     func refreshFamily(_ id: [UInt8]) async throws -> RefreshFamily? { throw error }
     func renew(

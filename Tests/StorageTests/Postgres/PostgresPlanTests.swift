@@ -118,6 +118,10 @@ struct PostgresPlanTests {
     private func useDeviceLife(_ store: any Store) async throws {
         _ = try await store.installations(of: .alice, after: nil, limit: 5)
         _ = try await store.devices(of: .alice, limit: 5)
+        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: 32)))
+        let isKnown = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon)
+        #expect(isKnown)
+        _ = try await store.encryptionKeys(of: .alice, limit: 5)
         _ = try await store.dueDevices(unseenSince: noon, limit: 5, now: noon)
         let id = [UInt8](repeating: 7, count: 16)
         let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: due)

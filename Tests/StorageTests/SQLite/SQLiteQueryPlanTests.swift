@@ -21,7 +21,7 @@ struct SQLiteQueryPlanTests {
             SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
             SQLiteFollowUpChange.noteOutcome, SQLiteWrite.noteRead,
             SQLiteWrite.postponeEntry, SQLiteLease.postpone,
-            SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save,
+            SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save, DeviceEncryptionKey.ofOwner,
         ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
         + SQLiteRefreshChange.statements
 

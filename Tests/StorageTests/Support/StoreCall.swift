@@ -13,6 +13,7 @@ enum StoreCall: CaseIterable {
     case admitSilent, releaseSilent
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
     case installationsOfOwner, devicesOfOwner, dueDevices
+    case setEncryptionKey, encryptionKeys
     case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
@@ -112,6 +113,10 @@ enum StoreCall: CaseIterable {
         case .installationsOfOwner: _ = try await store.installations(of: .alice, after: nil, limit: 9)
         case .devicesOfOwner: _ = try await store.devices(of: .alice, limit: 9)
         case .dueDevices: _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
+        case .encryptionKeys: _ = try await store.encryptionKeys(of: .alice, limit: 9)
+        case .setEncryptionKey:
+            let key = EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length))
+            if let key { _ = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon) }
         default: return false
         }
         return true

@@ -1,0 +1,46 @@
+import HTTPTypes
+import Hummingbird
+import SecurePushCore
+import ServiceRuntime
+
+/// `GET /api/recipients/{name}/keys`: the public keys of a recipient's devices, with which a sender encrypts end to
+/// end. It requires an API key.
+///
+/// A recipient that is unknown and one whose devices have no keys are the same: an empty list.
+struct RecipientKeysController: Sendable {
+    let authentication: SenderAuthentication
+    let keys: any EncryptionKeyStore
+
+    func addRoutes(to router: some RouterMethods<some RequestContext>) {
+        router.get("/api/recipients/:name/keys", use: list)
+    }
+
+    @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
+        guard case .sender = try await authentication.caller(of: request, context: context) else {
+            throw Problem.forbidden("An API key is required; users may only send a confirmation to themselves.")
+        }
+        // The router leaves the name percent-encoded.
+        guard let name = context.parameters.get("name").flatMap({ PercentCoding.decode($0) }).flatMap({ UserName($0) })
+        else { throw Problem.notFound("A recipient is 1 to 1,024 bytes of UTF-8 without control characters.") }
+        let found = try await keys.encryptionKeys(of: name, limit: Installation.maxPerUser)
+        return .json(.ok, Self.json(found))
+    }
+
+    /// `{"Keys":[{"DeviceId","Key","CreatedAt"}]}`.
+    private static func json(_ keys: [DeviceEncryptionKey]) -> [UInt8] {
+        var json = JSONWriter(capacity: 32 + 256 * keys.count)
+        json.object { json in
+            json.array("Keys") { json in
+                for entry in keys {
+                    json.object { json in
+                        json.member("DeviceId", entry.deviceID)
+                        json.member("Key")
+                        entry.key.write(to: &json)
+                        json.member("CreatedAt", entry.createdAt.description)
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+}

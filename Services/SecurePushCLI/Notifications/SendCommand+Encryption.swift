@@ -1,0 +1,89 @@
+import Foundation
+import SecurePushCore
+import SecurePushEnvelope
+
+extension SendCommand {
+    /// A recipient with the keys of the devices that will be able to read the payload.
+    struct EncryptionTarget: Sendable {
+        var recipient: String
+        var keys: RecipientKeys
+    }
+
+    /// Encrypts the payload for each recipient and sends each their own. A request of this form has one recipient,
+    /// because the recipient's name is part of what is encrypted.
+    ///
+    /// - Throws: ``CommandFailure``; nothing is sent if a recipient has no device with a key.
+    func sendEncrypted(payload text: String, on console: Console) async throws {
+        let client = try ingest.client()
+        let authorization = try ingest.authorization()
+        let wanted = try notification(payload: text, now: .now)
+        let targets = try await targets(client, authorization)
+        for target in targets {
+            let body = try Self.encrypted(wanted, for: target).json
+            let response = try await client.request(
+                .post, "/api/notifications", authorization: authorization, json: body)
+            let count = target.keys.devices.count
+            if console.isJSON {
+                console.line(Self.adding(devices: count, to: response.body.droppingLineEnd))
+                continue
+            }
+            for id in try SendResponse.ids(response.body) { console.line(id.printable) }
+            console.message(Self.summary(of: target))
+        }
+    }
+
+    /// The keys of all recipients, before anything is sent.
+    private func targets(_ client: APIClient, _ authorization: String) async throws -> [EncryptionTarget] {
+        var targets: [EncryptionTarget] = []
+        for recipient in to {
+            let response = try await client.request(
+                .get, RecipientKeys.path(of: recipient), authorization: authorization)
+            guard let keys = try? RecipientKeys(answer: Data(response.body.utf8)) else {
+                throw CommandFailure(
+                    .failed, "The response of ingest has an unexpected form.",
+                    hint: "Do ingest and this program have the same version?")
+            }
+            targets.append(EncryptionTarget(recipient: recipient, keys: keys))
+        }
+        if let failure = Self.failure(of: targets) { throw failure }
+        return targets
+    }
+
+    /// Why nothing can be sent; `nil` if every recipient has a device with a key.
+    static func failure(of targets: [EncryptionTarget]) -> CommandFailure? {
+        let names = targets.filter { $0.keys.devices.isEmpty }.map(\.recipient.printable)
+        guard let first = names.first else { return nil }
+        return CommandFailure(
+            .failed, "\(first) has no device with a key, so nobody could read the payload. Nothing was sent.",
+            details: names.dropFirst().map { "\($0) has no device with a key either." },
+            hint:
+                "The app registers a key when it registers the device. Without --e2e the services can read the payload."
+        )
+    }
+
+    /// The same notification for one recipient, with the payload encrypted.
+    static func encrypted(_ body: NotificationBody, for target: EncryptionTarget) throws -> NotificationBody {
+        var encrypted = body
+        encrypted.recipients = [target.recipient]
+        do {
+            encrypted.payloadJSON = try target.keys.seal(Data(body.payloadJSON.utf8), for: target.recipient)
+        } catch {
+            throw CommandFailure(.failed, "The payload cannot be encrypted: \(error)")
+        }
+        return encrypted
+    }
+
+    /// How many devices can read the payload, for people.
+    static func summary(of target: EncryptionTarget) -> String {
+        let count = target.keys.devices.count
+        let ignored = target.keys.unusable.count
+        let text = "\(target.recipient.printable): \(count == 1 ? "1 device" : "\(count) devices") can read it"
+        return ignored == 0 ? text : text + "; \(ignored) keys are of an unknown kind and were left out"
+    }
+
+    /// The response, an object, with the number of devices as one more member.
+    static func adding(devices count: Int, to response: String) -> String {
+        guard response.hasSuffix("}") else { return response }
+        return response.dropLast() + #","Devices":\#(count)}"#
+    }
+}

@@ -1,0 +1,221 @@
+import APITestSupport
+import Crypto
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+import Testing
+
+@testable import Retrieval
+
+@Suite("PUT /api/devices/{id}/key")
+struct DeviceKeyTests {
+    private static let staleAfter = Duration.seconds(100)
+
+    private static func body(_ handle: String) -> String { #"{"platform":"apns","pushChannel":"\#(handle)"}"# }
+
+    private static func key() throws -> EncryptionKey {
+        let bytes = [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)
+        return try #require(EncryptionKey(x: bytes))
+    }
+
+    /// What a sender is told of a user's devices.
+    private func keys(_ bench: RetrievalBench, of name: String = "alice") async throws -> [DeviceEncryptionKey] {
+        try await bench.store.encryptionKeys(of: try #require(UserName(name)), limit: 100)
+    }
+
+    /// An installation of alice with a key.
+    @discardableResult
+    private func register(_ bench: RetrievalBench, _ id: String, handle: String? = nil) async throws -> EncryptionKey {
+        let key = try Self.key()
+        #expect(try await bench.install(id, Self.body(handle ?? id)).status == .ok)
+        #expect(try await bench.putKey(id, key.jwk).status == .noContent)
+        return key
+    }
+
+    @Test func aDevicesKeyIsStoredAndTheHubIsNotAsked() async throws {
+        try await withRetrieval { bench in
+            let key = try Self.key()
+            #expect(try await bench.install("Phone-1", Self.body("H")).status == .ok)
+            let asked = bench.hub.ids
+            let answer = try await bench.putKey("phone-1", key.jwk)
+            #expect(answer.status == .noContent && answer.text.isEmpty)
+            #expect(bench.hub.ids == asked)
+            let stored = try await keys(bench)
+            #expect(stored.map(\.deviceID) == ["Phone-1"] && stored.map(\.key) == [key])
+            // No answer to the user changes by it.
+            let listed = try await bench.request(.get, "/api/installations", by: try bench.token()).text
+            #expect(!listed.contains("X25519"))
+        }
+    }
+
+    @Test func aRepetitionChangesNothingAndANewKeyReplacesTheOld() async throws {
+        try await withRetrieval { bench in
+            let first = try await register(bench, "a")
+            let before = try await keys(bench)
+            while Timestamp.now <= before[0].createdAt { await Task.yield() }
+            #expect(try await bench.putKey("a", first.jwk).status == .noContent)
+            #expect(try await keys(bench) == before)
+            let second = try Self.key()
+            #expect(try await bench.putKey("a", second.jwk).status == .noContent)
+            let after = try await keys(bench)
+            #expect(after.map(\.key) == [second])
+            #expect(after[0].createdAt > before[0].createdAt)
+        }
+    }
+
+    @Test func aKeyAsBrowsersExportItIsAccepted() async throws {
+        try await withRetrieval { bench in
+            let key = try Self.key()
+            #expect(try await bench.install("a", Self.body("H")).status == .ok)
+            let exported = #"{"key_ops":[],"ext":true,"# + key.jwk.dropFirst()
+            #expect(try await bench.putKey("a", exported).status == .noContent)
+            #expect(try await keys(bench).map(\.key) == [key])
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"kty":"EC","crv":"P-256","x":"AA"}"#, ["/crv", "/kty", "/x"]),
+        (#"{"kty":"OKP","crv":"Ed25519","x":"hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo"}"#, ["/crv"]),
+        (#"{"kty":"OKP","crv":"X25519","x":"hSDw"}"#, ["/x"]),
+        (#"{"kty":"OKP","crv":"X25519","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, ["/x"]),
+        (#"{"kty":"OKP","crv":"X25519","x":"AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, ["/x"]),
+        (#"{"kty":"OKP","crv":"X25519"}"#, ["/x"]), ("{}", ["/crv", "/kty", "/x"]), ("[]", [""]),
+    ])
+    func everyInvalidMemberIsNamed(_ body: String, _ pointers: [String]) async throws {
+        try await withRetrieval { bench in
+            let key = try await register(bench, "a")
+            let answer = try await bench.putKey("a", body)
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == pointers)
+            #expect(try await keys(bench).map(\.key) == [key])
+        }
+    }
+
+    /// The answer must say what happened: the key has left the device.
+    @Test func aPrivateKeyIsRefusedInClearWords() async throws {
+        try await withRetrieval { bench in
+            #expect(try await bench.install("a", Self.body("H")).status == .ok)
+            let secret = Base64.encode(Curve25519.KeyAgreement.PrivateKey().rawRepresentation, .url)
+            let body = String(try Self.key().jwk.dropLast()) + #","d":"\#(secret)"}"#
+            let answer = try await bench.putKey("a", body)
+            try answer.expectProblem(422)
+            #expect(try answer.pointers() == ["/d"])
+            #expect(answer.text.contains("private") && !answer.text.contains(secret))
+            #expect(try await keys(bench).isEmpty)
+        }
+    }
+
+    @Test func badBodies() async throws {
+        try await withRetrieval { bench in
+            #expect(try await bench.install("a", Self.body("H")).status == .ok)
+            try (try await bench.putKey("a", "{")).expectProblem(400)
+            try (try await bench.putKey("a", "")).expectProblem(400)
+            let large = String(repeating: " ", count: EncryptionKeyController.maxBodyBytes + 1)
+            try (try await bench.putKey("a", large)).expectProblem(413)
+            let typed = try await bench.request(
+                .put, "/api/devices/a/key", by: try bench.token(), body: try Self.key().jwk, contentType: "text/plain")
+            try typed.expectProblem(415)
+        }
+    }
+
+    @Test func anotherUsersInstallationIsNotThere() async throws {
+        try await withRetrieval { bench in
+            let key = try await register(bench, "a")
+            _ = try await bench.newID()
+            let jwk = try Self.key().jwk
+            let attempts = [
+                try await bench.putKey("a", jwk, by: "bob"), try await bench.putKey("b", jwk),
+                // A registration of the tutorial has no key.
+                try await bench.putKey("1-hub-1", jwk), try await bench.putKey("..", jwk),
+                try await bench.putKey("a%2Fb", jwk),
+            ]
+            var details: Set<String> = []
+            for answer in attempts {
+                try answer.expectProblem(404)
+                details.insert(try #require(try answer.object()["detail"] as? String))
+            }
+            #expect(details.count == 1)
+            #expect(try await keys(bench).map(\.key) == [key])
+            for authorization in [nil, bench.basic("alice", "wrong"), "Bearer x"] {
+                let answer = try await bench.request(.put, "/api/devices/a/key", by: authorization, body: jwk)
+                try answer.expectProblem(401)
+            }
+        }
+    }
+
+    @Test func aRenewedRegistrationKeepsItsKey() async throws {
+        try await withRetrieval { bench in
+            let key = try await register(bench, "a")
+            for body in [Self.body("a"), Self.body("another channel")] {
+                #expect(try await bench.install("a", body).status == .ok)
+                #expect(try await keys(bench).map(\.key) == [key])
+            }
+        }
+    }
+
+    // MARK: Removed devices
+
+    @Test(arguments: ["/api/installations/a", "/api/devices"])
+    func aRemovedDeviceHasNoKey(_ path: String) async throws {
+        try await withRetrieval { bench in
+            try await register(bench, "a")
+            #expect(try await bench.request(.delete, path, by: try bench.token()).status == .noContent)
+            #expect(try await keys(bench).isEmpty)
+            // The same device logs in again: it is there without a key until it sends one.
+            #expect(try await bench.install("a", Self.body("a")).status == .ok)
+            #expect(try await keys(bench).isEmpty)
+        }
+    }
+
+    @Test func aDeviceThatIsSweptAwayHasNoKey() async throws {
+        try await withRetrieval { bench in
+            try await register(bench, "a")
+            let sweep = DueDeviceSweep(changes: bench.changes, staleAfter: Self.staleAfter, logger: .silent)
+            _ = await sweep.sweep()
+            #expect(try await keys(bench).count == 1)
+            _ = await sweep.sweep(now: .now + Self.staleAfter)
+            #expect(try await keys(bench).isEmpty)
+        }
+    }
+
+    @Test func aDeviceThatTheHubHasGivenUpHasNoKey() async throws {
+        try await withRetrieval { bench in
+            try await register(bench, "a")
+            bench.hub.failPuts(PushGatewayError(.gone, "for the test"))
+            try (try await bench.install("a", Self.body("a"))).expectProblem(410)
+            #expect(try await keys(bench).isEmpty)
+        }
+    }
+
+    @Test(arguments: ["a", "b"]) func aDeviceThatChangesHandsHasNoKey(_ id: String) async throws {
+        try await withRetrieval { bench in
+            try await register(bench, "a", handle: "H")
+            #expect(try await bench.install(id, Self.body("H"), by: "bob").status == .ok)
+            for name in ["alice", "bob"] { #expect(try await keys(bench, of: name).isEmpty) }
+            let key = try Self.key()
+            #expect(try await bench.putKey(id, key.jwk, by: "bob").status == .noContent)
+            #expect(try await keys(bench, of: "bob").map(\.key) == [key])
+            try (try await bench.putKey(id, key.jwk)).expectProblem(404)
+        }
+    }
+
+    @Test func theHubIsNotNeeded() async throws {
+        try await withRetrieval { bench in
+            #expect(try await bench.install("a", Self.body("H")).status == .ok)
+            bench.hub.fail(PushGatewayError(.unavailable, "for the test"))
+            let answer = try await bench.putKey("a", try Self.key().jwk)
+            #expect(answer.status == .noContent)
+        }
+        try await withRetrieval(storeIsAway: true) { bench in
+            try (try await bench.putKey("a", try Self.key().jwk)).expectProblem(503)
+        }
+    }
+}
+
+extension RetrievalBench {
+    fileprivate func putKey(_ id: String, _ body: String, by name: String = "alice") async throws -> TestResponse {
+        try await request(.put, "/api/devices/\(id)/key", by: try token(name), body: body)
+    }
+}

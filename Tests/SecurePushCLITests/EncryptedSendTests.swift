@@ -1,0 +1,136 @@
+import ArgumentParser
+import Foundation
+import SecurePushCore
+import SecurePushEnvelope
+import Storage
+import TestSupport
+import Testing
+
+@testable import SecurePushCLI
+
+/// `securepush send --e2e`.
+@Suite(.timeLimit(.minutes(3))) struct EncryptedSendTests {
+    private let time = Timestamp(milliseconds: 1_800_000_000_000)
+
+    private func target(_ recipient: String, _ keys: [String: EnvelopePrivateKey]) throws
+        -> SendCommand.EncryptionTarget
+    {
+        let entries = keys.map { #"{"DeviceId":"\#($0.key)","Key":\#($0.value.publicKey.jwk)}"# }
+        let answer = Data(#"{"Keys":[\#(entries.joined(separator: ","))]}"#.utf8)
+        return SendCommand.EncryptionTarget(recipient: recipient, keys: try RecipientKeys(answer: answer))
+    }
+
+    @Test func `Every recipient gets an envelope of their own, with everything else unchanged`() throws {
+        let key = EnvelopePrivateKey()
+        let arguments = ["--to", "alice", "--to", "bob", "--payload", "-", "--e2e", "--collapse-key", "k"]
+        let body = try SendCommand.parse(arguments).notification(payload: "a \"b\"", now: time)
+        for recipient in ["alice", "bob"] {
+            let encrypted = try SendCommand.encrypted(body, for: target(recipient, ["phone": key]))
+            #expect(encrypted.recipients == [recipient] && encrypted.collapseKey == "k")
+            let content = try Envelope.open(encrypted.payloadJSON, for: recipient, device: "phone", with: key)
+            #expect(String(decoding: content, as: UTF8.self) == #""a \"b\"""#)
+            #expect(JSONValue(text: encrypted.json)?["Payload"]?["e2e"]?.number == 1)
+        }
+    }
+
+    @Test func `A JSON payload is encrypted as written`() throws {
+        let key = EnvelopePrivateKey()
+        let json = #"{"b":1.10,"a":[true, null]}"#
+        let arguments = ["--to", "alice", "--payload", "-", "--json-payload", "--e2e"]
+        let body = try SendCommand.parse(arguments).notification(payload: json, now: time)
+        let encrypted = try SendCommand.encrypted(body, for: target("alice", ["phone": key]))
+        let content = try Envelope.open(encrypted.payloadJSON, for: "alice", device: "phone", with: key)
+        #expect(String(decoding: content, as: UTF8.self) == json)
+    }
+
+    @Test func `A recipient whom nobody can read for is an error that names them`() throws {
+        let key = EnvelopePrivateKey()
+        #expect(SendCommand.failure(of: [try target("alice", ["phone": key])]) == nil)
+        let targets = [try target("alice", ["phone": key]), try target("bob", [:]), try target("carol", [:])]
+        let failure = try #require(SendCommand.failure(of: targets))
+        #expect(failure.code == .failed && failure.message.hasPrefix("bob has no device with a key"))
+        #expect(failure.details.count == 1 && failure.details[0].hasPrefix("carol"))
+        #expect(failure.hint?.contains("--e2e") == true)
+    }
+
+    @Test func `The number of devices is told`() throws {
+        let keys = { (count: Int) in
+            Dictionary(uniqueKeysWithValues: (0..<count).map { ("i\($0)", EnvelopePrivateKey()) })
+        }
+        #expect(SendCommand.summary(of: try target("alice", keys(1))) == "alice: 1 device can read it")
+        #expect(SendCommand.summary(of: try target("alice", keys(3))) == "alice: 3 devices can read it")
+        #expect(SendCommand.adding(devices: 2, to: #"{"Id":"1"}"#) == #"{"Id":"1","Devices":2}"#)
+    }
+
+    /// An installation with a key in the database of the services.
+    private func register(_ id: String, of name: String, _ key: EnvelopePrivateKey, _ services: LocalServices)
+        async throws
+    {
+        let owner = try #require(UserName(name))
+        let publicKey = try #require(EncryptionKey(x: [UInt8](key.publicKey.rawRepresentation)))
+        try await StoreSession.with("sqlite:\(services.folder)/data.sqlite") { store in
+            try await store.save(
+                Installation(
+                    id: id, owner: owner, platform: .apple, handle: id, document: Array("{}".utf8),
+                    updatedAt: .now))
+            let isKnown = try await store.setEncryptionKey(publicKey, of: id, owner: owner, now: .now)
+            #expect(isKnown)
+        }
+    }
+
+    @Test func `Keys are fetched, the payload is encrypted, and the devices of that moment can read it`() async throws {
+        try await LocalServices.with { services in
+            let keys = ["phone": EnvelopePrivateKey(), "browser": EnvelopePrivateKey()]
+            for (id, key) in keys { try await register(id, of: "alice", key, services) }
+            let sent = try await services.run("send", "--to", "alice", "--payload", "Top secret 4711", "--e2e")
+            #expect(sent.code == 0 && sent.lines.count == 1, "\(sent.errors)")
+            #expect(sent.errors.contains("alice: 2 devices can read it"))
+            // One who registers later cannot.
+            let late = EnvelopePrivateKey()
+            try await register("late", of: "alice", late, services)
+
+            let password = services.setup.passwordFile(of: "alice")
+            let inbox = try await services.run(
+                "inbox", "--user", "alice", "--password-file", password, "--payloads", "--json")
+            #expect(!inbox.output.contains("Top secret"))
+            let page = try #require(JSONValue(text: inbox.lines.first ?? ""))
+            let payload = try #require(page["Notifications"]?.elements?.first?["Payload"]).json
+            for (id, key) in keys {
+                let content = try Envelope.open(payload, for: "alice", device: id, with: key)
+                #expect(String(decoding: content, as: UTF8.self) == #""Top secret 4711""#)
+            }
+            #expect(throws: EnvelopeError.notForThisDevice) {
+                try Envelope.open(payload, for: "alice", device: "late", with: late)
+            }
+
+            let json = try await services.run("send", "--to", "alice", "--payload", "x", "--e2e", "--json")
+            #expect(json.lines.count == 1 && JSONValue(text: json.output)?["Devices"]?.number == 3)
+            try await expectKeys(services)
+        }
+    }
+
+    /// The keys that the list and the export show: the public part, and nothing for a device without one.
+    private func expectKeys(_ services: LocalServices) async throws {
+        let database = ["DATABASE_URL": "sqlite:\(services.folder)/data.sqlite"]
+        for arguments in [["list", "--json"], ["export"]] {
+            let run = try await CommandLineRun(
+                ["installations"] + arguments, services.environment.merging(database) { $1 }, in: services.folder)
+            #expect(run.code == 0 && run.lines.count == 3, "\(run.errors)")
+            for line in run.lines {
+                let key = try #require(JSONValue(text: line)?["Key"])
+                #expect(key.members?.map(\.name) == ["kty", "crv", "x"])
+            }
+        }
+    }
+
+    @Test func `Without a key nothing is sent to anybody`() async throws {
+        try await LocalServices.with { services in
+            try await register("phone", of: "alice", EnvelopePrivateKey(), services)
+            let sent = try await services.run("send", "--to", "alice", "--to", "bob", "--payload", "x", "--e2e")
+            #expect(sent.code == 1 && sent.output.isEmpty)
+            #expect(sent.errors.contains("bob has no device with a key"), "\(sent.errors)")
+            let list = try await services.run("list")
+            #expect(list.code == 0 && list.output.isEmpty)
+        }
+    }
+}
