@@ -22,3 +22,4 @@ export { DeviceKey } from './lib/device-key.js';
 export { openEnvelope } from './lib/envelope.js';
 export { subscribeToPush, pushDevice } from './lib/subscription.js';
 export { ClientEvents } from './lib/events.js';
+export { userTag } from './lib/user-tag.js';
