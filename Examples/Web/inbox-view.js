@@ -57,6 +57,7 @@ export class InboxView {
     secret.id = `secret-${id}`;
     const row = item.querySelector('.row');
     row.setAttribute('aria-controls', secret.id);
+    item.querySelector('.act').textContent = text('show');
     row.addEventListener('click', () => this.#toggle(item, id));
     if (createdAt) {
       const time = item.querySelector('.when');
@@ -72,6 +73,7 @@ export class InboxView {
     row.setAttribute('aria-expanded', String(opens));
     secret.hidden = !opens;
     secret.textContent = opens ? '…' : '';
+    item.querySelector('.act').textContent = text(opens ? 'hide' : 'show');
     secret.classList.remove('fault');
     if (!opens) return;
     try {
@@ -89,5 +91,5 @@ export class InboxView {
 
 function when(date) {
   const isToday = date.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(undefined, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' }).format(date);
+  return new Intl.DateTimeFormat(navigator.language, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' }).format(date);
 }

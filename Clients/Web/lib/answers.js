@@ -17,8 +17,8 @@ export const maxEntries = 200;
  */
 
 /**
- * Reads JSON answers (RFC 8259). `JSON.parse` checks the grammar, and this finds the members in the text, so that the text
- * of a payload is kept exactly as it came: a JavaScript number would lose the digits of a large one.
+ * Reads JSON answers (RFC 8259). `JSON.parse` checks the grammar, and this finds the members in the text, so that the
+ * text of a payload is kept exactly as it came: a JavaScript number would lose the digits of a large one.
  */
 export class AnswerReader {
   /**

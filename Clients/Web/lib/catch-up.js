@@ -195,8 +195,8 @@ export async function inboxPage(client, query, deadline) {
 }
 
 /**
- * Fetches many new notifications with few requests (`include=payload`). What does not come in this way is fetched one by
- * one.
+ * Fetches many new notifications with few requests (`include=payload`). What does not come in this way is fetched one
+ * by one.
  *
  * @param {SecurePushClient} client
  * @param {Listing} listing its count of unread notifications is changed in place

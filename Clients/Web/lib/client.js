@@ -89,8 +89,8 @@ export class SecurePushClient {
   }
 
   /**
-   * Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the page opens and
-   * when it becomes visible.
+   * Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the page opens
+   * and when it becomes visible.
    *
    * @returns {Promise<import('./report.js').WakeReport>} after at most `limits.secondsInTotal`
    */
@@ -125,11 +125,11 @@ export class SecurePushClient {
   }
 
   /**
-   * Registers the device for the user who is logged in, unless that is done: again when the subscription, the tags or the
-   * user change, and when `limits.renewsRegistrationAfter` has passed. Call it each time the page opens.
+   * Registers the device for the user who is logged in, unless that is done: again when the subscription, the tags or
+   * the user change, and when `limits.renewsRegistrationAfter` has passed. Call it each time the page opens.
    *
-   * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the client
-   * makes a new one. With `endToEnd`, the device's public key is registered too.
+   * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
+   * client makes a new one. With `endToEnd`, the device's public key is registered too.
    *
    * @param {import('./subscription.js').PushDevice} device
    * @returns {Promise<string>} the installation's ID

@@ -5,10 +5,11 @@ import { TransportError } from './transport.js';
  *
  * @typedef {object} ClientClock
  * @property {number} now the time of day in seconds since 1970. It can jump, so only ages of days are measured with it
- * @property {number} uptime seconds since some moment in the past. It never goes backwards; deadlines are measured with it
+ * @property {number} uptime seconds since some moment in the past. It never goes backwards; deadlines are measured
+ *   with it
  * @property {(seconds: number, signal?: AbortSignal) => Promise<void>} sleep waits; rejects when the signal aborts
- * @property {(uptime: number, signal?: AbortSignal) => Promise<void>} waitUntil waits for a deadline that stops something
- *   else. A simulated clock lets time pass in `sleep`, where somebody has nothing to do, and only waits here
+ * @property {(uptime: number, signal?: AbortSignal) => Promise<void>} waitUntil waits for a deadline that stops
+ *   something else. A simulated clock lets time pass in `sleep`, where somebody has nothing to do, and only waits here
  */
 
 /**

@@ -5,16 +5,17 @@ import { PushKeySet } from './push-keys.js';
  *
  * @typedef {object} ClientLimits
  * @property {number} secondsPerTry the longest time for one try
- * @property {number} secondsInTotal the longest time for all the work of one wake. Chromium ends a push event after 90 s,
- *   Firefox and Safari after about 30 s
- * @property {number} maxAnswerBytes the longest answer to a fetch. A payload has at most 256 KiB; its JSON form can be six
- *   times as long
+ * @property {number} secondsInTotal the longest time for all the work of one wake. Chromium ends a push event after
+ *   90 s, Firefox and Safari after about 30 s
+ * @property {number} maxAnswerBytes the longest answer to a fetch. A payload has at most 256 KiB; its JSON form can
+ *   be six times as long
  * @property {number} maxShownPerWake how many missed notifications one wake shows. The next wake goes on
  * @property {number} maxRememberedIDs how many IDs the client remembers
  * @property {number} rememberedFor how long the client remembers an ID, in seconds. More than `maxPushAge`, so that no
  *   push can be replayed
  * @property {number} maxPushAge the oldest signature of a push, in seconds
- * @property {number} claimSeconds how long another process (the page or the worker) may take to show what it has fetched
+ * @property {number} claimSeconds how long another process (the page or the worker) may take to show what it has
+ *   fetched
  * @property {number} renewsRegistrationAfter when a registration is renewed although nothing has changed, in seconds
  * @property {number} maxSecretsPerPage the most notifications with payloads that are asked for at once
  */
@@ -32,17 +33,18 @@ import { PushKeySet } from './push-keys.js';
  * What the client needs to know of the server and of the app. None of it is ever taken from a push.
  *
  * @typedef {object} SecurePushConfiguration
- * @property {string} retrievalURL where the retrieval service is, such as `https://push.example.com`, without a slash at
- *   the end. A path before `/api` is allowed
+ * @property {string} retrievalURL where the retrieval service is, such as `https://push.example.com`, without a slash
+ *   at the end. A path before `/api` is allowed
  * @property {PushKeySet | null} pushKeys the keys that sign pushes. With keys, a push without a valid signature is
  *   ignored. `null`: pushes are not signed
  * @property {boolean} refreshesPushKeys whether the client reads `GET /api/push-keys` when it registers, so that the
  *   server can rotate its keys. Only with `pushKeys`
- * @property {boolean} endToEnd whether the device registers a key for end-to-end encryption, where the browser can make one
+ * @property {boolean} endToEnd whether the device registers a key for end-to-end encryption, where the browser can
+ *   make one
  * @property {ClientTexts} texts
  * @property {ClientLimits} limits
- * @property {boolean} showsNoticeWhenGone whether the generic text is shown for a push whose notification the server does
- *   not give to this user (403, 404, 410), for example because it was revoked
+ * @property {boolean} showsNoticeWhenGone whether the generic text is shown for a push whose notification the server
+ *   does not give to this user (403, 404, 410), for example because it was revoked
  */
 
 /** @type {Readonly<ClientLimits>} */
@@ -69,9 +71,9 @@ export const defaultTexts = Object.freeze({
 /**
  * Makes a configuration with defaults for what is not given.
  *
- * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, endToEnd?: boolean,
- *   texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean}} options `pushKeys` is
- *   a key set, or the JWK Set that `securepush keys generate --push` writes
+ * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, endToEnd?:
+ *   boolean, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean}} options
+ *   `pushKeys` is a key set, or the JWK Set that `securepush keys generate --push` writes
  * @returns {SecurePushConfiguration}
  * @throws {TypeError} for an address that cannot be used, or a JWK Set without an Ed25519 key
  */

@@ -17,8 +17,8 @@ import { TransportError } from './transport.js';
  */
 
 /**
- * The end of a request: a 2xx, another status after all tries, no response, a log-in that is needed, or credentials that
- * cannot be read before the first unlock.
+ * The end of a request: a 2xx, another status after all tries, no response, a log-in that is needed, or credentials
+ * that cannot be read before the first unlock.
  *
  * @typedef {{kind: 'success', body: Uint8Array} | {kind: 'refused', status: number} | {kind: 'failed', code: string}
  *   | {kind: 'loggedOut', code: string} | {kind: 'locked'}} Outcome

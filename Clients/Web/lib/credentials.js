@@ -9,16 +9,16 @@ import { TransportError } from './transport.js';
  */
 
 /**
- * Gives the client the user's credentials. {@link TokenCredentialsProvider} is the usual one; an app with a session of its
- * own writes one.
+ * Gives the client the user's credentials. {@link TokenCredentialsProvider} is the usual one; an app with a session
+ * of its own writes one.
  *
  * @typedef {object} CredentialsProvider
- * @property {() => Promise<string | null>} userName the user to whom the device belongs; `null` when nobody is logged in.
- *   The name stays while the credentials are expired: the signature of a push is made for it
- * @property {() => Promise<ClientCredentials | null>} credentials the credentials to use now; `null` if the user has to log
- *   in. It rejects when that is not known now; the client then shows the generic text instead of the prompt
- * @property {(refused: ClientCredentials) => Promise<ClientCredentials | null>} refresh new credentials after the server
- *   refused these (401); `null` if the user has to log in. One exchange serves all who ask at the same time
+ * @property {() => Promise<string | null>} userName the user to whom the device belongs; `null` when nobody is logged
+ *   in. The name stays while the credentials are expired: the signature of a push is made for it
+ * @property {() => Promise<ClientCredentials | null>} credentials the credentials to use now; `null` if the user has
+ *   to log in. It rejects when that is not known now; the client then shows the generic text instead of the prompt
+ * @property {(refused: ClientCredentials) => Promise<ClientCredentials | null>} refresh new credentials after the
+ *   server refused these (401); `null` if the user has to log in. One exchange serves all who ask at the same time
  */
 
 /**
@@ -62,16 +62,16 @@ const leewaySeconds = 30;
  * Credentials from `POST /api/token`: a token for the user's password, renewed with its refresh token where the server
  * gives one (`AUTH_REFRESH_TTL`).
  *
- * They are kept in the store, which the page and the worker share. Only one of them refreshes at a time, because a refresh
- * token that is used twice ends the session (RFC 9700, section 4.14).
+ * They are kept in the store, which the page and the worker share. Only one of them refreshes at a time, because a
+ * refresh token that is used twice ends the session (RFC 9700, section 4.14).
  *
  * @implements {CredentialsProvider}
  */
 export class TokenCredentialsProvider {
   /**
    * @param {{retrievalURL: string, store: import('./store.js').ClientStore,
-   *   transport: import('./transport.js').Transport, clock?: import('./clock.js').ClientClock}} parts `retrievalURL` as in
-   *   the configuration
+   *   transport: import('./transport.js').Transport, clock?: import('./clock.js').ClientClock}} parts `retrievalURL`
+   *   as in the configuration
    */
   constructor({ retrievalURL, store, transport, clock = new SystemClientClock() }) {
     this.service = new TokenService(retrievalURL, transport, clock);

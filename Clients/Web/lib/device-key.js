@@ -1,6 +1,6 @@
 /**
- * The device's key for end-to-end encryption: X25519. The private key is not extractable, so no script can read it, and it
- * cannot be copied to another device.
+ * The device's key for end-to-end encryption: X25519. The private key is not extractable, so no script can read it,
+ * and it cannot be copied to another device.
  */
 export class DeviceKey {
   /**

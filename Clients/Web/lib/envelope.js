@@ -6,8 +6,8 @@ import { DiagnosticCode, SecurePushFailure } from './codes.js';
  * End-to-end encrypted payloads: `{"e2e":1,"keys":{"DEVICE":{"enc","ct"}},"iv","ct"}`.
  *
  * The content is encrypted by AES-256-GCM. Its key is sealed for each device by HPKE (RFC 9180): mode base,
- * DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM, info `securepush-e2e-v1`. The additional data is the user's name,
- * both times.
+ * DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM, info `securepush-e2e-v1`. The additional data is the user's
+ * name, both times.
  */
 
 const encoder = new TextEncoder();
@@ -22,7 +22,8 @@ const hpkeSuite = new Uint8Array([...encoder.encode('HPKE'), 0x00, 0x20, 0x00, 0
  * @param {string} payload the JSON text of the payload
  * @param {{recipient: string, device: string | null, key: import('./device-key.js').DeviceKey | null, crypto?: Crypto}}
  *   receiver the user, the installation's ID and its key
- * @returns {Promise<{json: string, text: string, isEncrypted: boolean}>} the content's JSON text, and what is shown of it
+ * @returns {Promise<{json: string, text: string, isEncrypted: boolean}>} the content's JSON text, and what is shown
+ *   of it
  * @throws {SecurePushFailure} `SP-KEY` if it is not for this device, `SP-DECRYPT` if it does not open
  */
 export async function openEnvelope(payload, { recipient, device, key, crypto = globalThis.crypto }) {

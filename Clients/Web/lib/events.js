@@ -1,9 +1,9 @@
 /**
- * Tells the pages and the worker of an app of each other's changes, so that a list on the screen stays true. It carries no
- * secret.
+ * Tells the pages and the worker of an app of each other's changes, so that a list on the screen stays true. It
+ * carries no secret.
  *
- * @typedef {{kind: 'wake'} | {kind: 'open', id: string | null}} ClientEvent `wake`: something may have been fetched, shown
- *   or removed. `open`: the user has clicked a notification
+ * @typedef {{kind: 'wake'} | {kind: 'open', id: string | null}} ClientEvent `wake`: something may have been fetched,
+ *   shown or removed. `open`: the user has clicked a notification
  */
 export class ClientEvents {
   /** @param {string} [name] of the `BroadcastChannel` */

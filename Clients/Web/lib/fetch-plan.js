@@ -1,6 +1,6 @@
 /**
- * The end of a try: a response (`retryAfter` in seconds), an error of the transport, or `noCredentials` when they cannot
- * be read or refreshed now.
+ * The end of a try: a response (`retryAfter` in seconds), an error of the transport, or `noCredentials` when they
+ * cannot be read or refreshed now.
  *
  * @typedef {{kind: 'response', status: number, retryAfter: number | null}
  *   | {kind: 'transport', reason: 'unreachable' | 'timedOut' | 'untrusted' | 'tooLarge'}

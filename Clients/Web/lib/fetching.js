@@ -15,7 +15,8 @@ import { wakeReport } from './report.js';
  *
  * - `secret`: the caller shows it and then calls {@link settle}.
  * - `settled`: it was shown or withdrawn, or somebody else is about to show it.
- * - `failed`: it cannot be had now. `isFinal`: it is not fetched again. `isGone`: the server does not give it to this user.
+ * - `failed`: it cannot be had now. `isFinal`: it is not fetched again. `isGone`: the server does not give it to this
+ * user.
  *
  * @typedef {{kind: 'secret', secret: SecretNotification, unread: number | null} | {kind: 'settled'}
  *   | {kind: 'failed', code: string, isFinal: boolean, isGone: boolean} | {kind: 'loggedOut', code: string}

@@ -7,9 +7,9 @@ const table = 'values';
 /**
  * The store of a web app, in IndexedDB. The page and its service worker open the same one by its name.
  *
- * Each change is one transaction, and IndexedDB runs transactions that write one after the other, also those of other tabs
- * and of the worker. The browser keeps the private key for end-to-end encryption: it is not extractable, so no script can
- * read it. Tokens can be read by every script of the origin, so the app needs a content security policy.
+ * Each change is one transaction, and IndexedDB runs transactions that write one after the other, also those of other
+ * tabs and of the worker. The browser keeps the private key for end-to-end encryption: it is not extractable, so no
+ * script can read it. Tokens can be read by every script of the origin, so the app needs a content security policy.
  *
  * @implements {import('./store.js').ClientStore}
  */

@@ -3,7 +3,8 @@
  * being lost or shown twice when the browser ends the worker between two steps:
  *
  * 1. `pending` is stored before anything is asked. A later wake goes on with it.
- * 2. `claimed` is stored when the payload is here, before it is shown. Another process leaves it alone. After a crash it
+ * 2. `claimed` is stored when the payload is here, before it is shown. Another process leaves it alone. After a crash
+ * it
  *    is in doubt, and the presenter is asked whether the user sees the secret.
  * 3. `shown` is stored after it was shown.
  *
@@ -90,11 +91,11 @@ export class SecretLedger {
    *
    * @param {string} id
    * @param {string} process
-   * @param {boolean} isFirstReader whether no device of the user had fetched it before. Then a withdrawal that came in the
-   *   meantime may be the echo of this fetch
+   * @param {boolean} isFirstReader whether no device of the user had fetched it before. Then a withdrawal that came
+   *   in the meantime may be the echo of this fetch
    * @param {number} now
-   * @returns {{kind: 'granted'} | {kind: 'settled'} | {kind: 'held', seconds: number} | {kind: 'inDoubt'}} `held`: another
-   *   process is about to show it. `inDoubt`: one was, and has not said whether it did
+   * @returns {{kind: 'granted'} | {kind: 'settled'} | {kind: 'held', seconds: number} | {kind: 'inDoubt'}} `held`:
+   *   another process is about to show it. `inDoubt`: one was, and has not said whether it did
    */
   claim(id, process, isFirstReader, now) {
     const entry = this.get(id);
@@ -151,8 +152,8 @@ export class SecretLedger {
    * @param {string} process
    * @param {boolean} isShown whether the user sees the secret. If not, it waits for the next wake
    * @param {number} now
-   * @returns {'noted' | 'withdrawn' | 'lost'} `withdrawn`: it was withdrawn in the meantime, and must be removed from the
-   *   screen. `lost`: the process has no claim any more
+   * @returns {'noted' | 'withdrawn' | 'lost'} `withdrawn`: it was withdrawn in the meantime, and must be removed from
+   *   the screen. `lost`: the process has no claim any more
    */
   settle(id, process, isShown, now) {
     const entry = this.get(id);

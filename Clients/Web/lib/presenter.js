@@ -1,24 +1,24 @@
 /**
  * Shows notifications to the user. {@link WebNotificationPresenter} is the one for browsers.
  *
- * Everything is shown under an identifier, and replaces what was shown under the same one: secrets and generic texts use the
- * notification's ID, the prompt and the notices without an ID use one identifier each.
+ * Everything is shown under an identifier, and replaces what was shown under the same one: secrets and generic texts
+ * use the notification's ID, the prompt and the notices without an ID use one identifier each.
  *
  * @typedef {object} NotificationPresenter
- * @property {(secret: import('./answers.js').SecretNotification) => Promise<void>} showSecret rejects if it was not shown.
- *   The client tries again at the next wake
+ * @property {(secret: import('./answers.js').SecretNotification) => Promise<void>} showSecret rejects if it was not
+ *   shown. The client tries again at the next wake
  * @property {(notice: GenericNotice) => Promise<void>} showNotice
  * @property {(prompt: LogInPrompt) => Promise<void>} showPrompt
  * @property {(ids: string[]) => Promise<void>} remove removes the secrets and generic texts of these IDs, and no others
  * @property {() => Promise<void>} removePrompt
  * @property {(count: number) => Promise<void>} setBadge sets the number on the app's icon
- * @property {() => Promise<Set<string> | null>} displayedSecrets the IDs whose secrets (not generic texts) the user can see
- *   now; `null` if that is not known. The client asks after a crash, for a secret that it may have shown
+ * @property {() => Promise<Set<string> | null>} displayedSecrets the IDs whose secrets (not generic texts) the user
+ *   can see now; `null` if that is not known. The client asks after a crash, for a secret that it may have shown
  */
 
 /**
- * The text that is shown in place of a secret that cannot be had now. The ID is `null` when the push had none that can be
- * used.
+ * The text that is shown in place of a secret that cannot be had now. The ID is `null` when the push had none that
+ * can be used.
  *
  * @typedef {{id: string | null, localizationKey: string, code: string}} GenericNotice
  */

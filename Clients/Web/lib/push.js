@@ -2,8 +2,8 @@
 const maxPushBytes = 8 * 1024;
 
 /**
- * Whether a value is an ID: 1 to 64 of `A-Z a-z 0-9 - _`. IDs are opaque; the grammar only makes them harmless in a path,
- * in a log and in a store.
+ * Whether a value is an ID: 1 to 64 of `A-Z a-z 0-9 - _`. IDs are opaque; the grammar only makes them harmless in a
+ * path, in a log and in a store.
  *
  * @param {unknown} value
  * @returns {value is string}

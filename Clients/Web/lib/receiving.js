@@ -4,8 +4,8 @@ import { PushKeySet, PushVerifier } from './push-keys.js';
 /** @typedef {import('./client.js').SecurePushClient} SecurePushClient */
 
 /**
- * What a push asks for: a notification that is to be fetched, one that was shown or withdrawn before, a withdrawal that has
- * been carried out, a push without a usable ID, a push that is not genuine, or a store that cannot be read.
+ * What a push asks for: a notification that is to be fetched, one that was shown or withdrawn before, a withdrawal
+ * that has been carried out, a push without a usable ID, a push that is not genuine, or a store that cannot be read.
  *
  * @typedef {{kind: 'wanted', id: string} | {kind: 'settled'} | {kind: 'withdrawn'} | {kind: 'unusable'}
  *   | {kind: 'ignored', code: string} | {kind: 'locked'}} Reception
@@ -122,8 +122,8 @@ export async function resolveDoubts(client) {
 }
 
 /**
- * Asks the server for the notifications that were withdrawn after this device was the first to read them. Those that are
- * gone are removed from the screen; the others were withdrawn from the user's other devices only.
+ * Asks the server for the notifications that were withdrawn after this device was the first to read them. Those that
+ * are gone are removed from the screen; the others were withdrawn from the user's other devices only.
  *
  * @param {SecurePushClient} client
  * @param {number} deadline

@@ -12,6 +12,10 @@ import { isLocked } from './store.js';
  * @typedef {import('./subscription.js').PushDevice} PushDevice
  */
 
+/** The registration does not wait longer than this for the key, in seconds. A server without the feature may refuse
+ * it by CORS, which looks like a lost connection. */
+const secondsForKey = 5;
+
 /**
  * @param {SecurePushClient} client
  * @param {PushDevice} device
@@ -70,8 +74,8 @@ async function send(client, device, { known, userName, digest }, deadline) {
 }
 
 /**
- * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next registration:
- * a device without a key still receives what is not encrypted.
+ * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next
+ * registration: a device without a key still receives what is not encrypted.
  *
  * @param {SecurePushClient} client
  * @param {string} id
@@ -86,7 +90,7 @@ async function registerKey(client, id, deadline) {
   }
   if (!key || (await client.keeper.read()).registration.key === key.x) return;
   const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk };
-  const outcome = await client.connection.send(call, deadline);
+  const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
   if (outcome.kind !== 'success') return;
   const { x } = key;
   await client.keeper.update((_, state) => {

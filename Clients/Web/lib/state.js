@@ -149,8 +149,8 @@ export class StateChanges {
    * and questioned.
    *
    * @param {import('./answers.js').SecretNotification} secret
-   * @param {boolean} wasAsked whether this device has asked for it before without an answer, which may have marked it as
-   *   read
+   * @param {boolean} wasAsked whether this device has asked for it before without an answer, which may have marked it
+   *   as read
    * @param {string} process
    * @param {number} now
    */

@@ -16,17 +16,18 @@ import { emptyState, isState, StateChanges } from './state.js';
  * `MemoryClientStore` forgets everything at the end.
  *
  * @typedef {object} ClientStore
- * @property {() => Promise<import('./state.js').ClientState>} read an empty state if there is none, or if it was damaged
- * @property {<Result>(change: (state: import('./state.js').ClientState) => Result) => Promise<Result>} update changes the
- *   state. It is atomic: no other process sees half of it or changes it in between, and after a crash it has happened or
- *   not. The change has no other effect, as it may run more than once
+ * @property {() => Promise<import('./state.js').ClientState>} read an empty state if there is none, or if it was
+ *   damaged
+ * @property {<Result>(change: (state: import('./state.js').ClientState) => Result) => Promise<Result>} update changes
+ *   the state. It is atomic: no other process sees half of it or changes it in between, and after a crash it has
+ *   happened or not. The change has no other effect, as it may run more than once
  * @property {() => Promise<StoredCredentials | null>} credentials
  * @property {(credentials: StoredCredentials | null) => Promise<void>} saveCredentials `null` removes them
  * @property {() => Promise<import('./device-key.js').DeviceKey | null>} deviceKey the key for end-to-end encryption
  * @property {(key: import('./device-key.js').DeviceKey | null) => Promise<import('./device-key.js').DeviceKey | null>}
  *   keepDeviceKey keeps the key unless there is one, and returns the one that is kept; `null` removes it
- * @property {() => Promise<boolean>} claimLockedNotice claims the right to show the one notice that says that the device is
- *   locked. It works while the other calls reject with `locked`
+ * @property {() => Promise<boolean>} claimLockedNotice claims the right to show the one notice that says that the
+ *   device is locked. It works while the other calls reject with `locked`
  */
 
 /** Why a store cannot be used now. */
@@ -101,8 +102,8 @@ export class MemoryClientStore {
 /**
  * Reads and changes the client's state, also while the store cannot be written.
  *
- * A full or read-only store must not keep a secret from the user. So changes that cannot be stored stay in memory, and are
- * stored with the next change that can. If the process ends before that, a secret may be shown again.
+ * A full or read-only store must not keep a secret from the user. So changes that cannot be stored stay in memory,
+ * and are stored with the next change that can. If the process ends before that, a secret may be shown again.
  */
 export class StateKeeper {
   /**

@@ -1,8 +1,8 @@
 import { decodeBase64URL, encodeBase64URL } from './base64url.js';
 
 /**
- * A device as it is registered with the retrieval service: in the hub's form of a browser. Whoever knows the endpoint can
- * take the device over: never log it.
+ * A device as it is registered with the retrieval service: in the hub's form of a browser. Whoever knows the endpoint
+ * can take the device over: never log it.
  *
  * @typedef {object} PushDevice
  * @property {'browser'} platform
@@ -32,8 +32,8 @@ export function pushDevice(subscription, tags = []) {
  *
  * @param {ServiceWorkerRegistration} registration
  * @param {string} applicationServerKey the public VAPID key of the hub's browser credential, in base64url
- * @param {{tags?: string[], timeout?: number}} [options] `timeout` in seconds: a browser that cannot reach its push service
- *   may not answer at all
+ * @param {{tags?: string[], timeout?: number}} [options] `timeout` in seconds: a browser that cannot reach its push
+ *   service may not answer at all
  * @returns {Promise<PushDevice>}
  * @throws {DOMException} `NotAllowedError` without the permission, `AbortError` if the push service cannot be reached
  */

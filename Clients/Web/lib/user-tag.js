@@ -4,9 +4,9 @@ const maxTagLength = 120;
 const maxNameBytes = 1_024;
 
 /**
- * The tag of a user at the hub, `username:NAME` (see the reference page of push payloads). The hub compares tags without
- * regard to case, so every byte besides `a-z 0-9 _ @ . : -` is `#` and two hexadecimal digits. The server adds the tag;
- * apps need it only for their own tools.
+ * The tag of a user at the hub, `username:NAME` (see the reference page of push payloads). The hub compares tags
+ * without regard to case, so every byte besides `a-z 0-9 _ @ . : -` is `#` and two hexadecimal digits. The server
+ * adds the tag; apps need it only for their own tools.
  *
  * @param {string} userName
  * @param {Crypto} [crypto]

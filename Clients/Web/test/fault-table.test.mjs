@@ -4,8 +4,8 @@ import { SimulatedDevice } from './simulation/device.mjs';
 import { faults, hostileTexts, lengths, stages } from './simulation/faults.mjs';
 
 /**
- * How the push meets the client: in the worker alone, or in the worker while a page catches up at the same moment, which is
- * another process on the same store.
+ * How the push meets the client: in the worker alone, or in the worker while a page catches up at the same moment,
+ * which is another process on the same store.
  */
 const ways = ['worker', 'worker and page'];
 

@@ -24,8 +24,12 @@ struct WebAppController: Sendable {
     }
 
     func addRoutes(to emulator: RouterGroup<EmulatorContext>) {
-        emulator.get("app") { _, _ in
-            Response(status: .permanentRedirect, headers: [.location: Self.prefix])
+        // The router takes both spellings for one path; relative addresses in the page need the slash.
+        emulator.get("app") { request, _ in
+            guard request.uri.path.hasSuffix("/") else {
+                return Response(status: .permanentRedirect, headers: [.location: Self.prefix])
+            }
+            return try file(at: request.uri.path)
         }
         emulator.get("app/**") { request, _ in try file(at: request.uri.path) }
     }

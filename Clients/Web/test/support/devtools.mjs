@@ -22,6 +22,7 @@ export class Browser {
       '--disable-component-update', '--disable-extensions', '--hide-scrollbars', '--mute-audio', '--lang=en-GB',
       '--force-color-profile=srgb', `--user-data-dir=${profile}`, `--window-size=${width},${height}`, 'about:blank',
     ], { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'], env: { ...process.env, LANGUAGE: 'en_GB' } });
+    process.once('exit', () => process_.kill('SIGKILL'));
     const browser = new Browser(process_, profile);
     await browser.send('Browser.getVersion').catch((error) => {
       throw new Error(`${executable} did not start: ${error.message}\n${browser.complaints.slice(-2000)}`);
