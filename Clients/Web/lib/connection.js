@@ -174,5 +174,5 @@ export class RetrievalConnection {
  */
 function retryAfter({ headers }) {
   const text = headers['retry-after'];
-  return text !== undefined && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
+  return text !== undefined && /^[0-9]{1,10}$/.test(text) && Number(text) < 2 ** 32 ? Number(text) : null;
 }

@@ -56,7 +56,7 @@ export class SimulatedClock {
     let isOver = false;
     const result = body().finally(() => { isOver = true; });
     result.catch(() => {});
-    const end = this.uptime + 86_400;
+    const end = this.uptime + 100 * 86_400;
     while (!isOver) {
       await new Promise((resolve) => setImmediate(resolve));
       if (isOver || this.crypto.underWay > 0) continue;

@@ -11,11 +11,14 @@ import { messageData } from './device.mjs';
 
 const milliseconds = (seconds) => Math.round(seconds * 1000);
 
-/** The store of a scenario, with its faults. */
+/** The store of a scenario, with the faults of the wake that goes on. */
 class FaultyStore extends MemoryClientStore {
-  constructor(faults) {
-    super();
-    this.faults = faults.filter((fault) => fault.part === 'store').map((fault) => ({ ...fault, left: fault.times ?? Infinity }));
+  faults = [];
+
+  /** @param {object[]} faults those of a wake */
+  begin(faults) {
+    this.faults = faults.filter((fault) => fault.part === 'store')
+      .map((fault) => ({ ...fault, left: fault.times ?? Infinity }));
   }
 
   #check(isChange) {
@@ -66,10 +69,8 @@ class ScriptedServer {
   }
 }
 
-/** What the user sees in one wake. */
-const emptyScreen = () => ({
-  shown: [], generic: [], prompts: [], locked: 0, removed: [], promptRemoved: false, badge: null,
-});
+/** What the user is shown in one wake. */
+const emptyRecord = () => ({ shown: [], generic: [], prompts: [], locked: 0, badge: null });
 
 /** Runs a scenario, and compares each of its wakes. */
 export async function runScenario(scenario) {
@@ -78,46 +79,55 @@ export async function runScenario(scenario) {
 }
 
 async function play(scenario, clock) {
-  const { configuration, faults, credentials: known } = scenario;
-  const store = new FaultyStore(faults);
+  const { configuration, credentials: known } = scenario;
+  const store = new FaultyStore();
   if (known) {
     store.stored = {
       userName: scenario.user, accessToken: known.accessToken, refreshToken: known.refreshToken, password: null,
       expiresAt: known.expiresAtMs === null ? null : known.expiresAtMs / 1000,
     };
   }
-  if (faults.some((fault) => fault.error === 'damaged')) store.state = { entries: 7 };
   const server = new ScriptedServer(scenario.server, clock);
-  const presenterFault = faults.find((fault) => fault.part === 'presenter');
-  const view = { screen: emptyScreen(), refusals: presenterFault ? presenterFault.times ?? Infinity : 0 };
+  const view = { record: emptyRecord(), refusals: 0, secrets: new Set(), notices: new Set(), prompt: false };
   const retrievalURL = configuration.retrievalUrl;
-  const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport: server, clock });
-  const client = new SecurePushClient({
-    configuration: makeConfiguration({ retrievalURL, pushKeys: configuration.pushKeys }), credentials, store,
-    transport: server, clock, presenter: presenter(view), crypto: clock.crypto,
-  });
+  const start = () => {
+    const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport: server, clock });
+    const client = new SecurePushClient({
+      configuration: makeConfiguration({ retrievalURL, pushKeys: configuration.pushKeys }), credentials, store,
+      transport: server, clock, presenter: presenter(view), crypto: clock.crypto,
+    });
+    return { credentials, client };
+  };
+  let process = start();
   for (const [index, wake] of scenario.wakes.entries()) {
     await clock.sleep(wake.afterMs / 1000);
-    for (const fault of faults) {
-      if (fault.part === 'clock' && fault.before === `wake ${index}`) clock.dateOffset += fault.jumpMs / 1000;
+    const faults = scenario.faults.filter((fault) => fault.wake === index);
+    for (const fault of faults) if (fault.part === 'clock') clock.dateOffset += fault.jumpMs / 1000;
+    if (faults.some((fault) => fault.error === 'damaged')) {
+      store.state = { entries: 7 };
+      process = start();
     }
-    view.screen = emptyScreen();
+    store.begin(faults);
+    const refused = faults.find((fault) => fault.part === 'presenter');
+    Object.assign(view, { record: emptyRecord(), refusals: refused ? refused.times ?? Infinity : 0 });
     server.requests = [];
     const begin = clock.uptime;
-    const { report, completions } = await run(wake, client, credentials);
+    const { report, completions } = await run(wake, process);
+    const completedAtMs = milliseconds(clock.uptime - begin);
+    store.begin([]);
     const seen = {
-      completions, completedAtMs: milliseconds(clock.uptime - begin), code: report?.code ?? null, result: report?.result,
+      completions, completedAtMs, code: report?.code ?? null, result: report?.result,
       requests: server.requests.map(({ at, ...request }) => ({ atMs: milliseconds(at - begin), ...request })),
-      ...view.screen, waiting: await client.waiting(),
+      ...view.record, waiting: await process.client.waiting(),
+      screen: { secrets: [...view.secrets].sort(), generic: [...view.notices].sort(), prompt: view.prompt },
     };
     const { waitsMs, ...expected } = wake.expect;
-    const known = Object.fromEntries(Object.keys(seen).map((name) => [name, expected[name]]));
-    assert.deepEqual(seen, known, `wake ${index}`);
+    assert.deepEqual(seen, expected, `wake ${index}`);
     assert.deepEqual(server.strays, []);
   }
 }
 
-async function run(wake, client, credentials) {
+async function run(wake, { client, credentials }) {
   if (wake.kind === 'logIn') {
     try {
       await credentials.logIn(wake.userName, wake.password);
@@ -147,15 +157,29 @@ const presenter = (view) => ({
       view.refusals -= 1;
       throw new TypeError('No permission.');
     }
-    view.screen.shown.push({ id, text });
+    view.record.shown.push({ id, text });
+    view.secrets.add(id);
+    view.notices.delete(id);
   },
   showNotice: async ({ id, code, localizationKey }) => {
-    if (localizationKey === 'securepush.locked') view.screen.locked += 1;
-    else view.screen.generic.push({ id, code });
+    if (localizationKey === 'securepush.locked') {
+      view.record.locked += 1;
+      return;
+    }
+    view.record.generic.push({ id, code });
+    if (id !== null) view.notices.add(id);
   },
-  showPrompt: async ({ ids, code }) => { view.screen.prompts.push({ ids, code }); },
-  remove: async (ids) => { view.screen.removed.push(...ids); },
-  removePrompt: async () => { view.screen.promptRemoved = true; },
-  setBadge: async (count) => { view.screen.badge = count; },
-  displayedSecrets: async () => null,
+  showPrompt: async ({ ids, code }) => {
+    view.record.prompts.push({ ids, code });
+    view.prompt = true;
+  },
+  remove: async (ids) => {
+    for (const id of ids) {
+      view.secrets.delete(id);
+      view.notices.delete(id);
+    }
+  },
+  removePrompt: async () => { view.prompt = false; },
+  setBadge: async (count) => { view.record.badge = count; },
+  displayedSecrets: async () => new Set(view.secrets),
 });
