@@ -5,8 +5,7 @@ import { PushKeySet } from './push-keys.js';
  *
  * @typedef {object} ClientLimits
  * @property {number} secondsPerTry the longest time for one try
- * @property {number} secondsInTotal the longest time for all the work of one wake. Chromium ends a push event after
- *   90 s, Firefox and Safari after about 30 s
+ * @property {number} secondsInTotal the longest time for all the work of one wake. Some browsers end a worker after 30 s
  * @property {number} maxAnswerBytes the longest answer to a fetch. A payload has at most 256 KiB; its JSON form can
  *   be six times as long
  * @property {number} maxShownPerWake how many missed notifications one wake shows. The next wake goes on

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Stack } from './support/stack.mjs';
 import { WebApp } from './support/app.mjs';
+
+const vectors = process.env.SECUREPUSH_VECTORS ?? fileURLToPath(new URL('../../vectors', import.meta.url));
 
 /**
  * The example in headless Chromium against the services. Pushes are `push` events in the real service worker, with
  * the bytes that crossed the hub; what the user sees is read back from the worker.
  */
-test('the example in Chromium', { timeout: 300_000 }, async (context) => {
+test('the example in Chromium', { timeout: 900_000 }, async (context) => {
   const stack = await Stack.start();
   context.after(() => stack.stop());
   const app = await WebApp.start(stack);
@@ -190,6 +194,34 @@ test('the example in Chromium', { timeout: 300_000 }, async (context) => {
     assert.deepEqual(result, {
       count: '200', keys: 1, isKept: true, extractable: false, damaged: null, cursor: 'a', error: 'unwritable',
     });
+  });
+
+  await step('the browser runs the vectors of signatures and envelopes', async () => {
+    const load = (name) => JSON.parse(readFileSync(`${vectors}/${name}.json`, 'utf8')).cases;
+    const results = await app.driver.evaluate(async (url, signatures, envelopes) => {
+      const { DeviceKey, IncomingPush, openEnvelope, PushKeySet, PushVerifier } = await import(url);
+      const wrong = [];
+      for (const { name, keys, learnedKeys, user, nowMs, push, expect } of signatures) {
+        const incoming = new IncomingPush({ ...push, isOurs: true, isWithdrawal: push.withdraw });
+        let isAccepted = false;
+        for (const set of [keys, learnedKeys]) {
+          try {
+            const verifier = new PushVerifier(PushKeySet.fromJWKSet(set), 28 * 86_400);
+            isAccepted ||= await verifier.fault(incoming, user, nowMs / 1000) === null;
+          } catch { /* no usable key */ }
+        }
+        if (isAccepted !== expect.accepted) wrong.push(name);
+      }
+      for (const { name, recipient, device, privateKey, payload, expect } of envelopes) {
+        const key = privateKey && new DeviceKey(
+          await crypto.subtle.importKey('jwk', privateKey, { name: 'X25519' }, false, ['deriveBits']), privateKey.x);
+        const seen = await openEnvelope(payload, { recipient, device, key }).then(({ text }) => text, ({ code }) => code);
+        if (seen !== (expect.opened ? expect.text : expect.reason)) wrong.push(name);
+      }
+      return { count: signatures.length + envelopes.length, wrong };
+    }, `${stack.app}securepush/securepush.js`, load('signatures'), load('e2e'));
+    assert.deepEqual(results.wrong, []);
+    assert.ok(results.count > 50);
   });
 
   await step('log-out removes the device and everything that is shown', async () => {

@@ -93,7 +93,7 @@ export class WebApp {
 
   /** Waits until the notifications fulfil a condition. */
   async untilShown(condition) {
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 60_000;
     for (;;) {
       const shown = await this.notifications();
       if (condition(shown)) return shown;

@@ -162,7 +162,7 @@ export class Target {
 
   /** Evaluates until the value is truthy. */
   async until(expression, ...args) {
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + 60_000;
     for (;;) {
       const value = await this.evaluate(expression, ...args);
       if (value) return value;

@@ -71,7 +71,7 @@ export class Stack {
 
   /** The body of the push to browsers that the emulator has recorded for a notification. */
   async push(id, { withdraw = false } = {}) {
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + 60_000;
     for (;;) {
       const found = (await this.json('/emulator/messages')).find((record) => (
         record.Platform === 'browser' && record.Kind === 'send' && record.Body.includes(id)
