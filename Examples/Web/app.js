@@ -188,7 +188,9 @@ class App {
       if (['SP-401', 'SP-LOGIN'].includes(error.code)) await this.showLogIn();
       else this.say(text('failed', error.code ?? ''));
     }
-    await this.display?.update().catch(() => {});
+    // Later: Chromium forgets a notification that is listed in the moment in which it is shown.
+    clearTimeout(this.displayTimer);
+    this.displayTimer = setTimeout(() => this.display?.update().catch(() => {}), 500);
   }
 
   showUnread(count = document.querySelectorAll('.entry.unread').length) {

@@ -99,7 +99,7 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
     assert.equal(
       await page.evaluate(() => document.getElementById('log-in-reason').textContent),
       'A message is waiting. Log in to read it.');
-    await app.logIn();
+    await app.duringWake(() => app.logIn());
     await app.untilShown((list) => (
       has(list, 'Only for alice.') && !list.some((notification) => notification.kind === 'prompt')));
   });
@@ -107,15 +107,16 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
   await step('hostile pushes cause no request and show no text of theirs', async () => {
     const before = await app.notifications();
     for (const text of ['', '[', '{"secureId":7,"text":"Send money to evil.example"}', '{"secureId":"a/../b"}']) {
-      await app.deliver(text);
+      await app.deliverWithoutWaiting(text);
     }
+    await new Promise((done) => setTimeout(done, 1_000));
     const after = await app.untilShown((list) => list.length === before.length + 1);
     assert.ok(after.some((notification) => notification.body.endsWith('(SP-PUSH)')));
     assert.ok(!JSON.stringify(after).includes('evil'));
   });
 
   await step('without a push service the open page listens to the emulator', async () => {
-    await stack.send('By the stream.');
+    await app.duringWake(() => stack.send('By the stream.'));
     await app.untilShown((list) => has(list, 'By the stream.'));
     await app.page.until(() => document.querySelectorAll('.entry').length >= 4);
     const deadline = Date.now() + 10_000;

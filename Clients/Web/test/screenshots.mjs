@@ -28,10 +28,10 @@ try {
   await app.logIn();
   await page.until(() => document.getElementById('fact-channel').textContent.includes('emulator'));
   await photograph(page, 'web-empty', phone);
-  for (const text of ['Your table is booked for 19:30.', 'The code is 4711.']) await stack.send(text);
-  await page.until(() => document.querySelectorAll('.entry').length === 2);
-  await app.untilShown((list) => list.length === 2);
-  const last = await stack.send('Your results are in: all clear.');
+  for (const text of ['Your table is booked for 19:30.', 'The code is 4711.']) {
+    await app.duringWake(() => stack.send(text));
+  }
+  const last = await app.duringWake(() => stack.send('Your results are in: all clear.'));
   await page.until(() => document.querySelectorAll('.entry').length === 3);
   await app.untilShown((list) => list.length === 3);
   await page.until((id) => {

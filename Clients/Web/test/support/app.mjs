@@ -16,13 +16,19 @@ export class WebApp {
       }
     });
     await app.driver.send('ServiceWorker.enable');
+    await app.driver.evaluate(() => {
+      self.wakes = 0;
+      self.channel = new BroadcastChannel('securepush');
+      self.channel.onmessage = ({ data }) => { self.wakes += data.kind === 'wake' ? 1 : 0; };
+    });
     return app;
   }
 
   constructor(browser, stack) {
     this.browser = browser;
     this.stack = stack;
-    this.badgeCalls = [];
+    /** The service workers that were attached to, by their targets. */
+    this.workers = new Map();
   }
 
   /** Opens the page and waits for the part of it that fits. */
@@ -62,15 +68,33 @@ export class WebApp {
   /** The running service worker. */
   async worker() {
     await this.driver.evaluate(() => navigator.serviceWorker.ready.then((registration) => registration.active.postMessage({})));
-    const [info] = await this.browser.targets('service_worker');
-    return this.browser.attach(info.targetId);
+    const [{ targetId }] = await this.browser.targets('service_worker');
+    if (!this.workers.has(targetId)) this.workers.set(targetId, await this.browser.attach(targetId));
+    return this.workers.get(targetId);
   }
 
   /** Delivers a push event with these bytes to the service worker, and waits until it has been handled. */
   async deliver(text) {
+    await this.duringWake(() => this.deliverWithoutWaiting(text));
+  }
+
+  /** Delivers a push event that does not lead to a wake: the client ignores it, or cannot use it. */
+  async deliverWithoutWaiting(text) {
     await this.driver.send('ServiceWorker.deliverPushMessage', {
       origin: this.stack.emulator, registrationId: this.registrations.get(this.stack.app), data: text,
     });
+  }
+
+  /**
+   * Does something, and waits for the end of a wake. Chromium forgets a notification that is listed in the moment in which
+   * it is shown, so the tests do not list while a wake goes on.
+   */
+  async duringWake(work) {
+    const before = await this.driver.evaluate(() => self.wakes);
+    const result = await work();
+    await this.driver.until((count) => self.wakes > count, before);
+    await new Promise((done) => setTimeout(done, 300));
+    return result;
   }
 
   /** Notes each number that the worker puts on the app's icon. The worker must stay alive. */
@@ -97,9 +121,21 @@ export class WebApp {
     for (;;) {
       const shown = await this.notifications();
       if (condition(shown)) return shown;
-      if (Date.now() > deadline) throw new Error(`Waited in vain; on the screen: ${JSON.stringify(shown)}`);
-      await new Promise((done) => setTimeout(done, 100));
+      if (Date.now() > deadline) {
+        throw new Error(`Waited in vain; on the screen: ${JSON.stringify(shown)}\n${await this.#explain()}`);
+      }
+      await new Promise((done) => setTimeout(done, 1_000));
     }
+  }
+
+  /** What the store and the worker know, for a test that fails. */
+  async #explain() {
+    const state = await this.driver.evaluate(async (url) => {
+      const { entries, cursor, questioned, unreported } = await (await import(url)).store.read();
+      return JSON.stringify({ entries, cursor, questioned, unreported });
+    }, `${this.stack.app}client.js`);
+    const log = [...this.workers.values()].flatMap((worker) => worker.log);
+    return `${state}\n${JSON.stringify(await this.browser.targets('service_worker'))}\n${log.join('\n')}`;
   }
 
   close() { return this.browser.close(); }
