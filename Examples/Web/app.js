@@ -3,7 +3,7 @@ import { credentials, events, makeClient, store } from './client.js';
 import * as config from './config.js';
 import { EmulatedDisplay, emulatedDevice, listen } from './emulator.js';
 import { InboxView } from './inbox-view.js';
-import { PushVerifier, subscribeToPush } from './securepush/securepush.js';
+import { DeviceKey, PushVerifier, subscribeToPush } from './securepush/securepush.js';
 import { language, text } from './texts.js';
 
 const byId = (id) => document.getElementById(id);
@@ -96,7 +96,8 @@ class App {
       await this.connect();
       await this.refresh();
     } catch (error) {
-      byId('log-in-error').textContent = error.code === 'SP-401' ? text('wrongPassword') : text('failed', error.code ?? '');
+      const key = error.code === 'SP-401' ? 'wrongPassword' : 'failed';
+      byId('log-in-error').textContent = text(key, error.code ?? '');
       show('log-in-error', true);
       byId('password').focus();
     } finally {
@@ -135,8 +136,8 @@ class App {
     const { permission } = Notification;
     show('permission', permission !== 'granted');
     show('allow', permission === 'default');
-    byId('permission-text').textContent = text(
-      permission === 'denied' ? 'permissionDenied' : config.emulatorDevices ? 'permissionTextEmulator' : 'permissionText');
+    const question = config.emulatorDevices ? 'permissionTextEmulator' : 'permissionText';
+    byId('permission-text').textContent = text(permission === 'denied' ? 'permissionDenied' : question);
     let channel = text('channelNone');
     if (permission === 'granted') {
       try {
@@ -169,9 +170,10 @@ class App {
 
   async showFacts() {
     const canVerify = await PushVerifier.isSupported();
-    byId('fact-signed').textContent = text(!config.pushKeys ? 'signedNo' : canVerify ? 'signedYes' : 'signedImpossible');
+    const signed = canVerify ? 'signedYes' : 'signedImpossible';
+    byId('fact-signed').textContent = text(config.pushKeys ? signed : 'signedNo');
     const hasKey = (await store.deviceKey()) !== null;
-    const canEncrypt = await crypto.subtle.generateKey({ name: 'X25519' }, false, ['deriveBits']).then(() => true, () => false);
+    const canEncrypt = hasKey || (await DeviceKey.generate()) !== null;
     byId('fact-encrypted').textContent = text(hasKey ? 'encryptedYes' : canEncrypt ? 'encryptedNotYet' : 'encryptedNo');
   }
 

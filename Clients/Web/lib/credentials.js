@@ -293,7 +293,8 @@ class TokenService {
       throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
     }
     return {
-      userName, accessToken, expiresAt: lifetime === null ? null : this.clock.now + lifetime, refreshToken, password: null,
+      userName, accessToken, refreshToken, password: null,
+      expiresAt: lifetime === null ? null : this.clock.now + lifetime,
     };
   }
 

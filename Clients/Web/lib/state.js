@@ -57,7 +57,8 @@ export function isState(value) {
   const state = /** @type {ClientState} */ (value);
   const isIDs = (list) => Array.isArray(list) && list.every(isPushID);
   return Array.isArray(state.entries)
-    && state.entries.every((entry) => isPushID(entry?.id) && typeof entry.at === 'number' && typeof entry.progress === 'string')
+    && state.entries.every((entry) => (
+      isPushID(entry?.id) && typeof entry.at === 'number' && typeof entry.progress === 'string'))
     && isIDs(state.questioned) && isIDs(state.unreported)
     && (state.owner === null || typeof state.owner === 'string') && (state.cursor === null || isPushID(state.cursor))
     && typeof state.registration === 'object' && state.registration !== null

@@ -27,7 +27,6 @@ try {
   await photograph(page, 'web-log-in', phone);
   await app.logIn();
   await page.until(() => document.getElementById('fact-channel').textContent.includes('emulator'));
-  await photograph(page, 'web-empty', phone);
   for (const text of ['Your table is booked for 19:30.', 'The code is 4711.']) {
     await app.duringWake(() => stack.send(text));
   }
@@ -41,7 +40,6 @@ try {
   }, last);
   await photograph(page, 'web-inbox', phone);
   await photograph(page, 'web-inbox-dark', { ...phone, dark: true });
-  await photograph(page, 'web-desktop', { width: 1100, height: 720, scale: 1 });
   const hub = await app.browser.open(`${stack.emulator}/`);
   await hub.until(() => document.body.innerText.includes('Your results are in'));
   await photograph(hub, 'web-hub-emulator', { width: 1280, height: 860, scale: 1 });
