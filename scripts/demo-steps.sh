@@ -174,10 +174,25 @@ place_name() {
     esac
 }
 
+# The page is served with its policy, and retrieval lets it in: a browser is all that is missing.
+demo_browser() {
+    local page policy origin=http://127.0.0.1:$emulator_port
+    heading "9. Your own browser is a device, too"
+    page=$(curl -fsS --max-time 10 -D "$run/web-app.headers" "$web_app") || die "The page is not served."
+    policy=$(tr -d '\r' <"$run/web-app.headers" | sed -n 's/^[Cc]ontent-[Ss]ecurity-[Pp]olicy: //p')
+    case $page in *"<title>SecurePush</title>"*) ;; *) die "This is not the page." ;; esac
+    case $policy in *"connect-src 'self' $RETRIEVAL_URL;"*) ;; *) die "The page may not call retrieval." ;; esac
+    curl -sS --max-time 10 -o /dev/null -D "$run/web-app.cors" -H "Origin: $origin" "$RETRIEVAL_URL/api/notifications"
+    grep -qi "^access-control-allow-origin: $origin" "$run/web-app.cors" || die "Retrieval does not let the page in."
+    say "   ${bold}$web_app$plain"
+    say "   user name alice, password $bold$(cat "$secrets/alice.password")$plain (of this stack only)"
+    say "   ${dim}No push service reaches this stack, so the open page listens to the hub emulator, and says so.$plain"
+}
+
 # On a terminal: three devices stay on, and say what they get until Ctrl-C.
 demo_stay() {
     local platform
-    heading "alice's devices stay on until Ctrl-C. From another terminal:"
+    heading "alice's devices stay on until Ctrl-C. Open $web_app for a fourth one. From another terminal:"
     say "   export INGEST_URL=$INGEST_URL INGEST_API_KEY=\$(cat $secrets/ingest-api-key)"
     say "   $bin/securepush send --to alice --payload 'Hello.'"
     say

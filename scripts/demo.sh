@@ -45,6 +45,8 @@ trap 'exit 143' TERM
 stack_stop
 rm -rf "$stack/rabbitmq" "$stack"/securepush.sqlite* "$run"
 mkdir -p "$run"
+# The browser is a fourth platform. Nothing is sent to it before somebody opens the page.
+export DISPATCH_REGISTERED_ONLY=true
 stack_start
 export RETRIEVAL_URL=http://127.0.0.1:$retrieval_port INGEST_URL=http://127.0.0.1:$ingest_port
 export HUB_EMULATOR_URL=http://127.0.0.1:$emulator_port
@@ -59,6 +61,7 @@ demo_alert
 demo_other_user
 demo_expired_token
 demo_search
+demo_browser
 say
 say "The page, with what crossed the hub beside what each device shows: ${bold}http://127.0.0.1:$emulator_port/$plain"
 say "${dim}install $installed s, build $built s, run $((SECONDS - begin)) s$plain"

@@ -97,18 +97,30 @@ write_connection_string() {
         "$secrets/hub-connection-string" >"$run/hub-connection-string")
 }
 
+# The web example, which the hub emulator serves: a device for the person who starts the stack.
+write_web_app() {
+    rm -rf "$stack/web"
+    "$here/web-app.sh" "$stack/web" "http://127.0.0.1:$retrieval_port" --emulator
+    web_app="http://127.0.0.1:$emulator_port/emulator/app/"
+}
+
 start_services() {
     local hub=(HUB_CONNECTION_STRING_FILE="$run/hub-connection-string" HUB_NAME=securepush)
     local users=(AUTH_USERS_FILE="$secrets/users" AUTH_JWKS_FILE="$secrets/jwks.json")
-    start_service hub-emulator HTTP_PORT="$emulator_port" \
+    local platforms="HUB_PLATFORMS=${HUB_PLATFORMS:-apple,fcmv1,windows,browser}"
+    write_web_app
+    start_service hub-emulator HTTP_PORT="$emulator_port" EMULATOR_WEB_APP="$stack/web" \
         EMULATOR_CONNECTION_STRING="$(cat "$run/hub-connection-string")"
     wait_until_ready hub-emulator "$emulator_port"
     start_service ingest HTTP_PORT="$ingest_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
-        PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "${users[@]}"
+        PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "$platforms" \
+        "${users[@]}"
     start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
+        "$platforms" DISPATCH_REGISTERED_ONLY="${DISPATCH_REGISTERED_ONLY:-false}" \
         DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}" "${hub[@]}"
     start_service retrieval HTTP_PORT="$retrieval_port" DATABASE_URL="$database_url" \
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" \
+        RETRIEVAL_CORS_ORIGINS="http://127.0.0.1:$emulator_port,http://localhost:$emulator_port" \
         "${users[@]}" "${hub[@]}"
     wait_until_ready ingest "$ingest_port"
     wait_until_ready dispatcher "$dispatcher_port"

@@ -1,3 +1,4 @@
+import Foundation
 import ServiceConfiguration
 import ServiceRuntime
 
@@ -25,6 +26,8 @@ struct EmulatorConfiguration: Sendable {
     var scenarioFile: String?
     /// The seed of faults that have no seed of their own.
     var seed: UInt64?
+    /// The folder of a web app that the emulator serves; nil: none.
+    var webAppFolder: String?
 
     /// The maximum number of simulated devices.
     static let deviceCapacity = 100_000
@@ -119,10 +122,14 @@ extension EmulatorConfiguration {
         "EMULATOR_SEED", .integer(0...Int.max), defaultText: "random",
         meaning: "Seed of the random draws of faults that have a rate")
 
+    static let webAppKey = ConfigurationKey(
+        "EMULATOR_WEB_APP", .path,
+        meaning: "Folder of a web app that is served at /emulator/app/, with its header fields in the file _headers")
+
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: defaultPort) + [
             connectionStringKey, endpointKey, allowedHostsKey, hubNamesKey, listenKeyKey, secondaryKeyKey,
-            accessRulesKey, recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey,
+            accessRulesKey, recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey, webAppKey,
         ]
 
     /// - Returns: nil when a setting is invalid; the reader holds the issues.
@@ -150,6 +157,8 @@ extension EmulatorConfiguration {
         let stateFile = reader.read(stateKey)
         let scenarioFile = reader.read(scenarioKey)
         let seed = reader.read(seedKey)
+        let webAppFolder = reader.read(webAppKey)
+        if let webAppFolder, !webAppFolder.isFolder { reader.note(webAppKey.name, "is not a folder") }
         let megabytes = reader.read(recordMegabytesKey)
         guard let records = reader.read(recordsKey), let megabytes, let http, reader.issues.isEmpty else { return nil }
         let connectionString = HubConnectionString(
@@ -167,7 +176,14 @@ extension EmulatorConfiguration {
         configuration.stateFile = stateFile
         configuration.scenarioFile = scenarioFile
         configuration.seed = seed.map { UInt64($0) }
+        configuration.webAppFolder = webAppFolder
         return configuration
+    }
+}
+
+extension String {
+    fileprivate var isFolder: Bool {
+        (try? URL(fileURLWithPath: self).resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
     }
 }
 

@@ -52,7 +52,7 @@ import Testing
     @Test(
         arguments: [
             ("EMULATOR_CONNECTION_STRING", "secret-and-wrong"), ("EMULATOR_ENDPOINT", "nowhere"),
-            ("EMULATOR_RECORDS", "0"), ("EMULATOR_HUB_NAMES", ","),
+            ("EMULATOR_RECORDS", "0"), ("EMULATOR_HUB_NAMES", ","), ("EMULATOR_WEB_APP", "/nowhere"),
         ] as [(String, String)])
     func badValuesAreIssues(_ key: String, _ value: String) {
         let (configuration, issues) = read([key: value])

@@ -13,7 +13,7 @@ let testConnectionString = HubConnectionString(
 /// Runs a test against an emulator of its own.
 func withEmulator(
     _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
-    stateFile: String? = nil,
+    stateFile: String? = nil, webAppFolder: String? = nil,
     _ test: @escaping @Sendable (Emulator) async throws -> Void
 ) async throws {
     var configuration = EmulatorConfiguration(
@@ -21,6 +21,7 @@ func withEmulator(
     configuration.hubNames = hubNames
     configuration.recordCapacity = recordCapacity
     configuration.stateFile = stateFile
+    configuration.webAppFolder = webAppFolder
     let context = ServiceContext(
         name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         metrics: PrometheusMetrics())

@@ -1,0 +1,256 @@
+import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { isPushID } from './push.js';
+
+/** The server's payloads are at most 128 deep; the answer adds three levels. */
+const maxDepth = 160;
+/** The most entries that the server sends on a page. */
+export const maxEntries = 200;
+
+/**
+ * A secret to show.
+ *
+ * @typedef {object} SecretNotification
+ * @property {string} id
+ * @property {string} text the text to show: the payload if it is a JSON string, otherwise its JSON text
+ * @property {string} json the payload's JSON text, exactly as the sender wrote it
+ * @property {boolean} wasRead whether one of the user's devices had fetched it before
+ */
+
+/**
+ * Reads JSON answers (RFC 8259). `JSON.parse` checks the grammar, and this finds the members in the text, so that the
+ * text of a payload is kept exactly as it came: a JavaScript number would lose the digits of a large one.
+ */
+export class AnswerReader {
+  /**
+   * @param {string} text
+   * @throws {SyntaxError} if it is not JSON
+   */
+  constructor(text) {
+    JSON.parse(text);
+    this.text = text;
+  }
+
+  /**
+   * Decodes an answer. Wrong UTF-8 becomes U+FFFD.
+   *
+   * @param {Uint8Array} bytes
+   * @returns {AnswerReader}
+   */
+  static of(bytes) { return new AnswerReader(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)); }
+
+  /**
+   * The members of an object, by name, as JSON texts. Repeated names are malformed.
+   *
+   * @param {string} [json] the object; the whole text if it is not given
+   * @returns {Map<string, string>}
+   */
+  static members(json) {
+    const members = new Map();
+    walk(json, '{', (start) => {
+      const nameEnd = skipString(json, start);
+      const name = JSON.parse(json.slice(start, nameEnd));
+      const valueStart = skipBlanks(json, skipBlanks(json, nameEnd) + 1);
+      const end = skipValue(json, valueStart);
+      if (members.has(name)) throw new SyntaxError('A member is repeated.');
+      members.set(name, json.slice(valueStart, end));
+      return end;
+    });
+    return members;
+  }
+
+  /**
+   * The elements of an array, as JSON texts.
+   *
+   * @param {string} json
+   * @param {number} limit
+   * @returns {string[]}
+   */
+  static elements(json, limit) {
+    const elements = [];
+    walk(json, '[', (start) => {
+      const end = skipValue(json, start);
+      if (elements.length >= limit) throw new SyntaxError('The array is too long.');
+      elements.push(json.slice(start, end));
+      return end;
+    });
+    return elements;
+  }
+
+  /** The members of the answer. */
+  members() { return AnswerReader.members(this.text.trim()); }
+}
+
+/**
+ * Calls back with the start of each member or element; it returns the end.
+ *
+ * @param {string} json
+ * @param {'{' | '['} bracket
+ * @param {(start: number) => number} body
+ */
+function walk(json, bracket, body) {
+  if (json[0] !== bracket) throw new SyntaxError(`This is no ${bracket === '{' ? 'object' : 'array'}.`);
+  let position = skipBlanks(json, 1);
+  while (position < json.length - 1) {
+    position = skipBlanks(json, body(position));
+    if (json[position] === ',') position = skipBlanks(json, position + 1);
+  }
+}
+
+const blanks = new Set([' ', '\n', '\r', '\t']);
+
+/**
+ * @param {string} json
+ * @param {number} start
+ * @returns {number}
+ */
+function skipBlanks(json, start) {
+  let position = start;
+  while (blanks.has(json[position])) position += 1;
+  return position;
+}
+
+/**
+ * @param {string} json
+ * @param {number} start
+ * @returns {number}
+ */
+function skipString(json, start) {
+  let position = start + 1;
+  while (json[position] !== '"') position += json[position] === '\\' ? 2 : 1;
+  return position + 1;
+}
+
+/**
+ * The end of a value in a text that is known to be JSON.
+ *
+ * @param {string} json
+ * @param {number} start
+ * @returns {number}
+ */
+function skipValue(json, start) {
+  let position = start;
+  let depth = 0;
+  for (;;) {
+    const character = json[position];
+    if (character === '"') {
+      position = skipString(json, position);
+    } else if (character === '{' || character === '[') {
+      depth += 1;
+      if (depth >= maxDepth) throw new SyntaxError('The JSON is too deep.');
+      position += 1;
+      continue;
+    } else if (character === '}' || character === ']') {
+      depth -= 1;
+      position += 1;
+    } else if (depth > 0) {
+      position += 1;
+      continue;
+    } else {
+      while (position < json.length && !',]}'.includes(json[position]) && !blanks.has(json[position])) position += 1;
+    }
+    if (depth === 0) return position;
+  }
+}
+
+/**
+ * Half a surrogate pair becomes U+FFFD, so that every text can be encoded.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+export const wellFormed = (text) => text.replace(/\p{Surrogate}/gu, '\uFFFD');
+
+/**
+ * The text that is shown of a payload: the value of a JSON string, otherwise the JSON text.
+ *
+ * @param {string} json
+ * @returns {string}
+ */
+export const shownText = (json) => (json[0] === '"' ? wellFormed(JSON.parse(json)) : json);
+
+/**
+ * @param {Map<string, string>} members
+ * @returns {string}
+ */
+function readID(members) {
+  const id = JSON.parse(members.get('Id') ?? 'null');
+  if (!isPushID(id)) throw new SyntaxError('There is no ID.');
+  return id;
+}
+
+/**
+ * @param {string} json
+ * @returns {number}
+ */
+function readCount(json) {
+  if (!/^[0-9]{1,7}$/.test(json) || Number(json) > 1_000_000) throw new SyntaxError('This is no count.');
+  return Number(json);
+}
+
+/**
+ * @param {Map<string, string>} members
+ * @returns {SecretNotification | null} `null` if the members have no payload
+ */
+function readSecret(members) {
+  const json = members.get('Payload');
+  if (json === undefined) return null;
+  const read = members.get('Read') ?? 'false';
+  if (read !== 'true' && read !== 'false') throw new SyntaxError('Read is no truth value.');
+  return { id: readID(members), text: shownText(json), json, wasRead: read === 'true' };
+}
+
+/**
+ * Reads the answer to `GET /api/notifications/{id}`.
+ *
+ * @param {Uint8Array} body
+ * @param {string} id the ID that was asked for
+ * @returns {{secret: SecretNotification, unread: number | null}}
+ * @throws {SecurePushFailure}
+ */
+export function readSecretAnswer(body, id) {
+  let secret;
+  let unread = null;
+  try {
+    const members = AnswerReader.of(body).members();
+    secret = readSecret(members);
+    if (members.has('Unread')) unread = readCount(/** @type {string} */ (members.get('Unread')));
+  } catch {
+    throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
+  }
+  if (!secret) throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
+  if (secret.id !== id) throw new SecurePushFailure(DiagnosticCode.wrongID);
+  return { secret, unread };
+}
+
+/**
+ * A page of `GET /api/notifications`.
+ *
+ * @typedef {object} InboxPage
+ * @property {{id: string, secret: SecretNotification | null, isRead: boolean, createdAt: string | null}[]} entries
+ * @property {number} unread
+ * @property {boolean} hasNext whether there is another page
+ */
+
+/**
+ * Reads a page of the inbox.
+ *
+ * @param {Uint8Array} body
+ * @returns {InboxPage}
+ * @throws {SecurePushFailure}
+ */
+export function readInboxPage(body) {
+  try {
+    const members = AnswerReader.of(body).members();
+    const entries = AnswerReader.elements(members.get('Notifications') ?? '', maxEntries).map((element) => {
+      const entry = AnswerReader.members(element);
+      const createdAt = JSON.parse(entry.get('CreatedAt') ?? 'null');
+      return {
+        id: readID(entry), secret: readSecret(entry), isRead: entry.get('Read') === 'true',
+        createdAt: typeof createdAt === 'string' ? createdAt : null,
+      };
+    });
+    return { entries, unread: readCount(members.get('Unread') ?? ''), hasNext: members.has('Next') };
+  } catch {
+    throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
+  }
+}

@@ -1,0 +1,217 @@
+import { allowsCatchUp, asksForLogIn, DiagnosticCode } from './codes.js';
+import { CatchUp } from './catch-up.js';
+import { SystemClientClock } from './clock.js';
+import { RetrievalConnection } from './connection.js';
+import { fetchAndShow, showNotice } from './fetching.js';
+import { listInbox, markAsRead, markAsReadThrough, readSecret, reportShown } from './inbox.js';
+import { adoptUser, receive, resolveQuestions } from './receiving.js';
+import { SecretLedger } from './ledger.js';
+import { register, unregister } from './registration.js';
+import { addReport, wakeReport } from './report.js';
+import { StateKeeper } from './store.js';
+
+/**
+ * One wake. Wakes are counted: a catch-up serves those that came before it began.
+ *
+ * @typedef {{number: number, deadline: number}} Wake `deadline` is the clock's uptime at which it ends
+ */
+
+/**
+ * Receives secrets: verifies pushes, fetches, shows each secret once, and keeps the device registered.
+ *
+ * Everything that it uses is injected. Make one in the page and one in the service worker, on the same store. Members
+ * other than the documented methods are for the modules beside this one.
+ */
+export class SecurePushClient {
+  /**
+   * @param {object} parts
+   * @param {import('./configuration.js').SecurePushConfiguration} parts.configuration the server and the app
+   * @param {import('./credentials.js').CredentialsProvider} parts.credentials the user's credentials
+   * @param {import('./store.js').ClientStore} parts.store the memory between wakes
+   * @param {import('./transport.js').Transport} parts.transport sends the requests
+   * @param {import('./presenter.js').NotificationPresenter} parts.presenter shows the notifications
+   * @param {import('./clock.js').ClientClock} [parts.clock] the time
+   * @param {Crypto} [parts.crypto] Web Crypto
+   * @param {import('./events.js').ClientEvents} [parts.events] tells pages and the worker of each other's changes
+   */
+  constructor({
+    configuration, credentials, store, transport, presenter, clock = new SystemClientClock(),
+    crypto = globalThis.crypto, events = undefined,
+  }) {
+    this.configuration = configuration;
+    this.limits = configuration.limits;
+    this.credentials = credentials;
+    this.store = store;
+    this.clock = clock;
+    this.presenter = presenter;
+    this.crypto = crypto;
+    this.events = events;
+    this.keeper = new StateKeeper(store, configuration.limits);
+    this.connection = new RetrievalConnection({
+      baseURL: configuration.retrievalURL, limits: configuration.limits, credentials, transport, clock,
+    });
+    /** Names this client in the claims of the store. Another page or worker has another name. */
+    this.process = globalThis.crypto.randomUUID();
+    /** The notifications that are being fetched or shown now. */
+    this.underWay = new Set();
+    this.wakes = 0;
+    this.catchUps = new CatchUp(this);
+  }
+
+  /**
+   * Handles a push: fetches and shows the secret, and then the inbox after the last known notification. A withdrawal
+   * removes the notification from the screen.
+   *
+   * It never rejects: if there is no secret, the user sees the generic text or the prompt, and the report says why.
+   *
+   * @param {import('./push.js').IncomingPush} push
+   * @returns {Promise<import('./report.js').WakeReport>} after at most `limits.secondsInTotal`
+   */
+  async handle(push) {
+    if (!push.isOurs) return wakeReport({ code: DiagnosticCode.malformedPush });
+    const wake = this.begin();
+    const reception = await receive(this, push);
+    switch (reception.kind) {
+      case 'locked': return this.showLockedNotice();
+      case 'ignored': return wakeReport({ code: reception.code });
+      case 'unusable':
+        await showNotice(this, null, DiagnosticCode.malformedPush);
+        return wakeReport({ result: 'failed', code: DiagnosticCode.malformedPush });
+      case 'withdrawn':
+        return this.#end(wake, addReport(wakeReport({ result: 'newData' }), await this.catchUps.run(wake)));
+      case 'settled': return this.#end(wake, await this.catchUps.run(wake));
+      default: {
+        const report = await fetchAndShow(this, reception.id, wake);
+        if (allowsCatchUp(report.code)) addReport(report, await this.catchUps.run(wake));
+        return this.#end(wake, report);
+      }
+    }
+  }
+
+  /**
+   * Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the page opens
+   * and when it becomes visible.
+   *
+   * @returns {Promise<import('./report.js').WakeReport>} after at most `limits.secondsInTotal`
+   */
+  async catchUp() {
+    const wake = this.begin();
+    try { await adoptUser(this); } catch { return this.showLockedNotice(); }
+    const report = await this.catchUps.run(wake);
+    if (!asksForLogIn(report.code) && report.code !== DiagnosticCode.locked) {
+      await this.keeper.tryUpdate(null, (_, state) => { state.isPrompted = false; });
+      await this.presenter.removePrompt();
+    }
+    return this.#end(wake, report);
+  }
+
+  /**
+   * Shows everything that waits for the log-in, and removes the prompt. Call it after the user has logged in.
+   *
+   * If another user has logged in, the notifications of the last one are forgotten and removed from the screen.
+   *
+   * @returns {Promise<import('./report.js').WakeReport>} after at most `limits.secondsInTotal`
+   */
+  resumeAfterLogIn() { return this.catchUp(); }
+
+  /**
+   * The notifications that wait: those behind the prompt, and those that could not be fetched yet; oldest first.
+   *
+   * @returns {Promise<string[]>}
+   */
+  async waiting() {
+    const state = await this.keeper.tryRead();
+    return state ? this.ledger(state).waiting : [];
+  }
+
+  /**
+   * Registers the device for the user who is logged in, unless that is done: again when the subscription, the tags or
+   * the user change, and when `limits.renewsRegistrationAfter` has passed. Call it each time the page opens.
+   *
+   * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
+   * client makes a new one. With `endToEnd`, the device's public key is registered too.
+   *
+   * @param {import('./subscription.js').PushDevice} device
+   * @returns {Promise<string>} the installation's ID
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  register(device) { return register(this, device); }
+
+  /**
+   * Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while the
+   * credentials are valid.
+   *
+   * @throws {import('./codes.js').SecurePushFailure} if the server still has the device. Pushes for the user still come
+   *   then
+   */
+  unregister() { return unregister(this); }
+
+  /**
+   * Marks notifications as read without fetching them, removes them from the screen, and sets the badge.
+   *
+   * @param {string[]} ids unknown IDs change nothing
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  markAsRead(ids) { return markAsRead(this, ids); }
+
+  /**
+   * Marks all notifications up to this one as read, and sets the badge.
+   *
+   * @param {string} id
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  markAsReadThrough(id) { return markAsReadThrough(this, id); }
+
+  /**
+   * A page of the inbox, oldest first, without payloads. It marks nothing and shows nothing: for a list in the app.
+   *
+   * @param {{after?: string | null, unreadOnly?: boolean}} [options]
+   * @returns {Promise<import('./answers.js').InboxPage>}
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  inbox(options = {}) { return listInbox(this, options); }
+
+  /**
+   * Fetches one secret for a view of the app, and decrypts it. It counts as read; nothing is shown or remembered.
+   *
+   * @param {string} id
+   * @returns {Promise<import('./answers.js').SecretNotification>}
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  read(id) { return readSecret(this, id); }
+
+  // For the modules beside this one.
+
+  /** @param {import('./state.js').ClientState} state */
+  ledger(state) { return new SecretLedger(state.entries, this.limits); }
+
+  /** @returns {Wake} */
+  begin() {
+    this.wakes += 1;
+    return { number: this.wakes, deadline: this.clock.uptime + this.limits.secondsInTotal };
+  }
+
+  /**
+   * Tells the server what was shown, and settles what was withdrawn in the meantime.
+   *
+   * @param {Wake} wake
+   * @param {import('./report.js').WakeReport} report
+   */
+  async #end(wake, report) {
+    await reportShown(this, wake.deadline);
+    await resolveQuestions(this, wake.deadline);
+    this.events?.send({ kind: 'wake' });
+    return report;
+  }
+
+  /** Shows that messages may be waiting behind the lock: once per start of the device. */
+  async showLockedNotice() {
+    if (await this.store.claimLockedNotice()) {
+      await showNotice(this, null, DiagnosticCode.locked, this.configuration.texts.locked);
+    }
+    return wakeReport({ result: 'failed', code: DiagnosticCode.locked });
+  }
+
+  /** @param {number} count */
+  async setBadge(count) { await this.presenter.setBadge(count); }
+}

@@ -1,0 +1,96 @@
+import { PushKeySet } from './push-keys.js';
+
+/**
+ * Times and sizes that bound the work of one wake.
+ *
+ * @typedef {object} ClientLimits
+ * @property {number} secondsPerTry the longest time for one try
+ * @property {number} secondsInTotal the longest time for all the work of one wake. Some browsers end a worker after 30 s
+ * @property {number} maxAnswerBytes the longest answer to a fetch. A payload has at most 256 KiB; its JSON form can
+ *   be six times as long
+ * @property {number} maxShownPerWake how many missed notifications one wake shows. The next wake goes on
+ * @property {number} maxRememberedIDs how many IDs the client remembers
+ * @property {number} rememberedFor how long the client remembers an ID, in seconds. More than `maxPushAge`, so that no
+ *   push can be replayed
+ * @property {number} maxPushAge the oldest signature of a push, in seconds
+ * @property {number} claimSeconds how long another process (the page or the worker) may take to show what it has
+ *   fetched
+ * @property {number} renewsRegistrationAfter when a registration is renewed although nothing has changed, in seconds
+ * @property {number} maxSecretsPerPage the most notifications with payloads that are asked for at once
+ */
+
+/**
+ * The localisation keys of the texts that are shown in place of a secret. The presenter translates them.
+ *
+ * @typedef {object} ClientTexts
+ * @property {string} generic such as "You have a new message. Open the app to read it."
+ * @property {string} logIn such as "You have a new message. Log in to read it."
+ * @property {string} locked such as "You may have new messages. Unlock your device to read them."
+ */
+
+/**
+ * What the client needs to know of the server and of the app. None of it is ever taken from a push.
+ *
+ * @typedef {object} SecurePushConfiguration
+ * @property {string} retrievalURL where the retrieval service is, such as `https://push.example.com`, without a slash
+ *   at the end. A path before `/api` is allowed
+ * @property {PushKeySet | null} pushKeys the keys that sign pushes. With keys, a push without a valid signature is
+ *   ignored. `null`: pushes are not signed
+ * @property {boolean} refreshesPushKeys whether the client reads `GET /api/push-keys` when it registers, so that the
+ *   server can rotate its keys. Only with `pushKeys`
+ * @property {boolean} endToEnd whether the device registers a key for end-to-end encryption, where the browser can
+ *   make one
+ * @property {ClientTexts} texts
+ * @property {ClientLimits} limits
+ * @property {boolean} showsNoticeWhenGone whether the generic text is shown for a push whose notification the server
+ *   does not give to this user (403, 404, 410), for example because it was revoked
+ */
+
+/** @type {Readonly<ClientLimits>} */
+export const defaultLimits = Object.freeze({
+  secondsPerTry: 8,
+  secondsInTotal: 25,
+  maxAnswerBytes: 2 * 1024 * 1024,
+  maxShownPerWake: 100,
+  maxRememberedIDs: 1_000,
+  rememberedFor: 30 * 86_400,
+  maxPushAge: 28 * 86_400,
+  claimSeconds: 10,
+  renewsRegistrationAfter: 7 * 86_400,
+  maxSecretsPerPage: 20,
+});
+
+/** @type {Readonly<ClientTexts>} */
+export const defaultTexts = Object.freeze({
+  generic: 'securepush.generic',
+  logIn: 'securepush.log-in',
+  locked: 'securepush.locked',
+});
+
+/**
+ * Makes a configuration with defaults for what is not given.
+ *
+ * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, endToEnd?:
+ *   boolean, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean}} options
+ *   `pushKeys` is a key set, or the JWK Set that `securepush keys generate --push` writes
+ * @returns {SecurePushConfiguration}
+ * @throws {TypeError} for an address that cannot be used, or a JWK Set without an Ed25519 key
+ */
+export function makeConfiguration({
+  retrievalURL, pushKeys = null, refreshesPushKeys = true, endToEnd = true, texts = {}, limits = {},
+  showsNoticeWhenGone = true,
+}) {
+  const url = new URL(retrievalURL);
+  if (!['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
+    throw new TypeError('retrievalURL must be an http(s) URL without credentials, query and fragment.');
+  }
+  return {
+    retrievalURL: (url.origin + url.pathname).replace(/\/+$/, ''),
+    pushKeys: pushKeys === null || pushKeys instanceof PushKeySet ? pushKeys : PushKeySet.fromJWKSet(pushKeys),
+    refreshesPushKeys,
+    endToEnd,
+    texts: { ...defaultTexts, ...texts },
+    limits: { ...defaultLimits, ...limits },
+    showsNoticeWhenGone,
+  };
+}

@@ -1,0 +1,326 @@
+import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { limited, SystemClientClock } from './clock.js';
+import { TransportError } from './transport.js';
+
+/**
+ * Credentials for the retrieval service: a JSON Web Token, or a user name and a password.
+ *
+ * @typedef {{kind: 'bearer', token: string} | {kind: 'basic', userName: string, password: string}} ClientCredentials
+ */
+
+/**
+ * Gives the client the user's credentials. {@link TokenCredentialsProvider} is the usual one; an app with a session
+ * of its own writes one.
+ *
+ * @typedef {object} CredentialsProvider
+ * @property {() => Promise<string | null>} userName the user to whom the device belongs; `null` when nobody is logged
+ *   in. The name stays while the credentials are expired: the signature of a push is made for it
+ * @property {() => Promise<ClientCredentials | null>} credentials the credentials to use now; `null` if the user has
+ *   to log in. It rejects when that is not known now; the client then shows the generic text instead of the prompt
+ * @property {(refused: ClientCredentials) => Promise<ClientCredentials | null>} refresh new credentials after the
+ *   server refused these (401); `null` if the user has to log in. One exchange serves all who ask at the same time
+ */
+
+/**
+ * The value of the header `Authorization`.
+ *
+ * @param {ClientCredentials} credentials
+ * @returns {string}
+ */
+export function authorization(credentials) {
+  if (credentials.kind === 'bearer') return `Bearer ${credentials.token}`;
+  const bytes = new TextEncoder().encode(`${credentials.userName}:${credentials.password}`);
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`;
+}
+
+/**
+ * Credentials that never change, for tools and tests.
+ *
+ * @implements {CredentialsProvider}
+ */
+export class FixedCredentialsProvider {
+  /**
+   * @param {string} userName
+   * @param {ClientCredentials | null} credentials `null` for a device that nobody is logged in to
+   */
+  constructor(userName, credentials) {
+    this.name = userName;
+    this.value = credentials;
+  }
+
+  async userName() { return this.name; }
+  async credentials() { return this.value; }
+  async refresh() { return null; }
+}
+
+/** Longer than an exchange, whose time-out is 8 s. */
+const leaseSeconds = 10;
+/** Half a minute before its end a token counts as expired. */
+const leewaySeconds = 30;
+
+/**
+ * Credentials from `POST /api/token`: a token for the user's password, renewed with its refresh token where the server
+ * gives one (`AUTH_REFRESH_TTL`).
+ *
+ * They are kept in the store, which the page and the worker share. Only one of them refreshes at a time, because a
+ * refresh token that is used twice ends the session (RFC 9700, section 4.14).
+ *
+ * @implements {CredentialsProvider}
+ */
+export class TokenCredentialsProvider {
+  /**
+   * @param {{retrievalURL: string, store: import('./store.js').ClientStore,
+   *   transport: import('./transport.js').Transport, clock?: import('./clock.js').ClientClock}} parts `retrievalURL`
+   *   as in the configuration
+   */
+  constructor({ retrievalURL, store, transport, clock = new SystemClientClock() }) {
+    this.service = new TokenService(retrievalURL, transport, clock);
+    this.store = store;
+    this.clock = clock;
+    this.process = globalThis.crypto.randomUUID();
+    /** @type {Promise<ClientCredentials | null> | null} */
+    this.refreshing = null;
+  }
+
+  /**
+   * Logs a user in with a password. The password is stored only if the server issues no tokens.
+   *
+   * @param {string} userName
+   * @param {string} password
+   * @throws {SecurePushFailure} with `SP-401` for a wrong password
+   */
+  async logIn(userName, password) {
+    await this.store.saveCredentials(await this.service.logIn(userName, password));
+  }
+
+  /**
+   * Logs a user in with a token of an identity provider.
+   *
+   * @param {string} userName
+   * @param {string} token
+   * @param {number | null} [expiresAt] in seconds since 1970, if it is known
+   */
+  async logInWithToken(userName, token, expiresAt = null) {
+    await this.store.saveCredentials({ userName, accessToken: token, expiresAt, refreshToken: null, password: null });
+  }
+
+  /**
+   * Forgets the user, and ends the session at the server if it can be reached. Call the client's `unregister` before.
+   */
+  async logOut() {
+    const stored = await this.store.credentials().catch(() => null);
+    await this.store.saveCredentials(null);
+    if (stored?.refreshToken) await this.service.end(stored.refreshToken);
+  }
+
+  async userName() {
+    try { return (await this.store.credentials())?.userName ?? null; } catch { return null; }
+  }
+
+  /** @returns {Promise<ClientCredentials | null>} */
+  async credentials() {
+    const stored = await this.store.credentials();
+    if (!stored) return null;
+    if (this.#isUsable(stored)) return current(stored);
+    return stored.refreshToken ? this.#refresh(current(stored)) : null;
+  }
+
+  /**
+   * @param {ClientCredentials} refused
+   * @returns {Promise<ClientCredentials | null>}
+   */
+  refresh(refused) { return this.#refresh(refused); }
+
+  /**
+   * One exchange for all who wait.
+   *
+   * @param {ClientCredentials | null} refused
+   */
+  #refresh(refused) {
+    this.refreshing ??= this.#exchange(refused).finally(() => { this.refreshing = null; });
+    return this.refreshing;
+  }
+
+  /**
+   * Exchanges the refresh token, unless the other process has done so.
+   *
+   * @param {ClientCredentials | null} refused
+   */
+  async #exchange(refused) {
+    await this.#takeLease();
+    try {
+      return await this.#exchangeWithLease(refused);
+    } finally {
+      // If the store refuses, the lease expires.
+      await this.store.update((state) => {
+        if (state.refreshLease?.process === this.process) state.refreshLease = null;
+      }).catch(() => {});
+    }
+  }
+
+  /**
+   * @param {ClientCredentials | null} refused
+   * @returns {Promise<ClientCredentials | null>}
+   */
+  async #exchangeWithLease(refused) {
+    const stored = await this.store.credentials();
+    if (!stored) return null;
+    const known = current(stored);
+    if (known && !isSame(known, refused) && this.#isUsable(stored)) return known;
+    if (!stored.refreshToken) {
+      // The server refuses what is stored, and it will not change its mind.
+      await this.store.saveCredentials({ ...stored, accessToken: null, password: null });
+      return null;
+    }
+    const renewed = await this.service.refresh(stored.refreshToken, stored.userName);
+    await this.store.saveCredentials(renewed ?? {
+      userName: stored.userName, accessToken: null, expiresAt: null, refreshToken: null, password: null,
+    });
+    return renewed && current(renewed);
+  }
+
+  async #takeLease() {
+    for (;;) {
+      const { now } = this.clock;
+      const isTaken = await this.store.update((state) => {
+        const lease = state.refreshLease;
+        const age = lease ? now - lease.takenAt : 0;
+        if (lease && lease.process !== this.process && age >= 0 && age < leaseSeconds) return false;
+        state.refreshLease = { process: this.process, takenAt: now };
+        return true;
+      });
+      if (isTaken) return;
+      await this.clock.sleep(0.25);
+    }
+  }
+
+  /** @param {import('./store.js').StoredCredentials} stored */
+  #isUsable(stored) {
+    if (!current(stored)) return false;
+    return stored.expiresAt === null || !stored.refreshToken || this.clock.now < stored.expiresAt - leewaySeconds;
+  }
+}
+
+/**
+ * @param {import('./store.js').StoredCredentials} stored
+ * @returns {ClientCredentials | null}
+ */
+function current(stored) {
+  if (stored.accessToken) return { kind: 'bearer', token: stored.accessToken };
+  return stored.password === null
+    ? null : { kind: 'basic', userName: stored.userName, password: stored.password };
+}
+
+/**
+ * @param {ClientCredentials} one
+ * @param {ClientCredentials | null} other
+ */
+const isSame = (one, other) => other !== null && authorization(one) === authorization(other);
+
+const tokenTimeout = 8;
+const maxTokenBytes = 64 * 1024;
+/** A hundred years, in seconds. */
+const maxLifetime = 100 * 366 * 86_400;
+
+/** `POST /api/token` and `DELETE /api/token` of the retrieval service. */
+class TokenService {
+  /**
+   * @param {string} retrievalURL
+   * @param {import('./transport.js').Transport} transport
+   * @param {import('./clock.js').ClientClock} clock
+   */
+  constructor(retrievalURL, transport, clock) {
+    this.url = `${retrievalURL.replace(/\/+$/, '')}/api/token`;
+    this.transport = transport;
+    this.clock = clock;
+  }
+
+  /**
+   * Gets tokens for a password.
+   *
+   * @param {string} userName
+   * @param {string} password
+   * @returns {Promise<import('./store.js').StoredCredentials>}
+   * @throws {SecurePushFailure}
+   */
+  async logIn(userName, password) {
+    const response = await this.#send('POST', { Authorization: authorization({ kind: 'basic', userName, password }) });
+    // The server issues no tokens. Whether the password is right shows with the first request.
+    if (response.status === 404) {
+      return { userName, accessToken: null, expiresAt: null, refreshToken: null, password };
+    }
+    if (response.status !== 200) throw new SecurePushFailure(DiagnosticCode.status(response.status));
+    return this.#read(response, userName);
+  }
+
+  /**
+   * Exchanges a refresh token.
+   *
+   * @param {string} token
+   * @param {string} userName
+   * @returns {Promise<import('./store.js').StoredCredentials | null>} `null` if it cannot be used any more
+   * @throws {SecurePushFailure} when it is not known, for example without a connection
+   */
+  async refresh(token, userName) {
+    const response = await this.#send('POST', {}, { grant_type: 'refresh_token', refresh_token: token });
+    if (response.status === 400 || response.status === 401) return null;
+    if (response.status !== 200) throw new SecurePushFailure(DiagnosticCode.status(response.status));
+    return this.#read(response, userName);
+  }
+
+  /**
+   * Ends a session. A failure is of no consequence: the token expires.
+   *
+   * @param {string} token
+   */
+  async end(token) {
+    await this.#send('DELETE', {}, { grant_type: 'refresh_token', refresh_token: token }).catch(() => {});
+  }
+
+  /**
+   * @param {import('./transport.js').TransportResponse} response
+   * @param {string} userName
+   * @returns {import('./store.js').StoredCredentials}
+   */
+  #read(response, userName) {
+    let answer;
+    try { answer = JSON.parse(new TextDecoder().decode(response.body)); } catch { answer = null; }
+    const { access_token: accessToken, expires_in: lifetime = null, refresh_token: refreshToken = null } = answer ?? {};
+    const isLifetime = lifetime === null
+      || (typeof lifetime === 'number' && lifetime >= 1 && lifetime <= maxLifetime);
+    const isRefreshToken = refreshToken === null || typeof refreshToken === 'string';
+    if (typeof accessToken !== 'string' || accessToken === '' || !isLifetime || !isRefreshToken) {
+      throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
+    }
+    return {
+      userName, accessToken, refreshToken, password: null,
+      expiresAt: lifetime === null ? null : this.clock.now + lifetime,
+    };
+  }
+
+  /**
+   * @param {string} method
+   * @param {Record<string, string>} headers
+   * @param {object} [body]
+   * @returns {Promise<import('./transport.js').TransportResponse>}
+   */
+  async #send(method, headers, body) {
+    const request = {
+      method, url: this.url, body: body ? JSON.stringify(body) : null,
+      headers: { Accept: 'application/json', ...headers, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+    };
+    try {
+      return await limited(this.clock.uptime + tokenTimeout, this.clock, (signal) => (
+        this.transport.send(request, { timeout: tokenTimeout, maxBytes: maxTokenBytes, signal })));
+    } catch (error) {
+      if (error instanceof TransportError) throw new SecurePushFailure(transportCode(error));
+      throw error;
+    }
+  }
+}
+
+/**
+ * @param {TransportError} error
+ * @returns {string}
+ */
+export const transportCode = (error) => DiagnosticCode[error.reason];

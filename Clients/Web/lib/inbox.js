@@ -1,0 +1,116 @@
+import { maxEntries, readSecretAnswer } from './answers.js';
+import { inboxPage } from './catch-up.js';
+import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { decrypt } from './fetching.js';
+
+/** @typedef {import('./client.js').SecurePushClient} SecurePushClient */
+
+/** The server's limit for one request. */
+const maxMarks = 1_000;
+/** How many shown notifications one wake reports. */
+const maxReports = 50;
+/** A report is never worth more time than this, in seconds. */
+const secondsForReports = 5;
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string[]} ids
+ */
+export async function markAsRead(client, ids) {
+  const { deadline } = client.begin();
+  for (let start = 0; start < ids.length; start += maxMarks) {
+    await mark(client, { Ids: ids.slice(start, start + maxMarks) }, deadline);
+  }
+  const { now } = client.clock;
+  // They are done with here too, and will not be shown by the next wake.
+  await client.keeper.tryUpdate(null, ({ ledger }) => { for (const id of ids) ledger.withdraw(id, now); });
+  await client.presenter.remove(ids);
+  await refreshBadge(client, deadline);
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string} id
+ */
+export async function markAsReadThrough(client, id) {
+  const { deadline } = client.begin();
+  await mark(client, { Through: id }, deadline);
+  await refreshBadge(client, deadline);
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {{after?: string | null, unreadOnly?: boolean}} options
+ */
+export function listInbox(client, { after = null, unreadOnly = false }) {
+  /** @type {[string, string][]} */
+  const query = [['Limit', `${maxEntries}`]];
+  if (unreadOnly) query.push(['Unread', 'true']);
+  if (after !== null) query.push(['After', after]);
+  return inboxPage(client, query, client.begin().deadline);
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string} id
+ */
+export async function readSecret(client, id) {
+  /** @type {[string, string][]} */
+  const query = [['include', 'unread']];
+  const outcome = await client.connection.send({ path: `api/notifications/${id}`, query }, client.begin().deadline);
+  if (outcome.kind !== 'success') throw failure(outcome);
+  const { secret, unread } = readSecretAnswer(outcome.body, id);
+  if (unread !== null) await client.setBadge(unread);
+  return decrypt(client, secret);
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {object} json
+ * @param {number} deadline
+ */
+async function mark(client, json, deadline) {
+  const outcome = await client.connection.send({ method: 'POST', path: 'api/notifications/read', json }, deadline);
+  if (outcome.kind !== 'success') throw failure(outcome);
+}
+
+/**
+ * Asks for the number of unread notifications. A failure leaves the badge as it is.
+ *
+ * @param {SecurePushClient} client
+ * @param {number} deadline
+ */
+async function refreshBadge(client, deadline) {
+  const page = await inboxPage(client, [['Limit', '1'], ['Unread', 'true']], deadline).catch(() => null);
+  if (page) await client.setBadge(page.unread);
+}
+
+/**
+ * Tells the server which notifications were shown. What fails is told at the next wake.
+ *
+ * @param {SecurePushClient} client
+ * @param {number} deadline
+ */
+export async function reportShown(client, deadline) {
+  const end = Math.min(deadline, client.clock.uptime + secondsForReports);
+  const ids = (await client.keeper.tryRead())?.unreported ?? [];
+  for (const id of ids.slice(0, maxReports)) {
+    const outcome = await client.connection.send({ method: 'POST', path: `api/notifications/${id}/shown` }, end);
+    if (outcome.kind !== 'success' && outcome.kind !== 'refused') return;
+    await client.keeper.tryUpdate(null, (_, state) => {
+      state.unreported = state.unreported.filter((unreported) => unreported !== id);
+    });
+  }
+}
+
+/**
+ * The error of a request that did not succeed.
+ *
+ * @param {import('./connection.js').Outcome} outcome
+ * @returns {SecurePushFailure}
+ */
+export function failure(outcome) {
+  if (outcome.kind === 'refused') return new SecurePushFailure(DiagnosticCode.status(outcome.status));
+  if (outcome.kind === 'failed' || outcome.kind === 'loggedOut') return new SecurePushFailure(outcome.code);
+  return new SecurePushFailure(DiagnosticCode.locked);
+}

@@ -1,0 +1,168 @@
+import { emptyState, isState } from './state.js';
+import { ClientStoreError } from './store.js';
+import { DeviceKey } from './device-key.js';
+
+const table = 'values';
+
+/**
+ * The store of a web app, in IndexedDB. The page and its service worker open the same one by its name.
+ *
+ * Each change is one transaction, and IndexedDB runs transactions that write one after the other, also those of other
+ * tabs and of the worker. The browser keeps the private key for end-to-end encryption: it is not extractable, so no
+ * script can read it. Tokens can be read by every script of the origin, so the app needs a content security policy.
+ *
+ * @implements {import('./store.js').ClientStore}
+ */
+export class IndexedDBStore {
+  /**
+   * @param {string} [name] the database
+   * @param {IDBFactory} [factory]
+   */
+  constructor(name = 'securepush', factory = globalThis.indexedDB) {
+    this.name = name;
+    this.factory = factory;
+    /** @type {Promise<IDBDatabase> | null} */
+    this.opening = null;
+  }
+
+  /** @returns {Promise<import('./state.js').ClientState>} */
+  async read() {
+    const state = await this.#run('readonly', (values) => values.get('state'));
+    return isState(state) ? state : emptyState();
+  }
+
+  /**
+   * @template Result
+   * @param {(state: import('./state.js').ClientState) => Result} change
+   * @returns {Promise<Result>}
+   */
+  update(change) {
+    return this.#transact('readwrite', (values, finish) => {
+      const request = values.get('state');
+      request.onsuccess = () => {
+        const stored = request.result;
+        const state = isState(stored) ? stored : emptyState();
+        // What cannot be read is put aside, for support.
+        if (stored !== undefined && !isState(stored)) values.put(stored, 'state.damaged');
+        const result = change(state);
+        values.put(state, 'state');
+        finish(result);
+      };
+    });
+  }
+
+  /** @returns {Promise<import('./store.js').StoredCredentials | null>} */
+  async credentials() {
+    const value = await this.#run('readonly', (values) => values.get('credentials'));
+    return typeof value?.userName === 'string' ? value : null;
+  }
+
+  /** @param {import('./store.js').StoredCredentials | null} credentials */
+  async saveCredentials(credentials) {
+    await this.#run('readwrite', (values) => (
+      credentials ? values.put(credentials, 'credentials') : values.delete('credentials')));
+  }
+
+  /** @returns {Promise<DeviceKey | null>} */
+  async deviceKey() { return DeviceKey.fromStored(await this.#run('readonly', (values) => values.get('deviceKey'))); }
+
+  /**
+   * @param {DeviceKey | null} key
+   * @returns {Promise<DeviceKey | null>}
+   */
+  keepDeviceKey(key) {
+    return this.#transact('readwrite', (values, finish) => {
+      if (!key) {
+        values.delete('deviceKey');
+        finish(null);
+        return;
+      }
+      const request = values.get('deviceKey');
+      request.onsuccess = () => {
+        const kept = DeviceKey.fromStored(request.result);
+        if (!kept) values.put({ privateKey: key.privateKey, x: key.x }, 'deviceKey');
+        finish(kept ?? key);
+      };
+    });
+  }
+
+  /** A browser runs only when the device is unlocked. */
+  async claimLockedNotice() { return true; }
+
+  /** Closes the database, for example before it is deleted. */
+  async close() {
+    const opening = this.opening;
+    this.opening = null;
+    (await opening?.catch(() => null))?.close();
+  }
+
+  /** @returns {Promise<IDBDatabase>} */
+  #open() {
+    this.opening ??= new Promise((resolve, reject) => {
+      const request = this.factory.open(this.name, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore(table);
+      request.onerror = () => reject(new ClientStoreError('unreadable'));
+      request.onblocked = () => reject(new ClientStoreError('unreadable'));
+      request.onsuccess = () => {
+        const database = request.result;
+        // The user or another version removes the database: it is opened again at the next call.
+        database.onclose = () => { this.opening = null; };
+        database.onversionchange = () => {
+          database.close();
+          this.opening = null;
+        };
+        resolve(database);
+      };
+    });
+    this.opening.catch(() => { this.opening = null; });
+    return this.opening;
+  }
+
+  /**
+   * @param {IDBTransactionMode} mode
+   * @param {(values: IDBObjectStore) => IDBRequest} call
+   * @returns {Promise<any>}
+   */
+  #run(mode, call) {
+    return this.#transact(mode, (values, finish) => {
+      const request = call(values);
+      request.onsuccess = () => finish(request.result);
+    });
+  }
+
+  /**
+   * Runs a transaction, and returns what the body finished with as soon as it is on the disk.
+   *
+   * @param {IDBTransactionMode} mode
+   * @param {(values: IDBObjectStore, finish: (result: any) => void) => void} body
+   * @returns {Promise<any>}
+   */
+  async #transact(mode, body) {
+    let database;
+    try {
+      database = await this.#open();
+      return await this.#attempt(database, mode, body);
+    } catch (error) {
+      // A connection that the browser has closed is opened once more.
+      if (!database || !(error instanceof DOMException) || error.name !== 'InvalidStateError') throw error;
+      this.opening = null;
+      return this.#attempt(await this.#open(), mode, body);
+    }
+  }
+
+  /**
+   * @param {IDBDatabase} database
+   * @param {IDBTransactionMode} mode
+   * @param {(values: IDBObjectStore, finish: (result: any) => void) => void} body
+   * @returns {Promise<any>}
+   */
+  #attempt(database, mode, body) {
+    return new Promise((resolve, reject) => {
+      const transaction = database.transaction(table, mode, { durability: 'strict' });
+      let result;
+      transaction.oncomplete = () => resolve(result);
+      transaction.onabort = () => reject(new ClientStoreError(mode === 'readwrite' ? 'unwritable' : 'unreadable'));
+      body(transaction.objectStore(table), (value) => { result = value; });
+    });
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Shows notifications to the user. {@link WebNotificationPresenter} is the one for browsers.
+ *
+ * Everything is shown under an identifier, and replaces what was shown under the same one: secrets and generic texts
+ * use the notification's ID, the prompt and the notices without an ID use one identifier each.
+ *
+ * @typedef {object} NotificationPresenter
+ * @property {(secret: import('./answers.js').SecretNotification) => Promise<void>} showSecret rejects if it was not
+ *   shown. The client tries again at the next wake
+ * @property {(notice: GenericNotice) => Promise<void>} showNotice
+ * @property {(prompt: LogInPrompt) => Promise<void>} showPrompt
+ * @property {(ids: string[]) => Promise<void>} remove removes the secrets and generic texts of these IDs, and no others
+ * @property {() => Promise<void>} removePrompt
+ * @property {(count: number) => Promise<void>} setBadge sets the number on the app's icon
+ * @property {() => Promise<Set<string> | null>} displayedSecrets the IDs whose secrets (not generic texts) the user
+ *   can see now; `null` if that is not known. The client asks after a crash, for a secret that it may have shown
+ */
+
+/**
+ * The text that is shown in place of a secret that cannot be had now. The ID is `null` when the push had none that
+ * can be used.
+ *
+ * @typedef {{id: string | null, localizationKey: string, code: string}} GenericNotice
+ */
+
+/**
+ * The text that asks the user to log in, and the notifications that wait for it, oldest first.
+ *
+ * @typedef {{ids: string[], localizationKey: string, code: string}} LogInPrompt
+ */
+
+/** The texts in English. `%@` becomes the code. */
+export const englishTexts = Object.freeze({
+  'securepush.generic': 'You have a new message. Open the app to read it. (%@)',
+  'securepush.log-in': 'You have a new message. Log in to read it. (%@)',
+  'securepush.locked': 'You may have new messages. Unlock your device to read them.',
+});
+
+/** Browsers cut longer texts; the app shows the whole one. In characters. */
+const maxBodyLength = 1_000;
+const promptTag = 'securepush-log-in';
+const noticeTag = 'securepush-notice';
+
+/**
+ * Shows notifications by `ServiceWorkerRegistration.showNotification`, and the badge by the Badging API.
+ *
+ * @implements {NotificationPresenter}
+ */
+export class WebNotificationPresenter {
+  /**
+   * @param {object} options
+   * @param {() => ServiceWorkerRegistration | Promise<ServiceWorkerRegistration>} options.registration in the worker
+   *   `() => self.registration`, in the page `() => navigator.serviceWorker.ready`
+   * @param {string} options.title the app's name, the title of every notification
+   * @param {Record<string, string>} [options.texts] by localisation key
+   * @param {NotificationOptions} [options.options] such as `icon`, `badge` and `lang`
+   * @param {Navigator | WorkerNavigator} [options.navigator]
+   */
+  constructor({ registration, title, texts = englishTexts, options = {}, navigator = globalThis.navigator }) {
+    this.registration = registration;
+    this.title = title;
+    this.texts = texts;
+    this.options = options;
+    this.navigator = /** @type {any} */ (navigator);
+  }
+
+  /** @param {import('./answers.js').SecretNotification} secret */
+  async showSecret(secret) {
+    const { id, text } = secret;
+    const body = text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text;
+    await this.#show(id, body, { kind: 'secret', secureId: id });
+  }
+
+  /** @param {GenericNotice} notice */
+  async showNotice({ id, localizationKey, code }) {
+    await this.#show(id ?? noticeTag, this.#text(localizationKey, code), { kind: 'notice', secureId: id, code });
+  }
+
+  /** @param {LogInPrompt} prompt */
+  async showPrompt({ localizationKey, code }) {
+    // It replaces the last prompt, and the user is told again: there is something new behind it.
+    await this.#show(promptTag, this.#text(localizationKey, code), { kind: 'prompt', code }, { renotify: true });
+  }
+
+  /** @param {string[]} ids */
+  async remove(ids) {
+    const wanted = new Set(ids);
+    await this.#close((data) => wanted.has(data.secureId));
+  }
+
+  async removePrompt() {
+    await this.#close((data) => data.kind === 'prompt' || (data.kind === 'notice' && !data.secureId));
+  }
+
+  /** @param {number} count */
+  async setBadge(count) {
+    try {
+      if (count > 0) await this.navigator.setAppBadge?.(count);
+      else await this.navigator.clearAppBadge?.();
+    } catch {
+      // Not every browser has badges, and only installed apps show them.
+    }
+  }
+
+  async displayedSecrets() {
+    try {
+      const shown = await this.#shown();
+      return new Set(shown.filter(({ data }) => data.kind === 'secret').map(({ data }) => data.secureId));
+    } catch {
+      return null;
+    }
+  }
+
+  /**
+   * @param {string} tag
+   * @param {string} body
+   * @param {object} data
+   * @param {object} [more]
+   */
+  async #show(tag, body, data, more = {}) {
+    const registration = await this.registration();
+    await registration.showNotification(this.title, {
+      ...this.options, ...more, body, tag, data: { ...data, securePush: 1 },
+    });
+  }
+
+  /** Our notifications that the user sees. */
+  async #shown() {
+    const registration = await this.registration();
+    return (await registration.getNotifications()).filter((notification) => notification.data?.securePush === 1);
+  }
+
+  /** @param {(data: any) => boolean} isWanted */
+  async #close(isWanted) {
+    try {
+      for (const notification of await this.#shown()) if (isWanted(notification.data)) notification.close();
+    } catch {
+      // What cannot be listed cannot be removed.
+    }
+  }
+
+  /**
+   * @param {string} key
+   * @param {string} code
+   */
+  #text(key, code) {
+    return (this.texts[key] ?? englishTexts[/** @type {keyof typeof englishTexts} */ (key)] ?? key).replace('%@', code);
+  }
+}

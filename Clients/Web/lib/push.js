@@ -1,0 +1,111 @@
+/** Longer pushes are refused unread, in bytes. Browsers allow 4,096. */
+const maxPushBytes = 8 * 1024;
+
+/**
+ * Whether a value is an ID: 1 to 64 of `A-Z a-z 0-9 - _`. IDs are opaque; the grammar only makes them harmless in a
+ * path, in a log and in a store.
+ *
+ * @param {unknown} value
+ * @returns {value is string}
+ */
+export const isPushID = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
+
+/**
+ * A push, read but not yet believed: the client verifies its signature before it acts on it.
+ *
+ * Reading never fails. Only the ID, the withdrawal, the time and the signature are read; hosts and texts in a push are
+ * ignored.
+ */
+export class IncomingPush {
+  /**
+   * @param {{isOurs: boolean, id?: string | null, isWithdrawal?: boolean, timestamp?: string | null,
+   *   signature?: string | null}} values
+   */
+  constructor({ isOurs, id = null, isWithdrawal = false, timestamp = null, signature = null }) {
+    /** Whether the push has the member `secureId`. Others belong to another part of the app, and the client ignores
+     * them. */
+    this.isOurs = isOurs;
+    /** The notification's ID; `null` if it cannot be used. */
+    this.id = id;
+    /** Whether the push asks to remove the notification. */
+    this.isWithdrawal = isWithdrawal;
+    /** `ts`, as the push has it. */
+    this.timestamp = timestamp;
+    /** `sig`, as the push has it. */
+    this.signature = signature;
+    Object.freeze(this);
+  }
+
+  /**
+   * Reads the data of a `push` event (`event.data`).
+   *
+   * @param {{arrayBuffer(): ArrayBuffer} | null} data
+   * @returns {IncomingPush}
+   */
+  static fromMessageData(data) {
+    if (!data) return new IncomingPush({ isOurs: true });
+    try {
+      return IncomingPush.fromBytes(new Uint8Array(data.arrayBuffer()));
+    } catch {
+      return new IncomingPush({ isOurs: true });
+    }
+  }
+
+  /**
+   * Reads the body of a push.
+   *
+   * @param {Uint8Array} bytes
+   * @returns {IncomingPush}
+   */
+  static fromBytes(bytes) {
+    if (bytes.length > maxPushBytes) return new IncomingPush({ isOurs: true });
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+      return IncomingPush.fromObject(JSON.parse(text));
+    } catch {
+      return new IncomingPush({ isOurs: true });
+    }
+  }
+
+  /**
+   * Reads the body of a push.
+   *
+   * @param {string} text
+   * @returns {IncomingPush}
+   */
+  static fromText(text) {
+    if (text.length > maxPushBytes) return new IncomingPush({ isOurs: true });
+    return IncomingPush.fromBytes(new TextEncoder().encode(text));
+  }
+
+  /**
+   * Reads the members of a push. All values are strings; others make the push unusable.
+   *
+   * @param {unknown} value
+   * @returns {IncomingPush}
+   */
+  static fromObject(value) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return new IncomingPush({ isOurs: true });
+    const object = /** @type {Record<string, unknown>} */ (value);
+    if (!Object.hasOwn(object, 'secureId')) return new IncomingPush({ isOurs: false });
+    const isWithdrawal = Object.hasOwn(object, 'withdraw');
+    if (!isPushID(object.secureId) || (isWithdrawal && object.withdraw !== '1')) {
+      return new IncomingPush({ isOurs: true });
+    }
+    return new IncomingPush({
+      isOurs: true, id: object.secureId, isWithdrawal, timestamp: short(object, 'ts'), signature: short(object, 'sig'),
+    });
+  }
+}
+
+/**
+ * A text that can be a time or a signature. What is longer is neither, and is not kept.
+ *
+ * @param {Record<string, unknown>} object
+ * @param {string} name
+ * @returns {string | null}
+ */
+function short(object, name) {
+  const value = Object.hasOwn(object, name) ? object[name] : null;
+  return typeof value === 'string' && new TextEncoder().encode(value).length <= 128 ? value : null;
+}

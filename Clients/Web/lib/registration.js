@@ -1,0 +1,168 @@
+import { encodeBase64URL } from './base64url.js';
+import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { DeviceKey } from './device-key.js';
+import { failure } from './inbox.js';
+import { PushKeySet } from './push-keys.js';
+import { adoptUser } from './receiving.js';
+import { emptyRegistration } from './state.js';
+import { isLocked } from './store.js';
+
+/**
+ * @typedef {import('./client.js').SecurePushClient} SecurePushClient
+ * @typedef {import('./subscription.js').PushDevice} PushDevice
+ */
+
+/** The registration does not wait longer than this for the key, in seconds. A server without the feature may refuse
+ * it by CORS, which looks like a lost connection. */
+const secondsForKey = 5;
+
+/**
+ * @param {SecurePushClient} client
+ * @param {PushDevice} device
+ * @returns {Promise<string>}
+ */
+export async function register(client, device) {
+  const { deadline } = client.begin();
+  return lockedAsFailure(async () => {
+    await adoptUser(client);
+    const userName = await client.credentials.userName();
+    if (userName === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
+    await refreshPushKeys(client, deadline);
+    const digest = await digestOf(client, device);
+    const { registration: record } = await client.keeper.read();
+    const age = client.clock.now - (record.registeredAt ?? -Infinity);
+    const isCurrent = record.userName === userName && record.digest === digest && age >= 0
+      && age < client.limits.renewsRegistrationAfter && record.installationID !== null;
+    const id = isCurrent
+      ? /** @type {string} */ (record.installationID)
+      : await send(client, device, { known: record.installationID, userName, digest }, deadline);
+    await registerKey(client, id, deadline);
+    return id;
+  });
+}
+
+/**
+ * Sends the installation, under a new ID if the server does not take the known one.
+ *
+ * @param {SecurePushClient} client
+ * @param {PushDevice} device
+ * @param {{known: string | null, userName: string, digest: string}} record
+ * @param {number} deadline
+ * @returns {Promise<string>}
+ */
+async function send(client, device, { known, userName, digest }, deadline) {
+  for (const candidate of known === null ? [null] : [known, null]) {
+    const id = candidate ?? globalThis.crypto.randomUUID();
+    // Stored first: after a crash the same installation is registered again, not a second one.
+    await client.keeper.update((_, state) => { state.registration = emptyRegistration(id); });
+    const json = {
+      installationId: id, platform: device.platform, pushChannel: device.channel,
+      ...(device.tags?.length ? { tags: device.tags } : {}),
+    };
+    const outcome = await client.connection.send({ method: 'PUT', path: `api/installations/${id}`, json }, deadline);
+    if (outcome.kind === 'success') {
+      const registeredAt = client.clock.now;
+      await client.keeper.update((_, state) => {
+        state.registration = { installationID: id, userName, digest, registeredAt, key: null };
+      });
+      return id;
+    }
+    const isGivenUp = outcome.kind === 'refused' && [404, 410].includes(outcome.status);
+    if (candidate === null || !isGivenUp) throw failure(outcome);
+  }
+  throw new SecurePushFailure(DiagnosticCode.status(410));
+}
+
+/**
+ * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next
+ * registration: a device without a key still receives what is not encrypted.
+ *
+ * @param {SecurePushClient} client
+ * @param {string} id
+ * @param {number} deadline
+ */
+async function registerKey(client, id, deadline) {
+  if (!client.configuration.endToEnd) return;
+  let key = await client.store.deviceKey().catch(() => null);
+  if (!key) {
+    const made = await DeviceKey.generate(client.crypto);
+    key = made && await client.store.keepDeviceKey(made).catch(() => null);
+  }
+  if (!key || (await client.keeper.read()).registration.key === key.x) return;
+  const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk };
+  const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
+  if (outcome.kind !== 'success') return;
+  const { x } = key;
+  await client.keeper.update((_, state) => {
+    if (state.registration.installationID === id) state.registration.key = x;
+  });
+}
+
+/** @param {SecurePushClient} client */
+export async function unregister(client) {
+  const { deadline } = client.begin();
+  await lockedAsFailure(async () => {
+    // Forgotten first: after a crash the device is not taken for registered.
+    const id = await client.keeper.update((_, state) => {
+      const { installationID } = state.registration;
+      state.registration = emptyRegistration(installationID);
+      return installationID;
+    });
+    if (id !== null) {
+      const outcome = await client.connection.send({ method: 'DELETE', path: `api/installations/${id}` }, deadline);
+      const isOver = outcome.kind === 'success' || (outcome.kind === 'refused' && [404, 410].includes(outcome.status));
+      if (!isOver) throw failure(outcome);
+    }
+    // The next user of this browser gets a key of their own.
+    await client.store.keepDeviceKey(null).catch(() => {});
+    const ids = await client.keeper.update((changes) => changes.forget(null));
+    await client.presenter.remove(ids);
+    await client.presenter.removePrompt();
+    await client.setBadge(0);
+  });
+}
+
+/**
+ * Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.
+ *
+ * @param {SecurePushClient} client
+ * @param {number} deadline
+ */
+async function refreshPushKeys(client, deadline) {
+  if (!client.configuration.pushKeys || !client.configuration.refreshesPushKeys) return;
+  const outcome = await client.connection.send({ path: 'api/push-keys', isAuthorized: false }, deadline);
+  if (outcome.kind !== 'success') return;
+  try {
+    const { keys } = PushKeySet.fromJWKSet(new TextDecoder().decode(outcome.body));
+    await client.keeper.update((_, state) => { state.pushKeys = [...keys]; });
+  } catch {
+    // The keys of the configuration stay.
+  }
+}
+
+/**
+ * A digest, so that the channel itself is not stored: whoever knows it can take the device over.
+ *
+ * @param {SecurePushClient} client
+ * @param {PushDevice} device
+ * @returns {Promise<string>}
+ */
+async function digestOf(client, { platform, channel, tags = [] }) {
+  const text = [platform, channel.endpoint, channel.p256dh, channel.auth, ...tags].join('\n');
+  const digest = await client.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return encodeBase64URL(new Uint8Array(digest));
+}
+
+/**
+ * @template Result
+ * @param {() => Promise<Result>} work
+ * @returns {Promise<Result>}
+ */
+async function lockedAsFailure(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (isLocked(error)) throw new SecurePushFailure(DiagnosticCode.locked);
+    throw error;
+  }
+}

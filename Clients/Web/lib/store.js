@@ -1,0 +1,186 @@
+import { emptyState, isState, StateChanges } from './state.js';
+
+/**
+ * Credentials as they are stored. They do not show in logs: nothing here is ever logged.
+ *
+ * @typedef {object} StoredCredentials
+ * @property {string} userName
+ * @property {string | null} accessToken `null` if there is none, or if the server has refused it
+ * @property {number | null} expiresAt in seconds since 1970; `null` if that is not known
+ * @property {string | null} refreshToken the single-use token for the next access token
+ * @property {string | null} password only for a server that issues no tokens
+ */
+
+/**
+ * Where the client keeps its state between wakes. The page and its service worker share one: `IndexedDBStore`.
+ * `MemoryClientStore` forgets everything at the end.
+ *
+ * @typedef {object} ClientStore
+ * @property {() => Promise<import('./state.js').ClientState>} read an empty state if there is none, or if it was
+ *   damaged
+ * @property {<Result>(change: (state: import('./state.js').ClientState) => Result) => Promise<Result>} update changes
+ *   the state. It is atomic: no other process sees half of it or changes it in between, and after a crash it has
+ *   happened or not. The change has no other effect, as it may run more than once
+ * @property {() => Promise<StoredCredentials | null>} credentials
+ * @property {(credentials: StoredCredentials | null) => Promise<void>} saveCredentials `null` removes them
+ * @property {() => Promise<import('./device-key.js').DeviceKey | null>} deviceKey the key for end-to-end encryption
+ * @property {(key: import('./device-key.js').DeviceKey | null) => Promise<import('./device-key.js').DeviceKey | null>}
+ *   keepDeviceKey keeps the key unless there is one, and returns the one that is kept; `null` removes it
+ * @property {() => Promise<boolean>} claimLockedNotice claims the right to show the one notice that says that the
+ *   device is locked. It works while the other calls reject with `locked`
+ */
+
+/** Why a store cannot be used now. */
+export class ClientStoreError extends Error {
+  /**
+   * @param {'locked' | 'unreadable' | 'unwritable'} reason `locked`: the device was not unlocked since it started.
+   *   `unwritable`: the store is full or read-only
+   */
+  constructor(reason) {
+    super(`The store cannot be used (${reason}).`);
+    this.name = 'ClientStoreError';
+    this.reason = reason;
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {boolean}
+ */
+export const isLocked = (error) => error instanceof ClientStoreError && error.reason === 'locked';
+
+/**
+ * A store that forgets everything at the end, for tests and tools.
+ *
+ * @implements {ClientStore}
+ */
+export class MemoryClientStore {
+  constructor() {
+    /** @type {unknown} */
+    this.state = null;
+    /** @type {StoredCredentials | null} */
+    this.stored = null;
+    /** @type {import('./device-key.js').DeviceKey | null} */
+    this.key = null;
+    this.hasClaimedLockedNotice = false;
+  }
+
+  async read() { return isState(this.state) ? structuredClone(this.state) : emptyState(); }
+
+  /**
+   * @template Result
+   * @param {(state: import('./state.js').ClientState) => Result} change
+   * @returns {Promise<Result>}
+   */
+  async update(change) {
+    const state = isState(this.state) ? structuredClone(this.state) : emptyState();
+    const result = change(state);
+    this.state = state;
+    return result;
+  }
+
+  async credentials() { return this.stored && { ...this.stored }; }
+
+  /** @param {StoredCredentials | null} credentials */
+  async saveCredentials(credentials) { this.stored = credentials && { ...credentials }; }
+
+  async deviceKey() { return this.key; }
+
+  /** @param {import('./device-key.js').DeviceKey | null} key */
+  async keepDeviceKey(key) {
+    this.key = key && (this.key ?? key);
+    return this.key;
+  }
+
+  async claimLockedNotice() {
+    const isFirst = !this.hasClaimedLockedNotice;
+    this.hasClaimedLockedNotice = true;
+    return isFirst;
+  }
+}
+
+/**
+ * Reads and changes the client's state, also while the store cannot be written.
+ *
+ * A full or read-only store must not keep a secret from the user. So changes that cannot be stored stay in memory,
+ * and are stored with the next change that can. If the process ends before that, a secret may be shown again.
+ */
+export class StateKeeper {
+  /**
+   * @param {ClientStore} store
+   * @param {import('./configuration.js').ClientLimits} limits
+   */
+  constructor(store, limits) {
+    this.store = store;
+    this.limits = limits;
+    /** @type {import('./state.js').ClientState | null} the state with the changes that are not stored */
+    this.unsaved = null;
+    /** @type {import('./state.js').ClientState | null} */
+    this.lastRead = null;
+  }
+
+  /**
+   * The state.
+   *
+   * @returns {Promise<import('./state.js').ClientState>}
+   * @throws {ClientStoreError} `locked`. Other errors are an empty state
+   */
+  async read() {
+    try {
+      const state = await this.store.read();
+      if (this.unsaved) new StateChanges(state, this.limits).merge(this.unsaved);
+      this.lastRead = structuredClone(state);
+      return state;
+    } catch (error) {
+      if (isLocked(error)) throw error;
+      return structuredClone(this.unsaved ?? this.lastRead ?? emptyState());
+    }
+  }
+
+  /**
+   * Changes the state.
+   *
+   * @template Result
+   * @param {(changes: StateChanges, state: import('./state.js').ClientState) => Result} change
+   * @returns {Promise<Result>}
+   * @throws {ClientStoreError} `locked`
+   */
+  async update(change) {
+    const pending = this.unsaved;
+    try {
+      const { result, state } = await this.store.update((stored) => {
+        const changes = new StateChanges(stored, this.limits);
+        if (pending) changes.merge(pending);
+        return { result: change(changes, stored), state: structuredClone(stored) };
+      });
+      this.lastRead = state;
+      // Changes that came in between stay for the next time.
+      if (this.unsaved === pending) this.unsaved = null;
+      return result;
+    } catch (error) {
+      if (isLocked(error)) throw error;
+      if (!(error instanceof ClientStoreError)) throw error;
+      const state = structuredClone(this.unsaved ?? this.lastRead ?? emptyState());
+      const result = change(new StateChanges(state, this.limits), state);
+      this.unsaved = state;
+      return result;
+    }
+  }
+
+  /**
+   * Like {@link update}, but returns a fallback while the store is locked.
+   *
+   * @template Result
+   * @param {Result} fallback
+   * @param {(changes: StateChanges, state: import('./state.js').ClientState) => Result} change
+   * @returns {Promise<Result>}
+   */
+  async tryUpdate(fallback, change) {
+    try { return await this.update(change); } catch { return fallback; }
+  }
+
+  /** The state; `null` while the store is locked. */
+  async tryRead() {
+    try { return await this.read(); } catch { return null; }
+  }
+}

@@ -1,0 +1,70 @@
+import { decodeBase64URL, encodeBase64URL } from './base64url.js';
+
+/**
+ * A device as it is registered with the retrieval service: in the hub's form of a browser. Whoever knows the endpoint
+ * can take the device over: never log it.
+ *
+ * @typedef {object} PushDevice
+ * @property {'browser'} platform
+ * @property {{endpoint: string, p256dh: string, auth: string}} channel
+ * @property {string[]} [tags] tags of the app. The server adds the user's own
+ */
+
+/**
+ * The device of a push subscription.
+ *
+ * @param {PushSubscription} subscription
+ * @param {string[]} [tags]
+ * @returns {PushDevice}
+ */
+export function pushDevice(subscription, tags = []) {
+  const key = (/** @type {PushEncryptionKeyName} */ name) => {
+    const bytes = subscription.getKey(name);
+    if (!bytes) throw new TypeError(`The subscription has no key ${name}.`);
+    return encodeBase64URL(new Uint8Array(bytes));
+  };
+  const channel = { endpoint: subscription.endpoint, p256dh: key('p256dh'), auth: key('auth') };
+  return { platform: 'browser', channel, tags };
+}
+
+/**
+ * Subscribes to the browser's push service, or finds the subscription that there is. One for another key is replaced.
+ *
+ * @param {ServiceWorkerRegistration} registration
+ * @param {string} applicationServerKey the public VAPID key of the hub's browser credential, in base64url
+ * @param {{tags?: string[], timeout?: number}} [options] `timeout` in seconds: a browser that cannot reach its push
+ *   service may not answer at all
+ * @returns {Promise<PushDevice>}
+ * @throws {DOMException} `NotAllowedError` without the permission, `AbortError` if the push service cannot be reached
+ */
+export async function subscribeToPush(registration, applicationServerKey, { tags = [], timeout = 20 } = {}) {
+  const key = decodeBase64URL(applicationServerKey.replace(/=+$/, ''));
+  if (key?.length !== 65) throw new TypeError('The public VAPID key is not a P-256 point in base64url.');
+  const existing = await registration.pushManager.getSubscription();
+  const known = existing?.options.applicationServerKey;
+  if (existing && known && encodeBase64URL(new Uint8Array(known)) === encodeBase64URL(key)) {
+    return pushDevice(existing, tags);
+  }
+  await existing?.unsubscribe();
+  const subscribing = registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  return pushDevice(await inTime(subscribing, timeout), tags);
+}
+
+/**
+ * @template Value
+ * @param {Promise<Value>} promise
+ * @param {number} seconds
+ * @returns {Promise<Value>}
+ */
+async function inTime(promise, seconds) {
+  let timer;
+  const end = new Promise((_, reject) => {
+    const error = new DOMException('The push service did not answer.', 'AbortError');
+    timer = setTimeout(() => reject(error), seconds * 1000);
+  });
+  try {
+    return await Promise.race([promise, end]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The service worker's part: gives the events of a service worker to the client.
+ *
+ * @module securepush-worker
+ */
+import { DiagnosticCode } from './lib/codes.js';
+import { isPushID, IncomingPush } from './lib/push.js';
+import { pushDevice } from './lib/subscription.js';
+
+/**
+ * Handles `push`, `notificationclick` and `pushsubscriptionchange`.
+ *
+ * ```js
+ * import { PushWorker } from './securepush/securepush-worker.js';
+ * import { makeClient } from './client.js';
+ *
+ * new PushWorker({ scope: self, client: makeClient(() => self.registration) }).attach();
+ * ```
+ */
+export class PushWorker {
+  /**
+   * @param {object} options
+   * @param {any} options.scope the `ServiceWorkerGlobalScope`
+   * @param {import('./lib/client.js').SecurePushClient} options.client
+   * @param {string} [options.page] the page that a click opens, relative to the worker's scope
+   * @param {(event: any) => Promise<void>} [options.onForeignPush] handles pushes without `secureId`, which belong to
+   *   another part of the app
+   * @param {boolean} [options.acceptsPagePushes] whether a page of the app may hand over pushes, by a message
+   *   `{kind: 'securepush.push', text}`. For a page that listens to the hub emulator in place of a push service
+   */
+  constructor({ scope, client, page = './', onForeignPush = undefined, acceptsPagePushes = false }) {
+    this.scope = scope;
+    this.client = client;
+    this.page = page;
+    this.onForeignPush = onForeignPush;
+    this.acceptsPagePushes = acceptsPagePushes;
+  }
+
+  /** Adds the listeners. Call it while the worker's script runs for the first time: later ones miss events. */
+  attach() {
+    const { scope } = this;
+    scope.addEventListener('push', (/** @type {any} */ event) => event.waitUntil(this.onPush(event)));
+    scope.addEventListener('notificationclick', (/** @type {any} */ event) => event.waitUntil(this.onClick(event)));
+    scope.addEventListener('pushsubscriptionchange', (/** @type {any} */ event) => {
+      event.waitUntil(this.onSubscriptionChange(event));
+    });
+    scope.addEventListener('message', (/** @type {any} */ event) => {
+      const { data } = event;
+      if (!this.acceptsPagePushes || data?.kind !== 'securepush.push' || typeof data.text !== 'string') return;
+      event.waitUntil(this.handle(IncomingPush.fromText(data.text)));
+    });
+  }
+
+  /** @param {any} event a `PushEvent` */
+  async onPush(event) {
+    const push = IncomingPush.fromMessageData(event.data);
+    if (!push.isOurs) await this.onForeignPush?.(event);
+    else await this.handle(push);
+  }
+
+  /**
+   * Handles a push. It never rejects, and ends within the client's time.
+   *
+   * @param {IncomingPush} push
+   * @returns {Promise<import('./lib/report.js').WakeReport | null>} `null` after an error that nobody expected
+   */
+  async handle(push) {
+    try {
+      return await this.client.handle(push);
+    } catch {
+      // The user sees the generic text in place of whatever was to come.
+      const localizationKey = this.client.configuration.texts.generic;
+      const notice = { id: push.id, localizationKey, code: DiagnosticCode.malformedPush };
+      await this.client.presenter.showNotice(notice).catch(() => {});
+      return null;
+    }
+  }
+
+  /**
+   * Opens the app, at the notification that was clicked.
+   *
+   * @param {any} event a `NotificationEvent`
+   */
+  async onClick(event) {
+    const { notification } = event;
+    if (notification.data?.securePush !== 1) return;
+    notification.close();
+    const id = isPushID(notification.data.secureId) ? notification.data.secureId : null;
+    const url = new URL(this.page, this.scope.registration.scope);
+    const windows = await this.scope.clients.matchAll({ type: 'window' });
+    const open = windows.find((/** @type {any} */ client) => client.url.split('#')[0] === url.href.split('#')[0]);
+    if (open) {
+      await open.focus().catch(() => {});
+      this.client.events?.send({ kind: 'open', id });
+      return;
+    }
+    if (id) url.hash = id;
+    await this.scope.clients.openWindow(url.href);
+  }
+
+  /**
+   * The browser has replaced the subscription: the server gets the new one.
+   *
+   * @param {any} event a `PushSubscriptionChangeEvent`
+   */
+  async onSubscriptionChange(event) {
+    try {
+      const options = event.oldSubscription?.options;
+      const subscription = event.newSubscription
+        ?? (options && await this.scope.registration.pushManager.subscribe(options));
+      if (subscription) await this.client.register(pushDevice(subscription));
+    } catch {
+      // The page registers at its next start.
+    }
+  }
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Stack } from './support/stack.mjs';
+import { WebApp } from './support/app.mjs';
+
+const vectors = process.env.SECUREPUSH_VECTORS ?? fileURLToPath(new URL('../../vectors', import.meta.url));
+
+/**
+ * The example in headless Chromium against the services. Pushes are `push` events in the real service worker, with
+ * the bytes that crossed the hub; what the user sees is read back from the worker.
+ */
+test('the example in Chromium', { timeout: 900_000 }, async (context) => {
+  const stack = await Stack.start();
+  context.after(() => stack.stop());
+  const app = await WebApp.start(stack);
+  context.after(() => app.close());
+  const has = (shown, body) => shown.some((notification) => notification.body === body);
+  const step = (name, body) => context.test(name, body);
+
+  await step('the page is installable and keeps to its policy', async () => {
+    const page = await app.openPage();
+    const { errors } = await page.send('Page.getAppManifest');
+    assert.deepEqual(errors, []);
+    const { installabilityErrors } = await page.send('Page.getInstallabilityErrors');
+    assert.deepEqual(installabilityErrors, []);
+    const refused = await page.evaluate(async () => {
+      const element = document.createElement('script');
+      let error = null;
+      try { element.text = '1'; } catch (caught) { error = caught.name; }
+      return error;
+    });
+    assert.equal(refused, 'TypeError', 'Trusted Types');
+    assert.deepEqual(page.log.filter((line) => !line.includes('TrustedScript')), []);
+  });
+
+  await step('a wrong password is refused, the right one registers the browser', async () => {
+    await app.logIn('wrong');
+    await app.page.until(() => !document.getElementById('log-in-error').hidden);
+    await app.logIn();
+    await app.page.until(() => document.getElementById('fact-channel').textContent.includes('hub emulator'));
+    const devices = await stack.json('/emulator/devices');
+    const browser = devices.find((device) => device.Platform === 'browser');
+    assert.match(browser.Handle, /^https:\/\/emulator\.invalid\/browser\//);
+    assert.ok(browser.Tags.includes('username:alice'));
+  });
+
+  await step('a push shows the secret, and the ID is all that crossed the hub', async () => {
+    await app.closePage();
+    const id = await stack.send('The code is 4711.');
+    const push = await stack.push(id);
+    assert.deepEqual(JSON.parse(push), { secureId: id });
+    await app.deliver(push);
+    const shown = await app.untilShown((list) => has(list, 'The code is 4711.'));
+    assert.deepEqual(shown, [{ title: 'SecurePush', body: 'The code is 4711.', tag: id, kind: 'secret' }]);
+    const status = JSON.parse(await stack.securepush('status', id, '--json'));
+    assert.ok(status.ReadAt && status.ShownAt);
+  });
+
+  await step('a repeated push shows nothing new', async () => {
+    const [{ tag }] = await app.notifications();
+    await app.deliver(JSON.stringify({ secureId: tag }));
+    await app.deliver(await stack.push(tag));
+    assert.equal((await app.notifications()).length, 1);
+  });
+
+  await step('what was revoked is withdrawn from the screen', async () => {
+    const [{ tag }] = await app.notifications();
+    await stack.securepush('revoke', tag);
+    await app.deliver(await stack.push(tag, { withdraw: true }));
+    await app.untilShown((list) => list.length === 0);
+  });
+
+  await step('one push brings what was missed, and sets the badge', async () => {
+    const badges = await app.recordBadges();
+    const [missed, id] = [await stack.send('Missed.'), await stack.send('Pushed.')];
+    await stack.push(missed);
+    await app.deliver(await stack.push(id));
+    await app.untilShown((list) => has(list, 'Missed.') && has(list, 'Pushed.'));
+    const counts = await badges();
+    assert.equal(counts[0], 1, `${counts}`);
+    assert.equal(counts.at(-1), 0, `${counts}`);
+  });
+
+  await step('an expired token shows the prompt, and the log-in shows the secret', async () => {
+    const token = await stack.securepush(
+      'token', '--user', 'alice', '--signing-key-file', `${stack.folder}/secrets/token-signing-key.pem`,
+      '--expires-at', '2026-01-01T00:00:00Z');
+    await app.setToken(token);
+    const id = await stack.send('Only for alice.');
+    await app.deliver(await stack.push(id));
+    const prompted = await app.untilShown((list) => list.some((notification) => notification.kind === 'prompt'));
+    assert.equal(
+      prompted.find((notification) => notification.kind === 'prompt').body,
+      'You have a new message. Log in to read it. (SP-401)');
+    assert.ok(!has(prompted, 'Only for alice.'));
+    const page = await app.openPage();
+    assert.equal(
+      await page.evaluate(() => document.getElementById('log-in-reason').textContent),
+      'A message is waiting. Log in to read it.');
+    await app.duringWake(() => app.logIn());
+    await app.untilShown((list) => (
+      has(list, 'Only for alice.') && !list.some((notification) => notification.kind === 'prompt')));
+  });
+
+  await step('hostile pushes cause no request and show no text of theirs', async () => {
+    const before = await app.notifications();
+    for (const text of ['', '[', '{"secureId":7,"text":"Send money to evil.example"}', '{"secureId":"a/../b"}']) {
+      await app.deliverWithoutWaiting(text);
+    }
+    await new Promise((done) => setTimeout(done, 1_000));
+    const after = await app.untilShown((list) => list.length === before.length + 1);
+    assert.ok(after.some((notification) => notification.body.endsWith('(SP-PUSH)')));
+    assert.ok(!JSON.stringify(after).includes('evil'));
+  });
+
+  await step('without a push service the open page listens to the emulator', async () => {
+    await app.duringWake(() => stack.send('By the stream.'));
+    await app.untilShown((list) => has(list, 'By the stream.'));
+    await app.page.until(() => document.querySelectorAll('.entry').length >= 4);
+    const deadline = Date.now() + 10_000;
+    for (let isShown = false; !isShown;) {
+      const devices = await stack.json('/emulator/devices');
+      isShown = JSON.stringify(devices.find((device) => device.Platform === 'browser')).includes('By the stream.');
+      assert.ok(isShown || Date.now() < deadline, 'the emulator page does not know what is shown');
+    }
+  });
+
+  await step('the list opens a message and keeps its text in memory only', async () => {
+    await app.page.evaluate(() => document.querySelector('.entry .row').click());
+    await app.page.until(() => document.querySelector('.entry .secret').textContent === 'By the stream.');
+    await app.page.evaluate(() => document.querySelector('.entry .row').click());
+    assert.equal(await app.page.evaluate(() => document.querySelector('.entry .secret').textContent), '');
+    const stored = await app.page.evaluate(async () => {
+      const texts = [JSON.stringify(localStorage)];
+      for (const { name } of await indexedDB.databases()) {
+        const database = await new Promise((resolve) => {
+          const request = indexedDB.open(name);
+          request.onsuccess = () => resolve(request.result);
+        });
+        for (const table of database.objectStoreNames) {
+          const values = await new Promise((resolve) => {
+            const request = database.transaction(table).objectStore(table).getAll();
+            request.onsuccess = () => resolve(request.result);
+          });
+          texts.push(JSON.stringify(values));
+        }
+        database.close();
+      }
+      return texts.join();
+    });
+    assert.ok(stored.includes('alice'));
+    for (const secret of ['By the stream.', 'Only for alice.', 'Pushed.', stack.password]) {
+      assert.ok(!stored.includes(secret), secret);
+    }
+  });
+
+  await step('a worker that was ended starts again for the next push', async () => {
+    await app.closePage();
+    await app.driver.send('ServiceWorker.stopAllWorkers');
+    const id = await stack.send('After the end.');
+    await app.deliver(await stack.push(id));
+    await app.untilShown((list) => has(list, 'After the end.'));
+  });
+
+  await step('the store serves many writers, and puts a damaged state aside', async () => {
+    const result = await app.driver.evaluate(async (url) => {
+      const { IndexedDBStore, DeviceKey } = await import(url);
+      const stores = Array.from({ length: 4 }, () => new IndexedDBStore('test'));
+      await Promise.all(Array.from({ length: 200 }, (_, number) => stores[number % 4].update((state) => {
+        state.cursor = String(Number(state.cursor ?? 0) + 1);
+      })));
+      const keys = await Promise.all(stores.map(async (store) => store.keepDeviceKey(await DeviceKey.generate())));
+      const kept = await new IndexedDBStore('test').deviceKey();
+      const count = (await stores[0].read()).cursor;
+      const database = await stores[0].update(() => {}).then(() => new Promise((resolve) => {
+        const request = indexedDB.open('test');
+        request.onsuccess = () => resolve(request.result);
+      }));
+      await new Promise((resolve) => {
+        const transaction = database.transaction('values', 'readwrite');
+        transaction.objectStore('values').put({ entries: 7 }, 'state');
+        transaction.oncomplete = resolve;
+      });
+      database.close();
+      const damaged = await stores[1].read();
+      await stores[1].update((state) => { state.cursor = 'a'; });
+      const error = await stores[2].update(() => { throw new Error('stop'); }).catch((caught) => caught.reason);
+      return {
+        count, keys: new Set(keys.map((key) => key.x)).size, isKept: kept.x === keys[0].x,
+        extractable: kept.privateKey.extractable, damaged: damaged.cursor, cursor: (await stores[3].read()).cursor, error,
+      };
+    }, `${stack.app}securepush/securepush.js`);
+    assert.deepEqual(result, {
+      count: '200', keys: 1, isKept: true, extractable: false, damaged: null, cursor: 'a', error: 'unwritable',
+    });
+  });
+
+  await step('the browser runs the vectors of signatures and envelopes', async () => {
+    const load = (name) => JSON.parse(readFileSync(`${vectors}/${name}.json`, 'utf8')).cases;
+    const results = await app.driver.evaluate(async (url, signatures, envelopes) => {
+      const { DeviceKey, IncomingPush, openEnvelope, PushKeySet, PushVerifier } = await import(url);
+      const wrong = [];
+      for (const { name, keys, learnedKeys, user, nowMs, push, expect } of signatures) {
+        const incoming = new IncomingPush({ ...push, isOurs: true, isWithdrawal: push.withdraw });
+        let isAccepted = false;
+        for (const set of [keys, learnedKeys]) {
+          try {
+            const verifier = new PushVerifier(PushKeySet.fromJWKSet(set), 28 * 86_400);
+            isAccepted ||= await verifier.fault(incoming, user, nowMs / 1000) === null;
+          } catch { /* no usable key */ }
+        }
+        if (isAccepted !== expect.accepted) wrong.push(name);
+      }
+      for (const { name, recipient, device, privateKey, payload, expect } of envelopes) {
+        const key = privateKey && new DeviceKey(
+          await crypto.subtle.importKey('jwk', privateKey, { name: 'X25519' }, false, ['deriveBits']), privateKey.x);
+        const seen = await openEnvelope(payload, { recipient, device, key }).then(({ text }) => text, ({ code }) => code);
+        if (seen !== (expect.opened ? expect.text : expect.reason)) wrong.push(name);
+      }
+      return { count: signatures.length + envelopes.length, wrong };
+    }, `${stack.app}securepush/securepush.js`, load('signatures'), load('e2e'));
+    assert.deepEqual(results.wrong, []);
+    assert.ok(results.count > 50);
+  });
+
+  await step('log-out removes the device and everything that is shown', async () => {
+    await app.openPage();
+    await app.page.until(() => !document.getElementById('log-out').hidden);
+    await app.page.evaluate(() => document.getElementById('log-out').click());
+    await app.page.until(() => !document.getElementById('log-in').hidden);
+    assert.deepEqual((await app.notifications()).filter((shown) => shown.kind === 'secret'), []);
+    const devices = await stack.json('/emulator/devices');
+    assert.deepEqual(devices.find((device) => device.Platform === 'browser')?.Tags ?? [], []);
+  });
+});

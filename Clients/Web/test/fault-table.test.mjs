@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { SimulatedDevice } from './simulation/device.mjs';
+import { faults, hostileTexts, lengths, stages } from './simulation/faults.mjs';
+
+/**
+ * How the push meets the client: in the worker alone, or in the worker while a page catches up at the same moment,
+ * which is another process on the same store.
+ */
+const ways = ['worker', 'worker and page'];
+
+/** One cell of the table: a wake with one fault at one stage, and afterwards a browser on which everything works again. */
+async function observe(device, { fault, stage, length, way }) {
+  const { server, clock, screen } = device;
+  const plan = device.plan(fault, stage, length);
+  const [missed, pushed] = [server.send(), server.send()];
+  await device.logIn();
+  if (stage === 'resume') server.endSessions();
+  if (stage === 'token') clock.dateOffset += 2 * 3_600;
+  if (stage === 'refresh') server.revokeAccessTokens();
+  const text = device.push(pushed);
+  const app = device.start({ faults: plan });
+  const page = device.start({ faults: plan });
+  plan.attack = () => { for (const hostile of hostileTexts(pushed)) device.receive(app, hostile); };
+  plan.reach('parse');
+  plan.reach('verify');
+  const other = way === 'worker' ? null : page.client.catchUp();
+  let { seconds, completions } = await device.receive(app, text);
+  await other;
+  if (stage === 'resume') {
+    await device.logIn();
+    plan.reach('resume');
+    const begin = clock.uptime;
+    await app.client.resumeAfterLogIn();
+    seconds = clock.uptime - begin;
+  }
+  await clock.sleep(60);
+  const seen = {
+    struck: plan.hasStruck || fault === 'none', completions, seconds, shown: screen.secrets.get(pushed) ?? 0,
+    hints: screen.hints,
+  };
+  await recover(device, plan, [missed, pushed], app);
+  const secrets = new Set(server.stored.map((entry) => entry.payload));
+  return {
+    ...seen, finallyShown: [missed, pushed].map((id) => screen.secrets.get(id) ?? 0),
+    strayRequests: server.strayRequests, leaks: [...screen.texts].filter((shown) => !secrets.has(shown)).length,
+  };
+}
+
+/** Everything works again, a minute later: the page opens, and the user logs in if that is needed. */
+async function recover(device, plan, ids, first) {
+  plan.heal();
+  await device.clock.sleep(60);
+  // What could not be stored is in the memory of the process. If that ends first, a secret may be shown again.
+  const app = ['store full', 'store read-only'].includes(plan.fault) ? first : device.start();
+  const report = await app.client.catchUp();
+  await device.clock.sleep(60);
+  if (device.screen.isPrompting || ['SP-LOGIN', 'SP-401'].includes(report.code)) {
+    await device.logIn();
+    await app.client.resumeAfterLogIn();
+  }
+  // The sender repeats its push; what was shown must not be shown again, also not by another process.
+  const next = device.start();
+  for (const id of ids) await device.receive(next, device.push(id));
+  await next.client.catchUp();
+}
+
+function complaints({ fault, stage }, seen) {
+  const wrong = [];
+  // A silent push whose signature seems to be more than 28 days old is ignored (contract, section A).
+  const looksTooOld = fault === 'clock forward' && ['parse', 'verify', 'store'].includes(stage);
+  // Shown IDs are forgotten when the state is damaged, or when 30 days seem to have passed. Two processes whose store
+  // cannot be written do not know of each other.
+  const mayRepeat = ['store corrupt', 'clock forward', 'store full', 'store read-only'].includes(fault);
+  if (!seen.struck) wrong.push('the fault did not strike');
+  if (seen.completions !== 1) wrong.push(`${seen.completions} completions`);
+  if (seen.seconds > 28) wrong.push(`${seen.seconds} s`);
+  if (seen.shown > (mayRepeat ? 2 : 1)) wrong.push(`shown ${seen.shown} times`);
+  if (seen.shown === 0 && seen.hints === 0 && !looksTooOld) wrong.push('the user sees nothing');
+  if (seen.strayRequests > 0) wrong.push(`${seen.strayRequests} requests to another host`);
+  if (seen.leaks > 0) wrong.push(`${seen.leaks} texts that are nobody's`);
+  if (seen.finallyShown.some((count) => count > (mayRepeat ? 2 : 1))) wrong.push(`finally shown ${seen.finallyShown}`);
+  if (seen.finallyShown.includes(0)) wrong.push(`lost: finally shown ${seen.finallyShown}`);
+  return wrong;
+}
+
+test('every fault at every stage ends once and in time', async (context) => {
+  const total = { cells: 0, struck: 0, completions: 0, secrets: 0, hints: 0, slowest: 0, slowestCell: '' };
+  const wrong = [];
+  for (const fault of faults) {
+    for (const stage of stages) {
+      for (const length of lengths) {
+        for (const way of ways) {
+          const cell = { fault, stage, length, way };
+          const name = Object.values(cell).join(', ');
+          const device = new SimulatedDevice();
+          const seen = await device.clock.run(() => observe(device, cell)).catch((error) => ({ error }));
+          if (seen.error) {
+            wrong.push(`${name}: ${seen.error.stack}`);
+            continue;
+          }
+          total.cells += 1;
+          total.struck += seen.struck && fault !== 'none' ? 1 : 0;
+          total.completions += seen.completions;
+          total.secrets += seen.shown > 0 ? 1 : 0;
+          total.hints += seen.shown === 0 ? 1 : 0;
+          if (seen.seconds > total.slowest) Object.assign(total, { slowest: seen.seconds, slowestCell: name });
+          wrong.push(...complaints(cell, seen).map((text) => `${name}: ${text}`));
+        }
+      }
+    }
+  }
+  context.diagnostic(
+    `Fault table: ${faults.length - 1} faults and none × ${stages.length} stages, ${total.cells} cells; the fault struck `
+    + `in ${total.struck}. Completions ${total.completions}, one per cell. The wake showed the secret in ${total.secrets} `
+    + `cells and a generic text or prompt in ${total.hints}. Slowest: ${total.slowest.toFixed(2)} s `
+    + `(${total.slowestCell}). Wrong: ${wrong.length}.`);
+  assert.deepEqual(wrong.slice(0, 40), []);
+  assert.ok(total.cells >= 27 * 10 * 2 * 2);
+});

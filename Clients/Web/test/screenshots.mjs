@@ -1,0 +1,49 @@
+// Makes the pictures of the documentation: node test/screenshots.mjs [FOLDER], by default docs/images.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Stack } from './support/stack.mjs';
+import { WebApp } from './support/app.mjs';
+
+const folder = process.argv[2] ?? fileURLToPath(new URL('../../../docs/images', import.meta.url));
+mkdirSync(folder, { recursive: true });
+
+const stack = await Stack.start();
+const app = await WebApp.start(stack);
+
+/** Photographs the page as a device of this kind shows it. */
+async function photograph(page, name, { width, height, scale = 2, dark = false, mobile = width < 600 }) {
+  await page.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: scale, mobile });
+  await page.send('Emulation.setEmulatedMedia', {
+    features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }],
+  });
+  await new Promise((done) => setTimeout(done, 500));
+  writeFileSync(join(folder, `${name}.png`), await page.screenshot());
+}
+
+try {
+  const phone = { width: 390, height: 760 };
+  const page = await app.openPage();
+  await photograph(page, 'web-log-in', phone);
+  await app.logIn();
+  await page.until(() => document.getElementById('fact-channel').textContent.includes('emulator'));
+  for (const text of ['Your table is booked for 19:30.', 'The code is 4711.']) {
+    await app.duringWake(() => stack.send(text));
+  }
+  const last = await app.duringWake(() => stack.send('Your results are in: all clear.'));
+  await page.until(() => document.querySelectorAll('.entry').length === 3);
+  await app.untilShown((list) => list.length === 3);
+  await page.until((id) => {
+    const row = document.querySelector(`[aria-controls="secret-${id}"]`);
+    if (row?.getAttribute('aria-expanded') === 'false') row.click();
+    return document.getElementById(`secret-${id}`)?.textContent.startsWith('Your results');
+  }, last);
+  await photograph(page, 'web-inbox', phone);
+  await photograph(page, 'web-inbox-dark', { ...phone, dark: true });
+  const hub = await app.browser.open(`${stack.emulator}/`);
+  await hub.until(() => document.body.innerText.includes('Your results are in'));
+  await photograph(hub, 'web-hub-emulator', { width: 1280, height: 860, scale: 1 });
+} finally {
+  await app.close();
+  await stack.stop();
+}

@@ -1,0 +1,4 @@
+// Node 18 has Web Crypto only as a module.
+import { webcrypto } from 'node:crypto';
+
+globalThis.crypto ??= webcrypto;

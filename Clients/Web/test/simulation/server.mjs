@@ -1,0 +1,146 @@
+/** The retrieval service, as far as a device sees it: section E of the contract. */
+export class SimulatedServer {
+  static host = 'push.example.com';
+  static url = `https://${SimulatedServer.host}`;
+  static user = 'alice';
+  static password = 'correct horse';
+
+  constructor() {
+    this.stored = [];
+    this.accessTokens = new Set();
+    this.refreshTokens = new Set();
+    this.count = 0;
+    /** Method and path of each request, in order. */
+    this.log = [];
+    /** Requests to any other host, or with credentials in the URL. */
+    this.strayRequests = 0;
+    this.installations = new Map();
+    this.keys = new Map();
+    /** An ID for which `PUT /api/installations` answers with a status. */
+    this.refusals = new Map();
+  }
+
+  /** Stores a secret for the user. */
+  send(payload = undefined) {
+    this.count += 1;
+    const id = `019aa4a2-1c9b-7000-8000-${String(this.count).padStart(12, '0')}`;
+    this.stored.push({ id, payload: payload ?? `secret of ${id}`, isRead: false });
+    return id;
+  }
+
+  tokens() {
+    this.count += 1;
+    const pair = { access: `access-${this.count}`, refresh: `refresh-${this.count}` };
+    this.accessTokens.add(pair.access);
+    this.refreshTokens.add(pair.refresh);
+    return pair;
+  }
+
+  /** The server refuses the access tokens that it has issued; refresh tokens stay. */
+  revokeAccessTokens() { this.accessTokens.clear(); }
+
+  /** The user has to log in again. */
+  endSessions() {
+    this.accessTokens.clear();
+    this.refreshTokens.clear();
+  }
+
+  requests(prefix) { return this.log.filter((line) => line.startsWith(prefix)).length; }
+
+  respond(request) {
+    const url = new URL(request.url);
+    if (url.host !== SimulatedServer.host || url.protocol !== 'https:' || url.username) {
+      this.strayRequests += 1;
+      return answer(200);
+    }
+    this.log.push(`${request.method} ${url.pathname}`);
+    const path = url.pathname.split('/').filter(Boolean);
+    if (url.pathname === '/api/token') return this.#token(request);
+    if (url.pathname === '/api/push-keys') return answer(404);
+    if (!this.#isAuthorized(request)) return answer(401, null, { 'www-authenticate': 'Bearer error="invalid_token"' });
+    const [, area, id, last] = path;
+    const route = `${request.method} ${area}${last ? `/${last}` : ''}${id && !last ? '/{id}' : ''}`;
+    switch (route) {
+      case 'GET notifications': return this.#inbox(url.searchParams);
+      case 'HEAD notifications/{id}': return answer(this.#find(id) ? 200 : 404);
+      case 'GET notifications/{id}': return this.#read(id, url.searchParams);
+      case 'POST notifications/shown': return answer(this.#find(id) ? 204 : 404);
+      case 'POST notifications/{id}': return this.#mark(request);
+      case 'PUT installations/{id}': {
+        const status = this.refusals.get(id);
+        if (status) return answer(status);
+        this.installations.set(id, JSON.parse(request.body));
+        return answer(200, {});
+      }
+      case 'DELETE installations/{id}': return answer(this.installations.delete(id) ? 200 : 404);
+      case 'PUT devices/key': {
+        this.keys.set(id, JSON.parse(request.body));
+        return answer(204);
+      }
+      default: return answer(404);
+    }
+  }
+
+  #find(id) { return this.stored.find((entry) => entry.id === id); }
+
+  #isAuthorized(request) {
+    const value = request.headers.Authorization ?? '';
+    if (value.startsWith('Bearer ')) return this.accessTokens.has(value.slice(7));
+    return value === `Basic ${btoa(`${SimulatedServer.user}:${SimulatedServer.password}`)}`;
+  }
+
+  /** A log-in with the password, or a refresh. A refresh token is single use; a second use ends the family. */
+  #token(request) {
+    const presented = request.body ? JSON.parse(request.body).refresh_token : null;
+    if (presented) {
+      if (!this.refreshTokens.delete(presented)) {
+        this.endSessions();
+        return answer(401);
+      }
+    } else if (!this.#isAuthorized(request)) {
+      return answer(401);
+    }
+    if (request.method === 'DELETE') return answer(204);
+    const { access, refresh } = this.tokens();
+    return answer(200, { access_token: access, token_type: 'Bearer', expires_in: 3600, refresh_token: refresh });
+  }
+
+  #read(id, query) {
+    const entry = this.#find(id);
+    if (!entry) return answer(404);
+    const found = { Id: entry.id, Read: entry.isRead, Payload: entry.payload };
+    entry.isRead = true;
+    if (query.get('include') === 'unread') found.Unread = this.#unread;
+    return answer(200, found);
+  }
+
+  #mark(request) {
+    const { Ids: ids = [] } = JSON.parse(request.body);
+    for (const id of ids) if (this.#find(id)) this.#find(id).isRead = true;
+    return answer(204);
+  }
+
+  #inbox(query) {
+    const withPayload = query.get('include') === 'payload';
+    const limit = Math.min(Number(query.get('Limit') ?? 50), withPayload ? 20 : 200);
+    const after = query.get('After');
+    const found = this.stored.filter(
+      (entry) => (query.get('Unread') !== 'true' || !entry.isRead) && (after === null || entry.id > after));
+    const page = found.slice(0, limit);
+    const entries = page.map((entry) => ({
+      Id: entry.id, Read: entry.isRead,
+      ...(withPayload ? { Payload: entry.payload } : { CreatedAt: '2026-11-22T10:00:00.000Z' }),
+    }));
+    if (withPayload) for (const entry of page) entry.isRead = true;
+    const next = found.length > page.length ? { Next: page.at(-1).id } : {};
+    return answer(200, { Notifications: entries, Unread: this.#unread, ...next });
+  }
+
+  get #unread() { return this.stored.filter((entry) => !entry.isRead).length; }
+}
+
+/** A response of the server. */
+export function answer(status, value = null, headers = {}) {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { status, headers, body: value === null ? new Uint8Array() : new TextEncoder().encode(text) };
+}

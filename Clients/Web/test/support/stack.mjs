@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const run = promisify(execFile);
+
+/** A private stack of the services (`scripts/stack.sh`) on ports that the system hands out. */
+export class Stack {
+  static async start() {
+    const bin = process.env.SECUREPUSH_BIN ?? join(root, '.build/debug');
+    for (const name of ['ingest', 'dispatcher', 'retrieval', 'hub-emulator', 'securepush']) {
+      if (!existsSync(join(bin, name))) throw new Error(`${join(bin, name)} is missing; run \`make build\` first.`);
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'securepush-web-stack.'));
+    const stack = new Stack(folder, bin);
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stack.stop().finally(() => process.exit(1)));
+    // Names that the scripts would take by default belong to the developer's own stack.
+    const names = ['emulator_port', 'ingest_port', 'dispatcher_port', 'retrieval_port'];
+    const ports = await freePorts(names.length);
+    mkdirSync(join(folder, 'run'), { recursive: true });
+    writeFileSync(join(folder, 'run/ports'), names.map((name, index) => `${name}=${ports[index]}\n`).join(''));
+    try {
+      await run(join(root, 'scripts/stack.sh'), ['up', folder], { env: stack.environment });
+    } catch (error) {
+      await stack.stop();
+      throw new Error(`The stack did not start: ${error.stderr}`);
+    }
+    const text = readFileSync(join(folder, 'run/ports'), 'utf8');
+    stack.ports = Object.fromEntries(text.trim().split('\n').map((line) => line.split('=')));
+    return stack;
+  }
+
+  constructor(folder, bin) {
+    this.folder = folder;
+    this.bin = bin;
+    this.environment = { ...process.env, SECUREPUSH_BIN: bin, DISPATCH_WITHDRAW: 'revoked' };
+  }
+
+  get emulator() { return `http://127.0.0.1:${this.ports.emulator_port}`; }
+  get app() { return `${this.emulator}/emulator/app/`; }
+  get retrieval() { return `http://127.0.0.1:${this.ports.retrieval_port}`; }
+  get password() { return this.secret('alice.password'); }
+
+  secret(name) { return readFileSync(join(this.folder, 'secrets', name), 'utf8').trim(); }
+
+  /** Runs `securepush` and returns its output. */
+  async securepush(...args) {
+    const { stdout } = await run(join(this.bin, 'securepush'), args, {
+      env: {
+        ...this.environment, INGEST_URL: `http://127.0.0.1:${this.ports.ingest_port}`, RETRIEVAL_URL: this.retrieval,
+        HUB_EMULATOR_URL: this.emulator, INGEST_API_KEY: this.secret('ingest-api-key'),
+      },
+    });
+    return stdout.trim();
+  }
+
+  /** Sends a secret to alice, and returns its ID. */
+  send(payload, ...args) { return this.securepush('send', '--to', 'alice', '--payload', payload, ...args); }
+
+  async json(path, options = {}) {
+    const response = await fetch(new URL(path, this.emulator), options);
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    return response.json();
+  }
+
+  /** The body of the push to browsers that the emulator has recorded for a notification. */
+  async push(id, { withdraw = false } = {}) {
+    const deadline = Date.now() + 60_000;
+    for (;;) {
+      const found = (await this.json('/emulator/messages')).find((record) => (
+        record.Platform === 'browser' && record.Kind === 'send' && record.Body.includes(id)
+        && record.Body.includes('withdraw') === withdraw));
+      if (found) return found.Body;
+      if (Date.now() > deadline) throw new Error(`No push for ${id} crossed the hub.`);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+
+  async stop() {
+    await run(join(root, 'scripts/stack.sh'), ['down', this.folder], { env: this.environment }).catch(() => {});
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Ports that are free now. */
+async function freePorts(count) {
+  const servers = await Promise.all(Array.from({ length: count }, () => new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => resolve(server));
+  })));
+  const ports = servers.map((server) => server.address().port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => { server.close(resolve); })));
+  return ports;
+}

@@ -1,0 +1,24 @@
+// Makes the client. The page and its service worker each make one, on the same store.
+import * as config from './config.js';
+import {
+  ClientEvents, FetchTransport, IndexedDBStore, makeConfiguration, SecurePushClient, TokenCredentialsProvider,
+  WebNotificationPresenter,
+} from './securepush/securepush.js';
+import { language, texts } from './texts.js';
+
+export const events = new ClientEvents();
+export const store = new IndexedDBStore();
+const transport = new FetchTransport();
+const { retrievalURL, pushKeys } = config;
+
+export const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport });
+
+/** @param {() => ServiceWorkerRegistration | Promise<ServiceWorkerRegistration>} registration */
+export const makeClient = (registration) => new SecurePushClient({
+  configuration: makeConfiguration({ retrievalURL, pushKeys }),
+  credentials, store, transport, events,
+  presenter: new WebNotificationPresenter({
+    registration, title: 'SecurePush', texts,
+    options: { icon: './icons/icon-192.png', badge: './icons/badge-96.png', lang: language },
+  }),
+});

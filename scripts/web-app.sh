@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Puts the web example and its SDK into a folder that can be served as it is:
+# scripts/web-app.sh FOLDER RETRIEVAL_URL [--emulator] [--push-keys FILE] [--vapid-key KEY]
+#
+#   --emulator   the hub emulator serves the folder (EMULATOR_WEB_APP), and its device stream takes the place of a push
+#                service
+#   --push-keys  the JWK Set of `securepush keys generate --push`
+#   --vapid-key  the public VAPID key of the hub's browser credential
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+
+usage="usage: scripts/web-app.sh FOLDER RETRIEVAL_URL [--emulator] [--push-keys FILE] [--vapid-key KEY]"
+[ $# -ge 2 ] || die "$usage" 64
+folder=$1 retrieval=${2%/}
+shift 2
+devices=null keys=null vapid=null
+while [ $# -gt 0 ]; do
+    case $1 in
+        --emulator) devices="'/emulator/devices/'" ;;
+        --push-keys) keys=$(cat "${2:?"$usage"}") && shift ;;
+        --vapid-key) vapid="'${2:?"$usage"}'" && shift ;;
+        *) die "$usage" 64 ;;
+    esac
+    shift
+done
+case $retrieval in http://* | https://*) ;; *) die "$retrieval is no http(s) URL." 64 ;; esac
+case $retrieval in *[\'\"\;\ \|]*) die "$retrieval has characters that no URL has." 64 ;; esac
+origin=$(printf '%s\n' "$retrieval" | sed -E 's#^(https?://[^/]+).*#\1#')
+
+mkdir -p "$folder/securepush"
+cp -R "$here/../Examples/Web/." "$folder/"
+cp "$here/../Clients/Web/securepush.js" "$here/../Clients/Web/securepush-worker.js" "$folder/securepush/"
+cp -R "$here/../Clients/Web/lib" "$folder/securepush/"
+rm -f "$folder/README.md"
+sed -i.bak "s|https://push.example.com|$origin|" "$folder/_headers"
+rm -f "$folder/_headers.bak"
+cat >"$folder/config.js" <<END
+// Written by scripts/web-app.sh.
+export const retrievalURL = '$retrieval';
+export const vapidPublicKey = $vapid;
+export const pushKeys = $keys;
+export const emulatorDevices = $devices;
+END
