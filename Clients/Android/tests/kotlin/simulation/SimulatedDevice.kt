@@ -45,7 +45,7 @@ class SimulatedDevice(val simulation: Simulation) {
      * @param faults what goes wrong in it.
      */
     fun start(
-        diesAt: Int? = null, faults: DeviceFaults = NoFaults, usesEndToEndEncryption: Boolean = false
+        diesAt: Int? = null, faults: DeviceFaults = NoFaults, encryptsEndToEnd: Boolean = false
     ): App {
         val process = SimulatedProcess(simulation, diesAt)
         val store = SimulatedStore(disk, process, faults)
@@ -58,7 +58,7 @@ class SimulatedDevice(val simulation: Simulation) {
         }
         val credentials = TokenCredentialsProvider(SimulatedServer.url, store, transport, simulation, simulation)
         val configuration = SecurePushConfiguration(
-            SimulatedServer.url, publicKeys, limits = ClientLimits(), usesEndToEndEncryption = usesEndToEndEncryption
+            SimulatedServer.url, publicKeys, limits = ClientLimits(), encryptsEndToEnd = encryptsEndToEnd
         )
         val client = SecurePushClient(
             configuration, credentials, store, transport, SimulatedPresenter(screen, process, faults), simulation,

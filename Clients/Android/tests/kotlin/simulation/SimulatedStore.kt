@@ -3,7 +3,7 @@ package securepush.simulation
 import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStore
-import securepush.DeviceKey
+import securepush.EnvelopePrivateKey
 import securepush.StoredCredentials
 
 /** The device's storage. It outlives the processes. */
@@ -11,7 +11,7 @@ class SimulatedDisk {
     /** Coded, as a real store has it, so that what cannot be coded is found. */
     var state: ByteArray? = null
     var credentials: ByteArray? = null
-    var deviceKey: ByteArray? = null
+    var envelopeKey: ByteArray? = null
     var hasClaimedLockedNotice = false
 
     /** As the interface has it: a damaged state reads as an empty one. */
@@ -50,14 +50,15 @@ class SimulatedStore(
         disk.credentials = credentials?.let { ClientStateCoding.encode(it) }
     }
 
-    override fun deviceKey(): DeviceKey? = process.call("device key") {
+    override fun envelopeKey(): EnvelopePrivateKey? = process.call("key") {
         faults.store(writes = false)
-        disk.deviceKey?.let { DeviceKey.of(it) }
+        disk.envelopeKey?.let { EnvelopePrivateKey.of(it) }
     }
 
-    override fun save(deviceKey: DeviceKey) = process.call("save device key") {
+    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = process.call("keep key") {
         faults.store(writes = true)
-        disk.deviceKey = deviceKey.privateBytes
+        if (key == null || disk.envelopeKey == null) disk.envelopeKey = key?.rawRepresentation
+        disk.envelopeKey?.let { EnvelopePrivateKey.of(it) }
     }
 
     override fun claimLockedNotice(): Boolean = process.call("claim locked notice") {

@@ -17,9 +17,10 @@ import securepush.ClientThreads
  * Time therefore never passes while the client works, however slow the machine is, and a run with the same seed is the
  * same run. Each thread is a real one, which waits for its turn whenever it is not its turn.
  *
+ * @param longest how long a run may take, in simulated milliseconds.
  * @param seed 0 runs threads in the order in which they became ready; every other seed is another order.
  */
-class Simulation(private val seed: Long = 0) : ClientClock, ClientThreads {
+class Simulation(private val seed: Long = 0, private val longest: Long = 86_400_000) : ClientClock, ClientThreads {
     /** Ends the threads that are left when a simulation is over. */
     private class Over : Error("The simulation is over.")
 
@@ -177,7 +178,7 @@ class Simulation(private val seed: Long = 0) : ClientClock, ClientThreads {
     private fun next(): Task {
         if (ready.isEmpty()) {
             val first = sleeping.minWith(compareBy({ it.end ?: 0 }, { it.number }))
-            if (first == null || (first.end ?: 0) > START + LONGEST) {
+            if (first == null || (first.end ?: 0) > START + longest) {
                 isStuck = true
                 sleeping.remove(main)
                 main.end = null
@@ -191,7 +192,6 @@ class Simulation(private val seed: Long = 0) : ClientClock, ClientThreads {
 
     private companion object {
         const val START = 1_000_000L
-        const val LONGEST = 86_400_000L
         val pool = Executors.newCachedThreadPool { work -> Thread(work).apply { isDaemon = true } }
     }
 }

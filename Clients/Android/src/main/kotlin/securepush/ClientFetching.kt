@@ -57,9 +57,13 @@ internal fun SecurePushClient.acquire(id: PushID, deadline: Long): Acquisition {
 /** Opens and claims a secret that this thread has entered. If it is not granted, the caller leaves. */
 internal fun SecurePushClient.claim(sealed: SecretNotification, unread: Int?, wasAsked: Boolean): Acquisition {
     val secret = try {
-        unlessLocked { open(sealed) } ?: return Acquisition.Locked
+        open(sealed)
     } catch (e: Envelope.Unopened) {
         return Acquisition.Failed(e.code, SecretLedger.Progress.UNREADABLE)
+    } catch (e: ClientStoreException) {
+        // The key cannot be read now.
+        val isLocked = e.reason == ClientStoreException.Reason.LOCKED
+        return if (isLocked) Acquisition.Locked else Acquisition.Failed(DiagnosticCode.NO_KEY)
     }
     while (true) {
         val now = clock.date
@@ -79,13 +83,8 @@ internal fun SecurePushClient.claim(sealed: SecretNotification, unread: Int?, wa
 /** Opens a secret, if it is encrypted end to end. */
 private fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
     if (!Envelope.isEnvelope(secret.json.toByteArray())) return secret
+    val key = store.envelopeKey()
     val state = keeper.read()
-    val key = try {
-        store.deviceKey()
-    } catch (e: ClientStoreException) {
-        if (e.reason == ClientStoreException.Reason.LOCKED) throw e
-        null
-    }
     return Envelope.open(secret, state.owner ?: "", state.registration.installationID, key)
 }
 

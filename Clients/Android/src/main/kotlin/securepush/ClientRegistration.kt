@@ -14,8 +14,10 @@ internal fun SecurePushClient.registerDevice(device: PushDevice, wake: Wake): St
     val age = clock.date - (record.registeredAt ?: Long.MIN_VALUE / 2)
     val isCurrent = record.userName == userName && record.digest == digest &&
         age in 0 until limits.renewsRegistrationAfter && record.installationID != null
+    // Another user's messages are not for the same key.
+    if (record.userName != null && record.userName != userName) withKey { store.keep(null) }
     val id = if (isCurrent) checkNotNull(record.installationID) else put(device, userName, digest, record, wake)
-    if (configuration.usesEndToEndEncryption) registerKey(id, !isCurrent, wake.deadline)
+    if (configuration.encryptsEndToEnd) registerKey(id, wake.deadline)
     return id
 }
 
@@ -26,17 +28,11 @@ private fun SecurePushClient.put(
     for (known in listOf(record.installationID, null)) {
         val id = known ?: UUID.randomUUID().toString()
         // Stored first: after a crash the same installation is registered again, not a second one.
-        stored {
-            keeper.update { it.registration = RegistrationRecord(id, registeredKey = record.registeredKey) }
-        }
+        stored { keeper.update { it.registration = RegistrationRecord(id) } }
         val outcome = connection.send(registration(device, id), wake.deadline)
         if (outcome is RetrievalConnection.Outcome.Success) {
             val now = clock.date
-            stored {
-                keeper.update {
-                    it.registration = RegistrationRecord(id, userName, digest, now, record.registeredKey)
-                }
-            }
+            stored { keeper.update { it.registration = RegistrationRecord(id, userName, digest, now) } }
             return id
         }
         val isGivenUp = outcome is RetrievalConnection.Outcome.Refused &&
@@ -47,18 +43,31 @@ private fun SecurePushClient.put(
 }
 
 /**
- * Registers the device's public key, so that senders can encrypt for it. A key that was lost is replaced; what was
- * encrypted for the old one cannot be read any more.
+ * Registers the public key of this device, unless the server has it. The first call makes the key.
+ *
+ * @throws SecurePushFailure and the device is registered then, and gets what is not encrypted.
  */
-private fun SecurePushClient.registerKey(id: String, isNew: Boolean, deadline: Long) {
-    val key = stored { store.deviceKey() ?: DeviceKey.generate().also { store.save(it) } }
-    val name = fingerprint("$id\n${key.publicJwk}")
-    if (!isNew && stored { keeper.read() }.registration.registeredKey == name) return
+private fun SecurePushClient.registerKey(id: String, deadline: Long) {
+    val key = withKey { store.envelopeKey() ?: store.keep(EnvelopePrivateKey.generate()) } ?: return
+    val text = Base64Url.encode(key.publicBytes)
+    if (stored { keeper.read() }.registration.publicKey == text) return
     val outcome = connection.send(
         RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk), deadline
     )
     if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
-    stored { keeper.update { it.registration = it.registration.copy(registeredKey = name) } }
+    stored { keeper.update { it.registration = it.registration.copy(publicKey = text) } }
+}
+
+/**
+ * Uses the device's key.
+ *
+ * @throws SecurePushFailure if the store cannot be used now.
+ */
+private fun <R> withKey(action: () -> R): R = try {
+    action()
+} catch (e: ClientStoreException) {
+    val isLocked = e.reason == ClientStoreException.Reason.LOCKED
+    throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
 }
 
 internal fun SecurePushClient.unregisterDevice(wake: Wake) {
@@ -74,6 +83,7 @@ internal fun SecurePushClient.unregisterDevice(wake: Wake) {
         val isGone = outcome is RetrievalConnection.Outcome.Refused && (outcome.status == 404 || outcome.status == 410)
         if (outcome !is RetrievalConnection.Outcome.Success && !isGone) throw outcome.failure
     }
+    withKey { store.keep(null) }
     val ids = stored { keeper.update { it.forget(null) } }
     presenter.remove(ids)
     presenter.removePrompt()
@@ -114,8 +124,7 @@ private fun registration(device: PushDevice, id: String): RetrievalConnection.Ca
 }
 
 /** A digest, so that the channel itself is not stored. */
-private fun digest(device: PushDevice): String =
-    fingerprint((listOf(device.platform.rawValue, device.channel) + device.tags).joinToString("\n"))
-
-private fun fingerprint(text: String): String =
-    Base64Url.encode(MessageDigest.getInstance("SHA-256").digest(text.toByteArray()))
+private fun digest(device: PushDevice): String {
+    val text = (listOf(device.platform.rawValue, device.channel) + device.tags).joinToString("\n")
+    return Base64Url.encode(MessageDigest.getInstance("SHA-256").digest(text.toByteArray()))
+}

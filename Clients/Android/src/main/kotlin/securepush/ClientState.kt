@@ -153,8 +153,8 @@ internal data class RegistrationRecord(
     val digest: String? = null,
     /** When it was registered, in milliseconds since 1970. */
     val registeredAt: Long? = null,
-    /** A digest of the installation's ID and the device's own key that is registered for it; `null` for none. */
-    val registeredKey: String? = null
+    /** The public key that the server has of this device, in base64url. */
+    val publicKey: String? = null
 )
 
 /** The exclusive right of one process to refresh the credentials. A refresh token that is used twice ends the session. */

@@ -41,7 +41,7 @@ object ClientStateCoding {
         json.put("userName", record.userName)
         json.put("digest", record.digest)
         json.put("registeredAt", record.registeredAt)
-        json.put("registeredKey", record.registeredKey)
+        json.put("publicKey", record.publicKey)
         return json
     }
 
@@ -101,7 +101,7 @@ object ClientStateCoding {
 
     private fun record(node: Node) = RegistrationRecord(
         node.text("installationID"), node.text("userName"), node.text("digest"), node.number("registeredAt"),
-        node.text("registeredKey")
+        node.text("publicKey")
     )
 
     private fun id(text: String?): PushID = PushID.of(text) ?: throw JsonReader.Malformed()

@@ -29,13 +29,17 @@ interface ClientStore {
     @Throws(ClientStoreException::class)
     fun save(credentials: StoredCredentials?)
 
-    /** Reads the private key of this device; `null` if there is none, or if it cannot be decrypted any more. */
+    /** Reads the device's key for end-to-end encryption; `null` if there is none, or if it is lost. */
     @Throws(ClientStoreException::class)
-    fun deviceKey(): DeviceKey?
+    fun envelopeKey(): EnvelopePrivateKey?
 
-    /** Replaces the private key of this device. */
+    /**
+     * Stores the device's key for end-to-end encryption, unless there is one; `null` removes it.
+     *
+     * @return the key that is stored now.
+     */
     @Throws(ClientStoreException::class)
-    fun save(deviceKey: DeviceKey)
+    fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey?
 
     /**
      * Claims the right to show the one notice of this boot that says that the device is locked. It works while [read]
@@ -93,7 +97,7 @@ class StoredCredentials @JvmOverloads constructor(
 class MemoryClientStore : ClientStore {
     private var state = ClientState()
     private var stored: StoredCredentials? = null
-    private var key: DeviceKey? = null
+    private var key: EnvelopePrivateKey? = null
     private var hasNoticed = false
 
     @Synchronized
@@ -116,11 +120,12 @@ class MemoryClientStore : ClientStore {
     }
 
     @Synchronized
-    override fun deviceKey(): DeviceKey? = key
+    override fun envelopeKey(): EnvelopePrivateKey? = key
 
     @Synchronized
-    override fun save(deviceKey: DeviceKey) {
-        key = deviceKey
+    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? {
+        this.key = key?.let { this.key ?: it }
+        return this.key
     }
 
     @Synchronized

@@ -58,7 +58,7 @@ class DiagnosticCode(
         /** The payload is encrypted, and not for this device. */
         @JvmField val NO_KEY = DiagnosticCode("SP-KEY")
         /** The payload is encrypted for this device, and cannot be opened. */
-        @JvmField val NOT_DECRYPTED = DiagnosticCode("SP-DECRYPT")
+        @JvmField val UNOPENABLE = DiagnosticCode("SP-DECRYPT")
 
         private val UNAUTHORIZED = status(401)
         private val HEALING_STATUS = Regex("SP-5[0-9][0-9]")

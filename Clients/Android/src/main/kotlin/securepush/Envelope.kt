@@ -22,7 +22,7 @@ internal object Envelope {
      * @param key the device's key; `null` if it has none.
      * @throws Unopened with `SP-KEY` or `SP-DECRYPT`.
      */
-    fun open(secret: SecretNotification, recipient: String, device: String?, key: DeviceKey?): SecretNotification {
+    fun open(secret: SecretNotification, recipient: String, device: String?, key: EnvelopePrivateKey?): SecretNotification {
         val payload = secret.json.toByteArray()
         if (!isEnvelope(payload)) return secret
         val content = content(payload, recipient, device, key)
@@ -34,9 +34,9 @@ internal object Envelope {
                 SecretNotification(secret.id, text, json, secret.wasRead)
             }
         } catch (e: JsonReader.Malformed) {
-            throw Unopened(DiagnosticCode.NOT_DECRYPTED)
+            throw Unopened(DiagnosticCode.UNOPENABLE)
         } catch (e: CharacterCodingException) {
-            throw Unopened(DiagnosticCode.NOT_DECRYPTED)
+            throw Unopened(DiagnosticCode.UNOPENABLE)
         }
     }
 
@@ -53,20 +53,20 @@ internal object Envelope {
 
     private class Document(val keys: Map<String, Sealed>, val iv: ByteArray, val ct: ByteArray)
 
-    private fun content(payload: ByteArray, recipient: String, device: String?, key: DeviceKey?): ByteArray {
-        val document = document(payload) ?: throw Unopened(DiagnosticCode.NOT_DECRYPTED)
+    private fun content(payload: ByteArray, recipient: String, device: String?, key: EnvelopePrivateKey?): ByteArray {
+        val document = document(payload) ?: throw Unopened(DiagnosticCode.UNOPENABLE)
         val sealed = document.keys[device]
         if (sealed == null || key == null) throw Unopened(DiagnosticCode.NO_KEY)
         val enc = Base64Url.decode(sealed.enc)?.takeIf { it.size == ENC_BYTES }
         val ct = Base64Url.decode(sealed.ct)?.takeIf { it.size == SEALED_BYTES }
-        if (enc == null || ct == null) throw Unopened(DiagnosticCode.NOT_DECRYPTED)
+        if (enc == null || ct == null) throw Unopened(DiagnosticCode.UNOPENABLE)
         val aad = recipient.toByteArray()
         try {
             val contentKey = SealedKey.open(enc, ct, key, INFO, aad)
             return SealedKey.openGcm(contentKey, document.iv, document.ct, aad)
         } catch (e: Exception) {
             // Libraries differ in what they throw.
-            throw Unopened(DiagnosticCode.NOT_DECRYPTED)
+            throw Unopened(DiagnosticCode.UNOPENABLE)
         }
     }
 

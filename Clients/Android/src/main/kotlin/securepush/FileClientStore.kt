@@ -39,7 +39,7 @@ class FileClientStore @JvmOverloads constructor(
 ) : ClientStore {
     private val state = ProtectedFile(File(folder, "state.json"))
     private val credentials = ProtectedFile(File(folder, "credentials"))
-    private val key = ProtectedFile(File(folder, "device-key"))
+    private val key = ProtectedFile(File(folder, "key"))
 
     override fun read(): ClientState {
         val bytes = state.read() ?: return ClientState()
@@ -69,10 +69,13 @@ class FileClientStore @JvmOverloads constructor(
         }
     }
 
-    override fun deviceKey(): DeviceKey? = open(key)?.let { DeviceKey.of(it) }
+    override fun envelopeKey(): EnvelopePrivateKey? = open(key)?.let { EnvelopePrivateKey.of(it) }
 
-    override fun save(deviceKey: DeviceKey) {
-        withLock { key.write(seal(deviceKey.privateBytes)) }
+    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = withLock {
+        val stored = if (key == null) null else envelopeKey()
+        if (key == null) this.key.remove()
+        if (key != null && stored == null) this.key.write(seal(key.rawRepresentation))
+        stored ?: key
     }
 
     override fun claimLockedNotice(): Boolean {

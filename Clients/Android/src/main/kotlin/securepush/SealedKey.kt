@@ -24,7 +24,7 @@ internal object SealedKey {
      * @param ct the ciphertext and the tag.
      * @throws Exception if it was sealed for another key, or was changed.
      */
-    fun open(enc: ByteArray, ct: ByteArray, key: DeviceKey, info: ByteArray, aad: ByteArray): ByteArray {
+    fun open(enc: ByteArray, ct: ByteArray, key: EnvelopePrivateKey, info: ByteArray, aad: ByteArray): ByteArray {
         // Section 4.1: DHKEM.
         val prk = extract(KEM, NONE, "eae_prk", key.agree(enc))
         val shared = expand(KEM, prk, "shared_secret", enc + key.publicBytes, 32)

@@ -25,8 +25,11 @@ class SecurePushConfiguration @JvmOverloads constructor(
      * 410), for example because it was revoked.
      */
     val showsNoticeWhenGone: Boolean = true,
-    /** Whether the device registers a key of its own, so that senders can encrypt for it end to end. */
-    val usesEndToEndEncryption: Boolean = false
+    /**
+     * Whether senders can encrypt end to end for this device: [SecurePushClient.register] then makes a key, keeps it in
+     * the store, and registers its public half. Payloads that are encrypted are opened in any case, if there is a key.
+     */
+    val encryptsEndToEnd: Boolean = false
 ) {
     init {
         require(retrievalUrl.scheme == "https" || retrievalUrl.scheme == "http") { "The URL is not http or https." }

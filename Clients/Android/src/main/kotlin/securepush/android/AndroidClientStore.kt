@@ -7,7 +7,7 @@ import java.io.File
 import securepush.ClientState
 import securepush.ClientStore
 import securepush.ClientStoreException
-import securepush.DeviceKey
+import securepush.EnvelopePrivateKey
 import securepush.FileClientStore
 import securepush.SecretBox
 import securepush.StoredCredentials
@@ -35,9 +35,9 @@ class AndroidClientStore @JvmOverloads constructor(
 
     override fun save(credentials: StoredCredentials?) = unlocked().save(credentials)
 
-    override fun deviceKey(): DeviceKey? = unlocked().deviceKey()
+    override fun envelopeKey(): EnvelopePrivateKey? = unlocked().envelopeKey()
 
-    override fun save(deviceKey: DeviceKey) = unlocked().save(deviceKey)
+    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = unlocked().keep(key)
 
     override fun claimLockedNotice(): Boolean {
         val folder = File(context.createDeviceProtectedStorageContext().noBackupFilesDir, FOLDER)

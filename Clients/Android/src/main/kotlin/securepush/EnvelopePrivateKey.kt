@@ -10,9 +10,9 @@ import org.bouncycastle.crypto.params.X25519PublicKeyParameters
  *
  * Bouncy Castle makes the exchange, because `javax.crypto` has X25519 only from Android 13 (API 33) on.
  */
-class DeviceKey private constructor(private val key: X25519PrivateKeyParameters) {
+class EnvelopePrivateKey private constructor(private val key: X25519PrivateKeyParameters) {
     /** The 32 bytes of the private key, for stores: never log them. */
-    val privateBytes: ByteArray get() = key.encoded
+    val rawRepresentation: ByteArray get() = key.encoded
 
     /** The public key as a JSON Web Key (RFC 8037). */
     val publicJwk: String
@@ -33,19 +33,19 @@ class DeviceKey private constructor(private val key: X25519PrivateKeyParameters)
         return secret
     }
 
-    override fun toString(): String = "device key"
+    override fun toString(): String = "private key"
 
     companion object {
         /** The length of a private key in bytes. */
-        const val PRIVATE_BYTES = 32
+        const val BYTES = 32
 
         /** Makes a new key. */
         @JvmStatic
-        fun generate() = DeviceKey(X25519PrivateKeyParameters(SecureRandom()))
+        fun generate() = EnvelopePrivateKey(X25519PrivateKeyParameters(SecureRandom()))
 
         /** Takes the bytes of a private key; `null` if there are not 32 of them. */
         @JvmStatic
-        fun of(privateBytes: ByteArray): DeviceKey? =
-            if (privateBytes.size == PRIVATE_BYTES) DeviceKey(X25519PrivateKeyParameters(privateBytes, 0)) else null
+        fun of(bytes: ByteArray): EnvelopePrivateKey? =
+            if (bytes.size == BYTES) EnvelopePrivateKey(X25519PrivateKeyParameters(bytes, 0)) else null
     }
 }
