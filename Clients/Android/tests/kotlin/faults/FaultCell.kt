@@ -10,7 +10,9 @@ import securepush.android.SecurePushMessagingService
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.Simulation
 
-/** One cell of the table: a wake with one fault at one stage, and afterwards a device on which everything works again. */
+/**
+ * One cell of the table: a wake with one fault at one stage, and afterwards a device on which everything works again.
+ */
 class FaultCell(
     val fault: Fault, val stage: Stage, private val length: FaultLength, val way: Way, private val seed: Long
 ) {
@@ -176,7 +178,9 @@ class FaultCell(
     companion object {
         fun all(seed: Long): List<FaultCell> = Fault.all.flatMap { fault ->
             Stage.values().flatMap { stage ->
-                FaultLength.values().flatMap { length -> Way.values().map { FaultCell(fault, stage, length, it, seed) } }
+                FaultLength.values().flatMap { length ->
+                    Way.values().map { way -> FaultCell(fault, stage, length, way, seed) }
+                }
             }
         }
     }

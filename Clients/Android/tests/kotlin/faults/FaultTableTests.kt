@@ -4,8 +4,8 @@ import org.junit.Assert.assertEquals
 import org.junit.Test
 
 /**
- * Every fault at every stage, with simulated time: one completion each, within 28 s, with the generic text in place of a
- * secret that could not be had; and when everything works again, each secret is shown once.
+ * Every fault at every stage, with simulated time: one completion each, within 28 s, with the generic text in place
+ * of a secret that could not be had; and when everything works again, each secret is shown once.
  */
 class FaultTableTests {
     @Test

@@ -12,7 +12,10 @@ import securepush.simulation.SimulatedDevice
 import securepush.simulation.SimulatedServer
 import securepush.simulation.Simulation
 
-/** A process dies before or after any call of its store, transport or presenter. Later the system starts the app again. */
+/**
+ * A process dies before or after any call of its store, transport or presenter. Later the system starts the app
+ * again.
+ */
 class ProcessDeathTests {
     /** How a wake begins. */
     private enum class Scenario {

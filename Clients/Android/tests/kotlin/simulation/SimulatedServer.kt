@@ -145,7 +145,8 @@ class SimulatedServer {
 
     private fun json(entry: Stored, withPayload: Boolean): JSONObject {
         val json = JSONObject().put("Id", entry.id.rawValue).put("Read", entry.isRead)
-        return if (withPayload) json.put("Payload", entry.payload) else json.put("CreatedAt", "2026-11-22T10:00:00.000Z")
+        if (withPayload) return json.put("Payload", entry.payload)
+        return json.put("CreatedAt", "2026-11-22T10:00:00.000Z")
     }
 
     private fun answer(json: JSONObject) =

@@ -119,8 +119,8 @@ private fun SecurePushClient.page(query: List<Pair<String, String>>, deadline: L
 }
 
 /**
- * Fetches many new notifications with few requests (`include=payload`). What does not come in this way is fetched one by
- * one.
+ * Fetches many new notifications with few requests (`include=payload`). What does not come in this way is fetched one
+ * by one.
  */
 private fun SecurePushClient.showPages(listing: Listing, run: CatchUp, deadline: Long) {
     val new = unlessLocked {

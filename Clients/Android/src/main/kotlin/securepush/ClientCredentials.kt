@@ -27,8 +27,8 @@ class ClientCredentials private constructor(
 }
 
 /**
- * Gives the client the user's credentials. [TokenCredentialsProvider] is the usual one; an app with a session of its own
- * writes one. The functions are called on many threads at once, and may wait.
+ * Gives the client the user's credentials. [TokenCredentialsProvider] is the usual one; an app with a session of its
+ * own writes one. The functions are called on many threads at once, and may wait.
  */
 interface CredentialsProvider {
     /**

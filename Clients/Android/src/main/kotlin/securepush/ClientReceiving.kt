@@ -108,8 +108,8 @@ internal fun SecurePushClient.resolveDoubts() {
 }
 
 /**
- * Asks the server for the notifications that were withdrawn after this device was the first to read them. Those that are
- * gone are removed from the screen; the others were withdrawn from the user's other devices only.
+ * Asks the server for the notifications that were withdrawn after this device was the first to read them. Those that
+ * are gone are removed from the screen; the others were withdrawn from the user's other devices only.
  */
 internal fun SecurePushClient.resolveQuestions(deadline: Long) {
     val ids = unlessLocked { keeper.read().questioned } ?: return

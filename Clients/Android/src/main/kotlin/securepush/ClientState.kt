@@ -98,8 +98,9 @@ class ClientState internal constructor() {
     /**
      * Notes a withdrawal.
      *
-     * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`), and
-     * reaches that device too. What this device was the first to read is therefore questioned before it is removed.
+     * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
+     * and reaches that device too. What this device was the first to read is therefore questioned before it is
+     * removed.
      *
      * @return whether it is to be removed from the screen now.
      */
@@ -157,7 +158,9 @@ internal data class RegistrationRecord(
     val publicKey: String? = null
 )
 
-/** The exclusive right of one process to refresh the credentials. A refresh token that is used twice ends the session. */
+/**
+ * The exclusive right of one process to refresh the credentials. A refresh token that is used twice ends the session.
+ */
 internal data class RefreshLease(
     val process: String,
     /** Milliseconds since 1970. */

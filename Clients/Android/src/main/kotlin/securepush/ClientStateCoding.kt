@@ -93,7 +93,8 @@ object ClientStateCoding {
     private fun entry(node: Node): SecretLedger.Entry {
         val name = node.text("progress")
         return SecretLedger.Entry(
-            id(node.text("id")), SecretLedger.Progress.values().find { it.name == name } ?: throw JsonReader.Malformed(),
+            id(node.text("id")),
+            SecretLedger.Progress.values().find { it.name == name } ?: throw JsonReader.Malformed(),
             node.number("at") ?: throw JsonReader.Malformed(), node.text("claimant"), node.flag("isNoticed"),
             node.flag("isAsked"), node.flag("isFirstReader")
         )

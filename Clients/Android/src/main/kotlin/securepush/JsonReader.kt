@@ -6,9 +6,9 @@ internal data class Span(val start: Int, val end: Int)
 /**
  * Reads JSON (RFC 8259) in place: it finds the members of an object without building a tree.
  *
- * The platform's `org.json` does not fit what comes from outside: it takes texts that are no JSON, changes large numbers
- * (the payload's text must stay exactly as the sender wrote it), keeps one of several members with the same name, and
- * overflows the stack on deep nesting. The SDK writes JSON with it.
+ * The platform's `org.json` does not fit what comes from outside: it takes texts that are no JSON, changes large
+ * numbers (the payload's text must stay exactly as the sender wrote it), keeps one of several members with the same
+ * name, and overflows the stack on deep nesting. The SDK writes JSON with it.
  */
 internal class JsonReader private constructor(private val bytes: ByteArray) {
     /** The text is not JSON, or not in the expected form. */

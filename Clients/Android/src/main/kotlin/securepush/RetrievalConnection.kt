@@ -161,9 +161,16 @@ internal class RetrievalConnection(
         }
     }
 
-    /** The milliseconds of `Retry-After`; `null` for a date, whose meaning depends on the clock. */
+    /** The milliseconds of `Retry-After`; `null` for a date, whose meaning depends on the clock, and for no number. */
     private fun retryAfter(response: TransportResponse): Long? {
         val text = response.headers["retry-after"] ?: return null
-        return if (text.length in 1..9 && text.all { it in '0'..'9' }) text.toLong() * 1_000 else null
+        if (text.length !in 1..MAX_DIGITS || !text.all { it in '0'..'9' }) return null
+        return text.toLong().takeIf { it <= MAX_SECONDS }?.times(1_000)
+    }
+
+    private companion object {
+        const val MAX_DIGITS = 10
+        /** 32 bits. */
+        const val MAX_SECONDS = 4_294_967_295
     }
 }

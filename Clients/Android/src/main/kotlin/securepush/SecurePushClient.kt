@@ -145,7 +145,9 @@ class SecurePushClient @JvmOverloads constructor(
         Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
     }
 
-    /** Fetches what is in the inbox and what waits, and shows it. One run serves all wakes that came before it began. */
+    /**
+     * Fetches what is in the inbox and what waits, and shows it. One run serves all wakes that came before it began.
+     */
     private fun catchUp(wake: Wake): WakeReport {
         val last = synchronized(lock) { wakes }
         return catchUps.take(wake, last) { runCatchUp(wake.deadline) }

@@ -14,8 +14,8 @@ class SecurePushConfiguration @JvmOverloads constructor(
     /** The keys that sign pushes. With keys, a push without a valid signature is ignored. `null`: none are signed. */
     val pushKeys: PushKeySet? = null,
     /**
-     * Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only with
-     * [pushKeys].
+     * Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only
+     * with [pushKeys].
      */
     val refreshesPushKeys: Boolean = true,
     /** Times and sizes. */
@@ -52,7 +52,9 @@ data class ClientLimits @JvmOverloads constructor(
     val maxShownPerWake: Int = 100,
     /** How many IDs the client remembers. */
     val maxRememberedIDs: Int = 1_000,
-    /** How long the client remembers an ID, in milliseconds. More than [maxPushAge], so that no push can be replayed. */
+    /**
+     * How long the client remembers an ID, in milliseconds. More than [maxPushAge], so that no push can be replayed.
+     */
     val rememberedFor: Long = 30 * DAY,
     /** The oldest signature of a push, in milliseconds. */
     val maxPushAge: Long = 28 * DAY,

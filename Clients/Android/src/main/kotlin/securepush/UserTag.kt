@@ -10,17 +10,17 @@ import java.security.MessageDigest
  */
 object UserTag {
     /**
-     * The tag of a user; `null` for a name that no user can have: an empty one, one of more than 1,024 bytes, or one with
-     * a control character.
+     * The tag of a user; `null` for a name that no user can have: an empty one, one of more than 1,024 bytes, or one
+     * with a control character.
      *
-     * `a-z 0-9 _ @ . : -` stay as they are. Every other byte of the UTF-8 form becomes `#` and two digits. A tag of more
-     * than 120 characters has `##` and the SHA-256 of the name instead.
+     * `a-z 0-9 _ @ . : -` stay as they are. Every other byte of the UTF-8 form becomes `#` and two digits. A tag of
+     * more than 120 characters has `##` and the SHA-256 of the name instead.
      */
     @JvmStatic
     fun of(userName: String): String? {
         val bytes = userName.toByteArray()
         if (bytes.size !in 1..MAX_NAME_BYTES || userName.any { it.isISOControl() }) return null
-        val tag = PREFIX + bytes.joinToString("") { if (it in UNCHANGED) String(byteArrayOf(it)) else "#" + hex(it) }
+        val tag = PREFIX + bytes.joinToString("") { if (it in UNCHANGED) "${'\u0000' + it.toInt()}" else "#" + hex(it) }
         if (tag.length <= MAX_LENGTH) return tag
         return "$PREFIX##" + MessageDigest.getInstance("SHA-256").digest(bytes).joinToString("", transform = ::hex)
     }

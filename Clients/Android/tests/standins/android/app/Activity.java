@@ -12,6 +12,8 @@ public class Activity extends ContextWrapper {
     protected void onCreate(Bundle state) { }
     protected void onResume() { }
     protected void onDestroy() { }
+    public void create() { onCreate(null); }
+    public void resume() { onResume(); }
     public void setContentView(View view) { contentView = view; }
     public void setTitle(CharSequence title) { }
     public void runOnUiThread(Runnable action) { action.run(); }

@@ -1,6 +1,7 @@
 package android.content;
 
 import android.content.pm.PackageManager;
+import android.content.res.AssetManager;
 import java.io.File;
 import java.util.HashMap;
 import java.util.Map;
@@ -35,12 +36,17 @@ public class Context {
     }
 
     public String getString(int id, Object... values) {
-        return base != null ? base.getString(id, values) : String.format(strings.getOrDefault(id, "text " + id), values);
+        if (base != null) return base.getString(id, values);
+        return String.format(strings.getOrDefault(id, "text " + id), values);
     }
 
     public final String getString(int id) { return getString(id, new Object[0]); }
 
     public ContentResolver getContentResolver() { return new ContentResolver(); }
+
+    private final AssetManager assets = new AssetManager();
+
+    public AssetManager getAssets() { return assets; }
 
     public String getPackageName() { return "com.example.securepush"; }
 

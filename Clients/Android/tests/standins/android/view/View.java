@@ -20,4 +20,5 @@ public class View {
     public boolean isEnabled() { return isEnabled; }
     public void setPadding(int left, int top, int right, int bottom) { }
     public void setFitsSystemWindows(boolean value) { }
+    public boolean getFitsSystemWindows() { return true; }
 }

@@ -13,5 +13,6 @@ public class LinearLayout extends View {
     public LinearLayout(Context context) { super(context); }
 
     public void setOrientation(int orientation) { }
+    public int getOrientation() { return VERTICAL; }
     public void addView(View view) { views.add(view); }
 }

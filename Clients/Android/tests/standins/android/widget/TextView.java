@@ -12,6 +12,9 @@ public class TextView extends View {
     public CharSequence getText() { return text; }
     public void setText(CharSequence text) { this.text = text; }
     public void setHint(CharSequence text) { }
-    public void setInputType(int type) { }
+    private int inputType;
+
+    public int getInputType() { return inputType; }
+    public void setInputType(int type) { inputType = type; }
     public void setSingleLine(boolean value) { }
 }

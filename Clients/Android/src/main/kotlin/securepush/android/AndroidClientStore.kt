@@ -16,8 +16,8 @@ import securepush.StoredCredentials
  * The store for Android: files in the app's folder that is never backed up. The credentials and the device's key are
  * encrypted with a key of the Android Keystore.
  *
- * A backup would give two devices the same installation ID. Before the first unlock after a start of the device, nothing
- * can be read: [ClientStoreException.Reason.LOCKED].
+ * A backup would give two devices the same installation ID. Before the first unlock after a start of the device,
+ * nothing can be read: [ClientStoreException.Reason.LOCKED].
  *
  * @param box encrypts the credentials and the device's key.
  */

@@ -13,8 +13,8 @@ import javax.crypto.spec.GCMParameterSpec
 import securepush.SecretBox
 
 /**
- * Encrypts with a key of the Android Keystore (AES-256-GCM), which never leaves the device's secure hardware where it has
- * some. The key can be used while the screen is locked, because pushes come then, too.
+ * Encrypts with a key of the Android Keystore (AES-256-GCM), which never leaves the device's secure hardware where it
+ * has some. The key can be used while the screen is locked, because pushes come then, too.
  *
  * @param alias the name of the key.
  */

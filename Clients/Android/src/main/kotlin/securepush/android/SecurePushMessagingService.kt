@@ -7,8 +7,8 @@ import securepush.SecurePushFailure
 import securepush.WakeReport
 
 /**
- * Receives the messages of Firebase. The library's manifest names it. An app with messages of its own names a subclass in
- * its manifest, and removes this one with `tools:node="remove"`.
+ * Receives the messages of Firebase. The library's manifest names it. An app with messages of its own names a
+ * subclass in its manifest, and removes this one with `tools:node="remove"`.
  *
  * Firebase calls it on a background thread, keeps the device awake until the function returns, and gives up after 20 s.
  * The work that is left then is done by a job.
