@@ -22,7 +22,9 @@ internal object Envelope {
      * @param key the device's key; `null` if it has none.
      * @throws Unopened with `SP-KEY` or `SP-DECRYPT`.
      */
-    fun open(secret: SecretNotification, recipient: String, device: String?, key: EnvelopePrivateKey?): SecretNotification {
+    fun open(
+        secret: SecretNotification, recipient: String, device: String?, key: EnvelopePrivateKey?
+    ): SecretNotification {
         val payload = secret.json.toByteArray()
         if (!isEnvelope(payload)) return secret
         val content = content(payload, recipient, device, key)

@@ -6,8 +6,8 @@ package securepush
  * This is what keeps a secret from being lost or shown twice when the process dies between two steps:
  *
  * 1. [Progress.PENDING] is stored before anything is asked. A later wake goes on with it.
- * 2. [Progress.CLAIMED] is stored when the payload is here, before it is shown. Another process leaves it alone.
- * After a crash it is in doubt, and the presenter is asked whether the user sees the secret.
+ * 2. [Progress.CLAIMED] is stored when the payload is here, before it is shown. Another process leaves it alone. After
+ *    a crash it is in doubt, and the presenter is asked whether the user sees the secret.
  * 3. [Progress.SHOWN] is stored after it was shown.
  *
  * All times are in milliseconds since 1970.

@@ -35,12 +35,11 @@ public class Context {
         return context;
     }
 
-    public String getString(int id, Object... values) {
-        if (base != null) return base.getString(id, values);
-        return String.format(strings.getOrDefault(id, "text " + id), values);
-    }
+    public String getString(int id, Object... values) { return String.format(getString(id), values); }
 
-    public final String getString(int id) { return getString(id, new Object[0]); }
+    public final String getString(int id) {
+        return base != null ? base.getString(id) : strings.getOrDefault(id, "text " + id);
+    }
 
     public ContentResolver getContentResolver() { return new ContentResolver(); }
 

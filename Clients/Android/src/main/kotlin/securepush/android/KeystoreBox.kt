@@ -27,7 +27,7 @@ class KeystoreBox @JvmOverloads constructor(private val alias: String = "securep
 
     override fun open(sealed: ByteArray): ByteArray? {
         val length = if (sealed.isEmpty()) 0 else sealed[0].toInt()
-        if (length !in 1..MAX_IV_BYTES || sealed.size <= length + 1) return null
+        if (length !in 1..MAX_IV_BYTES || sealed.size < length + 1 + TAG_BITS / 8) return null
         try {
             val cipher = Cipher.getInstance(TRANSFORMATION)
             cipher.init(Cipher.DECRYPT_MODE, key() ?: return null, GCMParameterSpec(TAG_BITS, sealed, 1, length))
