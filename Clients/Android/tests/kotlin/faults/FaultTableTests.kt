@@ -66,9 +66,7 @@ class FaultTableTests {
             (stage == Stage.PARSE || stage == Stage.VERIFY || stage == Stage.STORE || stage == Stage.TIME_WILL_EXPIRE)
 
     /**
-     * Shown IDs are forgotten when the state is damaged, or when 30 days seem to have passed. A push that the server
-     * repeats then shows the secret again.
+     * Shown IDs are forgotten when the state is damaged. A push that the server repeats then shows the secret again.
      */
-    private val FaultCell.mayForget: Boolean
-        get() = fault.kind == Fault.Kind.STORE_CORRUPT || fault.kind == Fault.Kind.CLOCK_FORWARD
+    private val FaultCell.mayForget: Boolean get() = fault.kind == Fault.Kind.STORE_CORRUPT
 }

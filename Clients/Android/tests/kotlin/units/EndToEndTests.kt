@@ -44,16 +44,17 @@ class EndToEndTests {
     }
 
     @Test
-    fun anEnvelopeThatIsNotForThisDeviceIsNotFetchedAgain() = simulation.run {
+    fun anEnvelopeThatIsNotForThisDeviceWaitsNoMore() = simulation.run {
         prepare(hasKey = false)
         val id = device.server.send(JSONObject(vector.getString("payload")))
         val report = device.start().client.handle(device.push(id))
         assertEquals(DiagnosticCode.NO_KEY, report.code)
         assertEquals(listOf(DiagnosticCode.NO_KEY), device.screen.notices.map { it.code })
         val fetches = device.server.count("GET /api/notifications/$id")
-        for (round in 1..3) device.start().client.handle(device.push(id))
-        device.start().client.catchUp()
+        for (round in 1..3) device.start().client.catchUp()
         assertEquals(fetches, device.server.count("GET /api/notifications/$id"))
+        device.start().client.handle(device.push(id))
+        assertEquals("another push tries again", fetches + 1, device.server.count("GET /api/notifications/$id"))
         assertEquals("the generic text is shown once", 1, device.screen.notices.size)
         assertEquals(emptyList<Any>(), device.start().client.waiting())
     }

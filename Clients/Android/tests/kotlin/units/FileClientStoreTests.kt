@@ -37,19 +37,21 @@ class FileClientStoreTests {
     /** A state in which everything has a value. */
     private fun full(): ClientState {
         val state = ClientState()
+        state.userChanges = 3
         state.owner = "alice \"\\\n\u00e9\uD83D\uDE00"
         val limits = ClientLimits()
         for (number in 1..5) state.ledger.learn(id(number), 1_800_000_000_000 + number, limits)
         state.ledger.claim(id(2), "process", true, 1_800_000_000_100, limits)
         state.ledger.ask(id(3))
         state.ledger.notice(id(3))
-        state.ledger.notice(id(4), SecretLedger.Progress.UNREADABLE)
+        state.ledger.notice(id(4), isGone = true)
         state.ledger.withdraw(id(5), 1_800_000_000_200, limits)
         state.cursor = id(5)
         state.isPrompted = true
-        state.questioned = listOf(id(1))
+        state.unconfirmed = listOf(id(1))
         state.unreported = listOf(id(2), id(3))
-        state.registration = RegistrationRecord("installation", "alice", "digest", 1_800_000_000_000, "key")
+        val installation = "0b1f7e8e-6a3e-4d8e-9a55-0d6f6b3c2a10"
+        state.registration = RegistrationRecord(installation, "alice", "digest", 1_800_000_000_000, "key")
         state.pushKeys = SimulatedDevice.publicKeys
         state.refreshLease = RefreshLease("process", 1_800_000_000_000)
         return state
@@ -92,7 +94,9 @@ class FileClientStoreTests {
         val store = FileClientStore(folder)
         store.update { it.owner = "alice" }
         store.save(StoredCredentials("alice"))
-        val damages = listOf("", "{", "[]", "{\"ledger\":[{\"id\":7}]}", "[".repeat(100_000), "{\"owner\":1}")
+        val damages = listOf("", "{", "[]", "{\"ledger\":[{\"id\":7}]}", "[".repeat(100_000), "{\"owner\":1}",
+            "{\"registration\":{\"installationID\":\"../../token\"}}"
+        )
         for (damage in damages) {
             File(folder, "state.json").writeText(damage)
             assertEquals(ClientState(), store.read())
@@ -188,8 +192,8 @@ class FileClientStoreTests {
         ledger.withdraw(id(2), 2, limits)
         ledger.learn(id(4), 3, limits)
         assertEquals(listOf(id(1), id(3), id(4)), ledger.entries.map { it.id })
-        ledger.learn(id(5), 4 + limits.rememberedFor, limits)
-        assertEquals(listOf(id(5)), ledger.entries.map { it.id })
+        ledger.learn(id(5), 400L * 86_400_000, limits)
+        assertEquals("by number, not by age", listOf(id(3), id(4), id(5)), ledger.entries.map { it.id })
         assertNotNull(ledger[id(5)])
     }
 }

@@ -83,6 +83,22 @@ class RegistrationTests {
     }
 
     @Test
+    fun registrationsComeOneAfterAnother() = simulation.run {
+        device.logIn()
+        val app = device.start()
+        val ends = (1..5).map {
+            val done = simulation.newSignal()
+            simulation.start {
+                app.client.register(phone)
+                done.set()
+            }
+            done
+        }
+        assertTrue(ends.all { it.await(60_000) })
+        assertEquals(1, server.count("PUT"))
+    }
+
+    @Test
     fun unregisteringForgetsTheUsersNotifications() = simulation.run {
         device.logIn()
         val app = device.start()

@@ -73,6 +73,76 @@ class WakeTests {
         }
     }
 
+    /** A fetch is in flight while the user logs out, or another one logs in. */
+    @Test
+    fun noSecretOfTheLastUserIsShownLater() {
+        for (seed in 0L..20L) {
+            val simulation = Simulation(seed)
+            val device = SimulatedDevice(simulation)
+            simulation.run {
+                device.logIn()
+                val app = device.start()
+                val ids = (1..3).map { device.server.send() }
+                val done = simulation.newSignal()
+                simulation.start {
+                    app.client.handle(device.push(ids[0]))
+                    done.set()
+                }
+                simulation.sleep(10 + seed * 8)
+                if (seed % 2 == 0L) app.client.unregister() else app.credentials.logInWithToken("bob", "no token")
+                if (seed % 2 == 1L) app.client.resumeAfterLogIn()
+                assertTrue(done.await(60_000))
+                assertTrue("seed $seed: ${device.screen.visible}", device.screen.visible.isEmpty())
+            }
+        }
+    }
+
+    @Test
+    fun aRefreshInFlightDoesNotUndoALogOut() {
+        val simulation = Simulation()
+        val device = SimulatedDevice(simulation)
+        simulation.run {
+            device.logIn()
+            device.server.revokeAccessTokens()
+            val app = device.start()
+            val id = device.server.send()
+            val done = simulation.newSignal()
+            simulation.start {
+                app.client.handle(device.push(id))
+                done.set()
+            }
+            // The fetch was refused, and the refresh is on its way.
+            simulation.sleep(75)
+            app.credentials.logOut()
+            assertTrue(done.await(60_000))
+            assertEquals(null, app.credentials.userName())
+            assertEquals(0, device.screen.count(id))
+        }
+    }
+
+    /** Twenty pushes at once send one report for each secret. */
+    @Test
+    fun wakesAtTheSameTimeReportOnce() {
+        val simulation = Simulation(7)
+        val device = SimulatedDevice(simulation)
+        simulation.run {
+            device.logIn()
+            val app = device.start()
+            val ids = (1..20).map { device.server.send() }
+            val ends = ids.map { id ->
+                val done = simulation.newSignal()
+                simulation.start {
+                    app.client.handle(device.push(id))
+                    done.set()
+                }
+                done
+            }
+            assertTrue(ends.all { it.await(60_000) })
+            app.client.catchUp()
+            assertEquals(20, device.server.log.count { it.endsWith("/shown") })
+        }
+    }
+
     /** A thread that is interrupted ends its wake soon, and keeps what waits. */
     @Test
     fun anInterruptEndsAWake() {

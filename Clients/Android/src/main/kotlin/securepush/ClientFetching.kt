@@ -6,8 +6,8 @@ internal sealed class Acquisition {
     class Secret(val secret: SecretNotification, val unread: Int?) : Acquisition()
     /** It was shown or withdrawn, or somebody else is about to show it. */
     object Settled : Acquisition()
-    /** It cannot be had now; never, if it has an end. */
-    class Failed(val code: DiagnosticCode, val end: SecretLedger.Progress? = null) : Acquisition()
+    /** The fetch failed; if it is gone, the client does not try again. */
+    class Failed(val code: DiagnosticCode, val isGone: Boolean = false) : Acquisition()
     /** The user has to log in. */
     class LoggedOut(val code: DiagnosticCode) : Acquisition()
     /** The credentials cannot be read before the first unlock. */
@@ -16,37 +16,30 @@ internal sealed class Acquisition {
 
 /** Fetches a notification of a push and shows it, or the generic text, or the prompt. */
 internal fun SecurePushClient.fetchAndShow(id: PushID, wake: Wake): WakeReport {
-    val acquisition = acquire(id, wake.deadline)
+    val acquisition = acquire(id, wake.deadline, wake.userChanges)
     if (acquisition is Acquisition.Secret && acquisition.unread != null) presenter.setBadge(acquisition.unread)
     return finish(acquisition, id)
 }
 
-/** Fetches a secret and claims it. */
-internal fun SecurePushClient.acquire(id: PushID, deadline: Long): Acquisition {
+/**
+ * Fetches a secret and claims it.
+ *
+ * @param userChanges [Wake.userChanges]: nothing is fetched after the user has left.
+ */
+internal fun SecurePushClient.acquire(id: PushID, deadline: Long, userChanges: Int): Acquisition =
+    enterAnd(id) { fetch(id, deadline, userChanges) }
+
+/** Claims a secret that has come with others. */
+internal fun SecurePushClient.acquire(
+    secret: SecretNotification, request: FetchRequest, deadline: Long
+): Acquisition = enterAnd(secret.id) { openAndClaim(secret, null, request, deadline) }
+
+/** Takes a notification for this thread. A claimed secret stays taken until [settle]. */
+private fun SecurePushClient.enterAnd(id: PushID, work: () -> Acquisition): Acquisition {
     if (!enter(id)) return Acquisition.Settled
     var isClaimed = false
     try {
-        val wasAsked = unlessLocked { keeper.update { it.ledger.ask(id) } } ?: true
-        val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
-        val reply = connection.sendCounting(call, deadline)
-        val outcome = reply.outcome
-        val acquisition = when (outcome) {
-            is RetrievalConnection.Outcome.Success -> {
-                val answer = try {
-                    SecretAnswer.read(outcome.response.body, id)
-                } catch (e: AnswerFault) {
-                    return Acquisition.Failed(e.code)
-                }
-                claim(answer.secret, answer.unread, wasAsked || reply.tries > 1)
-            }
-            is RetrievalConnection.Outcome.Refused -> Acquisition.Failed(
-                DiagnosticCode.status(outcome.status),
-                if (isGone(outcome.status)) SecretLedger.Progress.GONE else null
-            )
-            is RetrievalConnection.Outcome.Failed -> Acquisition.Failed(outcome.code)
-            is RetrievalConnection.Outcome.LoggedOut -> Acquisition.LoggedOut(outcome.code)
-            is RetrievalConnection.Outcome.Locked -> Acquisition.Locked
-        }
+        val acquisition = work()
         isClaimed = acquisition is Acquisition.Secret
         return acquisition
     } finally {
@@ -54,30 +47,72 @@ internal fun SecurePushClient.acquire(id: PushID, deadline: Long): Acquisition {
     }
 }
 
-/** Opens and claims a secret that this thread has entered. If it is not granted, the caller leaves. */
-internal fun SecurePushClient.claim(sealed: SecretNotification, unread: Int?, wasAsked: Boolean): Acquisition {
+private fun SecurePushClient.fetch(id: PushID, deadline: Long, userChanges: Int): Acquisition {
+    val request = unlessLocked { keeper.update { it.request(id) } } ?: return Acquisition.Locked
+    if (request.userChanges > userChanges) return Acquisition.Settled
+    val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
+    val reply = connection.sendCounting(call, deadline)
+    val outcome = reply.outcome
+    return when (outcome) {
+        is RetrievalConnection.Outcome.Success -> {
+            val answer = try {
+                SecretAnswer.read(outcome.response.body, id)
+            } catch (e: AnswerFault) {
+                return Acquisition.Failed(e.code)
+            }
+            val isRepeated = request.isRepeated || reply.tries > 1
+            openAndClaim(answer.secret, answer.unread, request.copy(isRepeated = isRepeated), deadline)
+        }
+        is RetrievalConnection.Outcome.Refused ->
+            Acquisition.Failed(DiagnosticCode.status(outcome.status), isGone(outcome.status))
+        is RetrievalConnection.Outcome.Failed -> Acquisition.Failed(outcome.code)
+        is RetrievalConnection.Outcome.LoggedOut -> Acquisition.LoggedOut(outcome.code)
+        is RetrievalConnection.Outcome.Locked -> Acquisition.Locked
+    }
+}
+
+/** Opens a secret and claims it. */
+private fun SecurePushClient.openAndClaim(
+    sealed: SecretNotification, unread: Int?, request: FetchRequest, deadline: Long
+): Acquisition {
     val secret = try {
         open(sealed)
     } catch (e: Envelope.Unopened) {
-        return Acquisition.Failed(e.code, SecretLedger.Progress.UNREADABLE)
+        return Acquisition.Failed(e.code, isGone = true)
     } catch (e: ClientStoreException) {
         // The key cannot be read now.
         val isLocked = e.reason == ClientStoreException.Reason.LOCKED
         return if (isLocked) Acquisition.Locked else Acquisition.Failed(DiagnosticCode.NO_KEY)
     }
+    return claim(secret, unread, request, deadline)
+}
+
+/** Claims a secret, and waits for another process that has claimed it. */
+private fun SecurePushClient.claim(
+    secret: SecretNotification, unread: Int?, request: FetchRequest, deadline: Long
+): Acquisition {
     while (true) {
         val now = clock.date
-        val claim = unlessLocked { keeper.update { it.claim(secret, wasAsked, process, now, limits) } }
-        if (claim == SecretLedger.Claim.IN_DOUBT) {
+        val claim = unlessLocked { keeper.update { it.claim(secret, request, process, now, limits) } }
+            ?: return Acquisition.Locked
+        if (claim is SecretLedger.Claim.Granted) return Acquisition.Secret(secret, unread)
+        if (claim is SecretLedger.Claim.InDoubt) {
             resolveDoubts()
-        } else {
-            return when (claim) {
-                null -> Acquisition.Locked
-                SecretLedger.Claim.GRANTED -> Acquisition.Secret(secret, unread)
-                else -> Acquisition.Settled
-            }
+            continue
         }
+        // If the other process dies now, this one shows the secret.
+        val millis = (claim as? SecretLedger.Claim.Held)?.millis ?: return Acquisition.Settled
+        if (clock.uptime + millis >= deadline || !sleep(millis)) return Acquisition.Settled
     }
+}
+
+/** @return whether the time has passed; `false` if the thread was interrupted. */
+internal fun SecurePushClient.sleep(millis: Long): Boolean = try {
+    clock.sleep(millis)
+    true
+} catch (e: InterruptedException) {
+    Thread.currentThread().interrupt()
+    false
 }
 
 /** Opens a secret, if it is encrypted end to end. */
@@ -107,7 +142,7 @@ internal fun SecurePushClient.settle(id: PushID, isShown: Boolean) {
 internal fun SecurePushClient.finish(acquisition: Acquisition, id: PushID): WakeReport = when (acquisition) {
     is Acquisition.Settled -> WakeReport()
     is Acquisition.Secret -> show(acquisition.secret)
-    is Acquisition.Failed -> notice(id, acquisition.code, acquisition.end)
+    is Acquisition.Failed -> notice(id, acquisition.code, acquisition.isGone)
     is Acquisition.LoggedOut -> prompt(listOf(id), acquisition.code)
     is Acquisition.Locked -> showLockedNotice()
 }
@@ -117,18 +152,20 @@ private fun SecurePushClient.show(secret: SecretNotification): WakeReport {
         presenter.show(secret)
     } catch (e: Exception) {
         settle(secret.id, isShown = false)
-        return notice(secret.id, DiagnosticCode.NOT_PRESENTED, null)
+        return notice(secret.id, DiagnosticCode.NOT_PRESENTED, isGone = false)
     }
     settle(secret.id, isShown = true)
     return WakeReport(WakeReport.Result.NEW_DATA, shown = listOf(secret.id))
 }
 
 /** Shows the generic text, once per notification. */
-private fun SecurePushClient.notice(id: PushID, code: DiagnosticCode, end: SecretLedger.Progress?): WakeReport {
-    val isFirst = unlessLocked { keeper.update { it.ledger.notice(id, end) } } ?: true
-    val isSilent = end == SecretLedger.Progress.GONE && !configuration.showsNoticeWhenGone
-    if (isFirst && !isSilent) presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, code))
-    return WakeReport(WakeReport.Result.FAILED, waiting = if (end == null) listOf(id) else emptyList(), code = code)
+private fun SecurePushClient.notice(id: PushID, code: DiagnosticCode, isGone: Boolean): WakeReport {
+    val isFirst = unlessLocked { keeper.update { it.ledger.notice(id, isGone) } } ?: true
+    val isClosed = code == DiagnosticCode.NO_KEY || code == DiagnosticCode.UNOPENABLE
+    if (isFirst && (!isGone || isClosed || configuration.showsNoticeWhenGone)) {
+        presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, code))
+    }
+    return WakeReport(WakeReport.Result.FAILED, waiting = if (isGone) emptyList() else listOf(id), code = code)
 }
 
 /** Asks the user to log in, once more for each new notification. */

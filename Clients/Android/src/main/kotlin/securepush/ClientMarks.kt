@@ -36,15 +36,27 @@ private fun SecurePushClient.refreshBadge(deadline: Long) {
     }
 }
 
-/** Tells the server which notifications were shown. What fails is told at the next wake. */
+/**
+ * Tells the server which notifications were shown. One wake does this for all wakes at the same time. A failure ends it
+ * until the next wake.
+ */
 internal fun SecurePushClient.reportShown(deadline: Long) {
-    val end = minOf(deadline, clock.uptime + MILLIS_FOR_REPORTS)
-    val ids = unlessLocked { keeper.read().unreported } ?: return
-    for (id in ids.take(MAX_REPORTS)) {
-        val outcome = connection.send(RetrievalConnection.Call("api/notifications/$id/shown", "POST"), end)
-        val isTold = outcome is RetrievalConnection.Outcome.Success || outcome is RetrievalConnection.Outcome.Refused
-        if (!isTold) return
-        unlessLocked { keeper.update { state -> state.unreported = state.unreported - id } }
+    if (!isReporting.compareAndSet(false, true)) return
+    try {
+        val end = minOf(deadline, clock.uptime + MILLIS_FOR_REPORTS)
+        // A store that cannot be written keeps an ID, so it is reported once.
+        val reported = HashSet<PushID>()
+        while (reported.size < MAX_REPORTS) {
+            val id = unlessLocked { keeper.read() }?.unreported?.find { it !in reported } ?: return
+            reported.add(id)
+            val outcome = connection.send(RetrievalConnection.Call("api/notifications/$id/shown", "POST"), end)
+            val isFinal = outcome is RetrievalConnection.Outcome.Success ||
+                outcome is RetrievalConnection.Outcome.Refused
+            if (!isFinal) return
+            unlessLocked { keeper.update { state -> state.unreported = state.unreported - id } }
+        }
+    } finally {
+        isReporting.set(false)
     }
 }
 

@@ -17,9 +17,10 @@ internal sealed class Reception {
 }
 
 /** Verifies a push and notes its notification, before anything is asked. */
-internal fun SecurePushClient.receive(push: IncomingPush): Reception = unlessLocked {
-    val owner = adoptUser().name
-    val fault = fault(push, owner)
+internal fun SecurePushClient.receive(push: IncomingPush, wake: Wake): Reception = unlessLocked {
+    val owner = adoptUser()
+    wake.userChanges = owner.userChanges
+    val fault = fault(push, owner.name)
     if (fault != null) return@unlessLocked Reception.Ignored(fault)
     val id = push.id ?: return@unlessLocked Reception.Unusable
     if (push.isWithdrawal) {
@@ -45,7 +46,11 @@ private fun SecurePushClient.withdraw(id: PushID) {
 }
 
 /** The user to whom the device belongs, also after the credentials have expired; `null` before the first log-in. */
-internal class Owner(val name: String?)
+internal class Owner(
+    val name: String?,
+    /** [ClientState.userChanges]. */
+    val userChanges: Int
+)
 
 /**
  * Notes the user who is logged in. Another user's notifications are removed from the screen.
@@ -55,13 +60,13 @@ internal class Owner(val name: String?)
 internal fun SecurePushClient.adoptUser(): Owner {
     val state = keeper.read()
     val userName = currentUserName()
-    if (userName == null || userName == state.owner) return Owner(state.owner)
-    val strangers = keeper.update { it.adopt(userName) }
+    if (userName == null || userName == state.owner) return Owner(state.owner, state.userChanges)
+    val (strangers, userChanges) = keeper.update { Pair(it.adopt(userName), it.userChanges) }
     if (strangers.isNotEmpty()) {
         presenter.remove(strangers)
         presenter.removePrompt()
     }
-    return Owner(userName)
+    return Owner(userName, userChanges)
 }
 
 /** The user who is logged in. */
@@ -89,7 +94,8 @@ private fun SecurePushClient.fault(push: IncomingPush, owner: String?): Diagnost
  */
 internal fun SecurePushClient.resolveDoubts() {
     val now = clock.date
-    val doubts = unlessLocked { keeper.read().ledger.doubts(process, now, limits) } ?: return
+    val claims = unlessLocked { keeper.read().ledger.claims(process, now, limits) } ?: return
+    val doubts = claims.filter { it.millisLeft == 0L }
     if (doubts.isEmpty()) return
     val displayed = presenter.displayedSecrets()
     val withdrawn = ArrayList<PushID>()
@@ -97,7 +103,7 @@ internal fun SecurePushClient.resolveDoubts() {
         val isShown = doubt.id in displayed
         val end = unlessLocked {
             keeper.update { state ->
-                val end = state.ledger.settle(doubt.id, doubt.claimant, isShown, now)
+                val end = state.ledger.settle(doubt.id, doubt.process, isShown, now)
                 if (isShown && end == SecretLedger.End.NOTED) state.report(doubt.id)
                 end
             }
@@ -110,26 +116,42 @@ internal fun SecurePushClient.resolveDoubts() {
 /**
  * Asks the server for the notifications that were withdrawn after this device was the first to read them. Those that
  * are gone are removed from the screen; the others were withdrawn from the user's other devices only.
+ *
+ * One wake does this for all wakes at the same time. A failure ends it until the next wake.
  */
-internal fun SecurePushClient.resolveQuestions(deadline: Long) {
-    val ids = unlessLocked { keeper.read().questioned } ?: return
-    for (id in ids) {
-        // HEAD marks nothing as read and returns no secret.
-        val outcome = connection.send(RetrievalConnection.Call("api/notifications/$id", "HEAD"), deadline)
-        val isGone = when {
-            outcome is RetrievalConnection.Outcome.Success -> false
-            outcome is RetrievalConnection.Outcome.Refused && isGone(outcome.status) -> true
-            else -> return
+internal fun SecurePushClient.confirmWithdrawals(deadline: Long) {
+    if (!isConfirming.compareAndSet(false, true)) return
+    try {
+        // A store that cannot be written keeps an ID, so it is asked for once.
+        val asked = HashSet<PushID>()
+        while (true) {
+            val id = unlessLocked { keeper.read() }?.unconfirmed?.find { it !in asked } ?: return
+            asked.add(id)
+            if (!confirmWithdrawal(id, deadline)) return
         }
-        val now = clock.date
-        unlessLocked {
-            keeper.update { state ->
-                state.questioned = state.questioned - id
-                if (isGone) state.ledger.withdraw(id, now, limits)
-            }
-        }
-        if (isGone) presenter.remove(listOf(id))
+    } finally {
+        isConfirming.set(false)
     }
+}
+
+/** @return whether the server has said whether the notification is there. */
+private fun SecurePushClient.confirmWithdrawal(id: PushID, deadline: Long): Boolean {
+    // HEAD marks nothing as read and returns no secret.
+    val outcome = connection.send(RetrievalConnection.Call("api/notifications/$id", "HEAD"), deadline)
+    val isGone = when {
+        outcome is RetrievalConnection.Outcome.Success -> false
+        outcome is RetrievalConnection.Outcome.Refused && isGone(outcome.status) -> true
+        else -> return false
+    }
+    val now = clock.date
+    unlessLocked {
+        keeper.update { state ->
+            state.unconfirmed = state.unconfirmed - id
+            if (isGone) state.ledger.withdraw(id, now, limits)
+        }
+    }
+    if (isGone) presenter.remove(listOf(id))
+    return true
 }
 
 /** Whether the server says that it has nothing for this user. */

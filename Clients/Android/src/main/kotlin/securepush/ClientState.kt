@@ -4,6 +4,8 @@ package securepush
 class ClientState internal constructor() {
     /** The user whose notifications the state is about. */
     internal var owner: String? = null
+    /** How often the user has changed, or the device was unregistered. */
+    internal var userChanges = 0
     /** The notifications that the client knows. */
     internal var ledger = SecretLedger()
     /** The newest notification that the client has seen in the inbox. */
@@ -11,7 +13,7 @@ class ClientState internal constructor() {
     /** Whether the user was asked to log in. */
     internal var isPrompted = false
     /** Withdrawn notifications that this device was the first to read: the server is asked whether they still exist. */
-    internal var questioned: List<PushID> = emptyList()
+    internal var unconfirmed: List<PushID> = emptyList()
     /** Shown notifications of which the server has not been told, oldest first. */
     internal var unreported: List<PushID> = emptyList()
     /** The device's registration. */
@@ -25,10 +27,11 @@ class ClientState internal constructor() {
     internal fun copy(): ClientState {
         val copy = ClientState()
         copy.owner = owner
+        copy.userChanges = userChanges
         copy.ledger = ledger.copy()
         copy.cursor = cursor
         copy.isPrompted = isPrompted
-        copy.questioned = questioned
+        copy.unconfirmed = unconfirmed
         copy.unreported = unreported
         copy.registration = registration
         copy.pushKeys = pushKeys
@@ -38,7 +41,8 @@ class ClientState internal constructor() {
 
     private val parts: List<Any?>
         get() = listOf(
-            owner, ledger, cursor, isPrompted, questioned, unreported, registration, pushKeys, refreshLease
+            owner, userChanges, ledger, cursor, isPrompted, unconfirmed, unreported, registration, pushKeys,
+            refreshLease
         )
 
     override fun equals(other: Any?): Boolean = other is ClientState && other.parts == parts
@@ -47,19 +51,22 @@ class ClientState internal constructor() {
 
     /** Takes over what was noted while the store could not be written. */
     internal fun merge(other: ClientState) {
-        if (owner != null && other.owner != owner) {
+        // Another process has changed the user in the meantime.
+        if (other.userChanges < userChanges) return
+        if (other.userChanges != userChanges || (owner != null && other.owner != owner)) {
             owner = other.owner
+            userChanges = other.userChanges
             ledger = other.ledger.copy()
             cursor = other.cursor
             isPrompted = other.isPrompted
-            questioned = other.questioned
+            unconfirmed = other.unconfirmed
             unreported = other.unreported
         } else {
             owner = other.owner
             ledger.merge(other.ledger)
             cursor = other.cursor ?: cursor
             isPrompted = other.isPrompted
-            questioned = (questioned + other.questioned).distinct()
+            unconfirmed = (unconfirmed + other.unconfirmed).distinct()
             unreported = (unreported + other.unreported).distinct()
         }
         registration = other.registration
@@ -90,8 +97,9 @@ class ClientState internal constructor() {
         cursor = null
         isPrompted = false
         unreported = emptyList()
-        questioned = emptyList()
+        unconfirmed = emptyList()
         owner = newOwner
+        userChanges += 1
         return ids
     }
 
@@ -99,7 +107,7 @@ class ClientState internal constructor() {
      * Notes a withdrawal.
      *
      * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
-     * and reaches that device too. What this device was the first to read is therefore questioned before it is
+     * and reaches that device too. What this device was the first to read is therefore unconfirmed before it is
      * removed.
      *
      * @return whether it is to be removed from the screen now.
@@ -107,42 +115,53 @@ class ClientState internal constructor() {
     internal fun withdraw(id: PushID, now: Long, limits: ClientLimits): Boolean {
         val entry = ledger[id]
         if (entry != null && entry.isFirstReader && entry.progress != SecretLedger.Progress.WITHDRAWN) {
-            question(id)
+            confirmLater(id)
             return false
         }
         ledger.withdraw(id, now, limits)
         return true
     }
 
+    /** Notes that the server is being asked for a notification. */
+    internal fun request(id: PushID) = FetchRequest(ledger.ask(id), userChanges)
+
     /**
-     * Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it is
-     * shown and questioned.
-     *
-     * @param wasAsked whether this device has asked for it before without an answer, which may have marked it as read.
+     * Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn
+     * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal.
      */
     internal fun claim(
-        secret: SecretNotification, wasAsked: Boolean, process: String, now: Long, limits: ClientLimits
+        secret: SecretNotification, request: FetchRequest, process: String, now: Long, limits: ClientLimits
     ): SecretLedger.Claim {
+        // A damaged store begins at 0 again. Its secrets are shown.
+        if (userChanges > request.userChanges) return SecretLedger.Claim.Settled
         val wasWithdrawn = ledger[secret.id]?.progress == SecretLedger.Progress.WITHDRAWN
-        val claim = ledger.claim(secret.id, process, !secret.wasRead || wasAsked, now, limits)
-        if (claim == SecretLedger.Claim.GRANTED && wasWithdrawn) question(secret.id)
+        val claim = ledger.claim(secret.id, process, !secret.wasRead || request.isRepeated, now, limits)
+        if (claim is SecretLedger.Claim.Granted && wasWithdrawn) confirmLater(secret.id)
         return claim
     }
 
-    private fun question(id: PushID) {
-        questioned = (if (id in questioned) questioned else questioned + id).takeLast(MAX_UNREPORTED)
+    private fun confirmLater(id: PushID) {
+        unconfirmed = (if (id in unconfirmed) unconfirmed else unconfirmed + id).takeLast(MAX_UNSENT)
     }
 
     /** Notes that a secret is shown, so that the server is told. */
     internal fun report(id: PushID) {
-        unreported = (if (id in unreported) unreported else unreported + id).takeLast(MAX_UNREPORTED)
+        unreported = (if (id in unreported) unreported else unreported + id).takeLast(MAX_UNSENT)
     }
 
     private companion object {
         /** The server needs no complete account, and the state stays small. */
-        const val MAX_UNREPORTED = 200
+        const val MAX_UNSENT = 200
     }
 }
+
+/** The state at the moment at which the client asked for a notification. */
+internal data class FetchRequest(
+    /** Whether this device has asked for it before without an answer. The server may have marked it as read then. */
+    val isRepeated: Boolean,
+    /** [ClientState.userChanges]. */
+    val userChanges: Int
+)
 
 /** The registration of this device, as far as the client remembers it. */
 internal data class RegistrationRecord(

@@ -1,5 +1,6 @@
 package securepush
 
+import java.util.UUID
 import org.json.JSONArray
 import org.json.JSONObject
 
@@ -10,10 +11,11 @@ object ClientStateCoding {
     fun encode(state: ClientState): ByteArray {
         val json = JSONObject()
         json.put("owner", state.owner)
+        json.put("userChanges", state.userChanges)
         json.put("ledger", JSONArray(state.ledger.entries.map { encode(it) }))
         json.put("cursor", state.cursor?.rawValue)
         json.put("isPrompted", state.isPrompted)
-        json.put("questioned", JSONArray(state.questioned.map { it.rawValue }))
+        json.put("unconfirmed", JSONArray(state.unconfirmed.map { it.rawValue }))
         json.put("unreported", JSONArray(state.unreported.map { it.rawValue }))
         json.put("registration", encode(state.registration))
         json.put("pushKeys", state.pushKeys?.let { JSONArray(it.texts) })
@@ -50,10 +52,11 @@ object ClientStateCoding {
     fun decodeState(bytes: ByteArray): ClientState? = decode(bytes) { root ->
         val state = ClientState()
         state.owner = root.text("owner")
+        state.userChanges = (root.number("userChanges") ?: 0).toInt()
         state.ledger = SecretLedger(root.list("ledger").map { entry(it) })
         state.cursor = root.text("cursor")?.let { id(it) }
         state.isPrompted = root.flag("isPrompted")
-        state.questioned = root.texts("questioned").map { id(it) }
+        state.unconfirmed = root.texts("unconfirmed").map { id(it) }
         state.unreported = root.texts("unreported").map { id(it) }
         state.registration = root.child("registration")?.let { record(it) } ?: RegistrationRecord()
         state.pushKeys = if (root.has("pushKeys")) PushKeySet(root.texts("pushKeys").map { key(it) }) else null
@@ -101,9 +104,16 @@ object ClientStateCoding {
     }
 
     private fun record(node: Node) = RegistrationRecord(
-        node.text("installationID"), node.text("userName"), node.text("digest"), node.number("registeredAt"),
-        node.text("publicKey")
+        node.text("installationID")?.let { uuid(it) }, node.text("userName"), node.text("digest"),
+        node.number("registeredAt"), node.text("publicKey")
     )
+
+    /** The installation's ID becomes a part of a path, so a store with another text is damaged. */
+    private fun uuid(text: String): String = try {
+        text.takeIf { UUID.fromString(it).toString() == it } ?: throw JsonReader.Malformed()
+    } catch (e: IllegalArgumentException) {
+        throw JsonReader.Malformed()
+    }
 
     private fun id(text: String?): PushID = PushID.of(text) ?: throw JsonReader.Malformed()
 

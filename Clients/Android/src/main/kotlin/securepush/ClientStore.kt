@@ -81,6 +81,12 @@ class StoredCredentials @JvmOverloads constructor(
     /** The password, only for a server that issues no tokens. */
     val password: String? = null
 ) {
+    private val parts: List<Any?> get() = listOf(userName, accessToken, expiresAt, refreshToken, password)
+
+    override fun equals(other: Any?): Boolean = other is StoredCredentials && other.parts == parts
+
+    override fun hashCode(): Int = parts.hashCode()
+
     override fun toString(): String = "credentials of a user"
 
     /** The credentials for requests; `null` if the user has to log in or the token has to be refreshed. */

@@ -25,8 +25,8 @@ class PushKeySet internal constructor(keys: List<ByteArray>) {
     companion object {
         /** The longest JWK Set, in bytes. */
         const val MAX_BYTES = 64 shl 10
-        /** How many keys are used. More are skipped. */
-        const val MAX_KEYS = 16
+        /** The maximum number of keys; the rest is skipped. It is the server's limit too. */
+        const val MAX_KEYS = 32
 
         /**
          * Reads a JWK Set. Keys of other kinds are skipped.

@@ -71,6 +71,8 @@ internal class RetrievalConnection(
                         ), tries
                     )
                 }
+                // They are refreshed once.
+                refused = null
                 // The credentials may have taken their time.
                 val timeout = plan.timeout(clock.uptime)
                     ?: return Reply(Outcome.Failed(DiagnosticCode.TIMED_OUT), tries)

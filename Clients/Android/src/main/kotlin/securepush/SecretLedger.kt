@@ -19,8 +19,6 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
         PENDING,
         /** The server has no such notification for this user. Another push for it tries again. */
         GONE,
-        /** Encrypted, and not to be opened by this device. Final. */
-        UNREADABLE,
         /** Fetched, and about to be shown by the process [Entry.claimant]. */
         CLAIMED,
         /** Shown. Final. */
@@ -83,7 +81,7 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
     fun learn(id: PushID, now: Long, limits: ClientLimits): Boolean {
         val entry = this[id]
         if (entry == null) {
-            append(Entry(id, Progress.PENDING, now), now, limits)
+            append(Entry(id, Progress.PENDING, now), limits)
             return true
         }
         if (entry.progress == Progress.GONE) replace(entry.copy(progress = Progress.PENDING, at = now))
@@ -101,16 +99,16 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
         return entry.isAsked
     }
 
-    /** The answer to a wish to show a secret that was fetched. */
-    enum class Claim {
+    /** The answer to a process that has fetched a secret and wants to show it. */
+    sealed class Claim {
         /** Show it. */
-        GRANTED,
+        object Granted : Claim()
         /** It was shown or withdrawn. */
-        SETTLED,
+        object Settled : Claim()
         /** Another process is about to show it. */
-        HELD,
+        class Held(val millis: Long) : Claim()
         /** Another process was about to show it, and has not said whether it did. */
-        IN_DOUBT
+        object InDoubt : Claim()
     }
 
     /**
@@ -122,15 +120,16 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
     fun claim(id: PushID, process: String, isFirstReader: Boolean, now: Long, limits: ClientLimits): Claim {
         val entry = this[id]
         if (entry == null) {
-            append(Entry(id, Progress.CLAIMED, now, process, isFirstReader = isFirstReader), now, limits)
-            return Claim.GRANTED
+            append(Entry(id, Progress.CLAIMED, now, process, isFirstReader = isFirstReader), limits)
+            return Claim.Granted
         }
         when (entry.progress) {
-            Progress.SHOWN, Progress.UNREADABLE -> return Claim.SETTLED
-            Progress.WITHDRAWN -> if (!isFirstReader) return Claim.SETTLED
+            Progress.SHOWN -> return Claim.Settled
+            Progress.WITHDRAWN -> if (!isFirstReader) return Claim.Settled
             Progress.CLAIMED -> {
-                if (entry.claimant == process) return Claim.SETTLED
-                return if (isFresh(entry, now, limits)) Claim.HELD else Claim.IN_DOUBT
+                if (entry.claimant == process) return Claim.Settled
+                val millis = millisLeft(entry, now, limits)
+                return if (millis > 0) Claim.Held(millis) else Claim.InDoubt
             }
             Progress.PENDING, Progress.GONE -> Unit
         }
@@ -140,28 +139,27 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
                 isFirstReader = isFirstReader || entry.isFirstReader
             )
         )
-        return Claim.GRANTED
+        return Claim.Granted
     }
 
-    /** A clock that went back makes the age negative: the claim counts as old. */
-    private fun isFresh(claim: Entry, now: Long, limits: ClientLimits) = now - claim.at in 0 until limits.claimMillis
-
-    /** The claims of other processes that have expired. */
-    fun doubts(process: String, now: Long, limits: ClientLimits): List<Entry> =
-        claimsBesides(process).filter { !isFresh(it, now, limits) }
-
-    /** How long to wait until the claims of other processes have expired; `null` if there are none. */
-    fun millisOfClaims(process: String, now: Long, limits: ClientLimits): Long? {
-        var longest: Long? = null
-        for (claim in claimsBesides(process)) {
-            val left = (limits.claimMillis - (now - claim.at)).coerceIn(0, limits.claimMillis)
-            longest = maxOf(longest ?: 0, left)
-        }
-        return longest
+    /** The time until a claim is in doubt. A clock that went back makes the age negative: the claim counts as old. */
+    private fun millisLeft(claim: Entry, now: Long, limits: ClientLimits): Long {
+        val age = now - claim.at
+        return if (age >= 0) maxOf(0, limits.claimMillis - age) else 0
     }
 
-    private fun claimsBesides(process: String): List<Entry> =
+    /** The claim of another process. */
+    class OtherClaim(
+        val id: PushID,
+        val process: String?,
+        /** The time until it expires and is in doubt; 0 if it has expired. */
+        val millisLeft: Long
+    )
+
+    /** The claims of all processes but this one. */
+    fun claims(process: String, now: Long, limits: ClientLimits): List<OtherClaim> =
         entries.filter { it.progress == Progress.CLAIMED && it.claimant != process }
+            .map { OtherClaim(it.id, it.claimant, millisLeft(it, now, limits)) }
 
     /** How the claim of a process ended. */
     enum class End {
@@ -191,7 +189,7 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
     fun withdraw(id: PushID, now: Long, limits: ClientLimits) {
         val entry = this[id]
         if (entry == null) {
-            append(Entry(id, Progress.WITHDRAWN, now), now, limits)
+            append(Entry(id, Progress.WITHDRAWN, now), limits)
         } else {
             replace(entry.copy(progress = Progress.WITHDRAWN, claimant = null, at = now))
         }
@@ -200,12 +198,12 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
     /**
      * Notes that the user sees the generic text or the prompt for a notification.
      *
-     * @param end [Progress.GONE] or [Progress.UNREADABLE] if it is not to be fetched again.
+     * @param isGone whether it is not to be fetched again, unless another push names it.
      * @return whether it is the first time.
      */
-    fun notice(id: PushID, end: Progress? = null): Boolean {
+    fun notice(id: PushID, isGone: Boolean = false): Boolean {
         val entry = this[id] ?: return true
-        val progress = if (end != null && entry.progress == Progress.PENDING) end else entry.progress
+        val progress = if (isGone && entry.progress == Progress.PENDING) Progress.GONE else entry.progress
         replace(entry.copy(progress = progress, isNoticed = true))
         return !entry.isNoticed
     }
@@ -232,9 +230,12 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
         entries = entries.toMutableList().also { it[index] = entry }
     }
 
-    /** Adds an entry, and forgets the oldest: of those that are settled, if there are any. */
-    private fun append(entry: Entry, now: Long, limits: ClientLimits) {
-        val kept = (entries + entry).filterTo(ArrayList()) { now - it.at <= limits.rememberedFor }
+    /**
+     * Adds an entry, and forgets the oldest: of those that are settled, if there are any. Nothing is forgotten by its
+     * age, because a clock that jumps would show a secret again.
+     */
+    private fun append(entry: Entry, limits: ClientLimits) {
+        val kept = ArrayList(entries + entry)
         while (kept.size > maxOf(1, limits.maxRememberedIDs)) {
             kept.removeAt(maxOf(0, kept.indexOfFirst { it.progress.isSettled }))
         }

@@ -1,6 +1,7 @@
 package securepush
 
 import java.util.UUID
+import java.util.concurrent.atomic.AtomicBoolean
 
 /**
  * Receives secrets: verifies pushes, fetches, shows each secret once, and keeps the device registered.
@@ -33,6 +34,12 @@ class SecurePushClient @JvmOverloads constructor(
     /** Names this client in the claims of the store. Another process has another name. */
     internal val process = UUID.randomUUID().toString()
     private val catchUps = CatchUpTurns(clock, threads)
+    /** Whether a wake reports shown notifications now. */
+    internal val isReporting = AtomicBoolean()
+    /** Whether a wake confirms withdrawals now. */
+    internal val isConfirming = AtomicBoolean()
+    /** Set when the last registration or unregistration has ended. */
+    private var lastRegistration: ClientSignal? = null
     private val lock = Any()
     /** The notifications that are being fetched or shown now. */
     private val underWay = HashSet<PushID>()
@@ -54,7 +61,7 @@ class SecurePushClient @JvmOverloads constructor(
     internal fun handle(push: IncomingPush, millis: Long, onAccepted: () -> Unit): WakeReport {
         if (!push.isOurs) return WakeReport(code = DiagnosticCode.MALFORMED_PUSH)
         val wake = begin(millis)
-        val reception = receive(push)
+        val reception = receive(push, wake)
         if (reception !is Reception.Ignored) onAccepted()
         return when (reception) {
             is Reception.Locked -> showLockedNotice()
@@ -82,7 +89,7 @@ class SecurePushClient @JvmOverloads constructor(
     @JvmOverloads
     fun catchUp(millis: Long = limits.millisInTotal): WakeReport {
         val wake = begin(millis)
-        unlessLocked { adoptUser() } ?: return showLockedNotice()
+        wake.userChanges = (unlessLocked { adoptUser() } ?: return showLockedNotice()).userChanges
         val report = catchUp(wake)
         if (report.code == null || !(report.code.asksForLogIn || report.code == DiagnosticCode.LOCKED)) {
             unlessLocked { keeper.update { it.isPrompted = false } }
@@ -112,7 +119,9 @@ class SecurePushClient @JvmOverloads constructor(
      * @throws SecurePushFailure if the server does not have the device now.
      */
     @Throws(SecurePushFailure::class)
-    fun register(device: PushDevice): String = registerDevice(device, begin(limits.millisInTotal))
+    fun register(device: PushDevice): String = afterLastRegistration {
+        registerDevice(device, begin(limits.millisInTotal))
+    }
 
     /**
      * Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while the
@@ -121,7 +130,7 @@ class SecurePushClient @JvmOverloads constructor(
      * @throws SecurePushFailure if the server still has the device. Pushes for the user still come then.
      */
     @Throws(SecurePushFailure::class)
-    fun unregister() = unregisterDevice(begin(limits.millisInTotal))
+    fun unregister() = afterLastRegistration { unregisterDevice(begin(limits.millisInTotal)) }
 
     /**
      * Marks notifications as read without fetching them, removes them from the screen, and sets the badge.
@@ -140,6 +149,21 @@ class SecurePushClient @JvmOverloads constructor(
     @Throws(SecurePushFailure::class)
     fun markAsReadThrough(id: PushID) = markAsReadThrough(id, begin(limits.millisInTotal))
 
+    /** Runs registrations and unregistrations one after another, so that the stored record is that of the last one. */
+    private fun <R> afterLastRegistration(work: () -> R): R {
+        val own = threads.newSignal()
+        val last = synchronized(lock) { lastRegistration.also { lastRegistration = own } }
+        try {
+            while (last != null && !last.await(limits.millisInTotal)) continue
+            return work()
+        } catch (e: InterruptedException) {
+            Thread.currentThread().interrupt()
+            throw SecurePushFailure(DiagnosticCode.TIMED_OUT)
+        } finally {
+            own.set()
+        }
+    }
+
     private fun begin(millis: Long): Wake = synchronized(lock) {
         wakes += 1
         Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
@@ -150,13 +174,13 @@ class SecurePushClient @JvmOverloads constructor(
      */
     private fun catchUp(wake: Wake): WakeReport {
         val last = synchronized(lock) { wakes }
-        return catchUps.take(wake, last) { runCatchUp(wake.deadline) }
+        return catchUps.take(wake, last) { runCatchUp(wake) }
     }
 
     /** Tells the server what was shown, and settles what was withdrawn in the meantime. */
     private fun end(wake: Wake, report: WakeReport): WakeReport {
         reportShown(wake.deadline)
-        resolveQuestions(wake.deadline)
+        confirmWithdrawals(wake.deadline)
         return report
     }
 
@@ -183,7 +207,10 @@ internal class Wake(
     val number: Int,
     /** The [ClientClock.uptime] at which it ends. */
     val deadline: Long
-)
+) {
+    /** [ClientState.userChanges] when it began. Nothing is fetched for a user who has left since then. */
+    var userChanges = 0
+}
 
 /** Does something with the state; `null` before the first unlock. */
 internal inline fun <R : Any> unlessLocked(action: () -> R): R? = try {

@@ -50,12 +50,8 @@ data class ClientLimits @JvmOverloads constructor(
     val maxAnswerBytes: Int = 2 shl 20,
     /** How many missed notifications one wake shows. The next wake goes on. */
     val maxShownPerWake: Int = 100,
-    /** How many IDs the client remembers. */
+    /** The maximum number of IDs that the client remembers. It shows each of them once. */
     val maxRememberedIDs: Int = 1_000,
-    /**
-     * How long the client remembers an ID, in milliseconds. More than [maxPushAge], so that no push can be replayed.
-     */
-    val rememberedFor: Long = 30 * DAY,
     /** The oldest signature of a push, in milliseconds. */
     val maxPushAge: Long = 28 * DAY,
     /**

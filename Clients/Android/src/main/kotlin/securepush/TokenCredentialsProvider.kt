@@ -121,12 +121,13 @@ class TokenCredentialsProvider @JvmOverloads constructor(
         val stored = store.credentials() ?: return null
         val current = stored.current
         if (current != null && current != refused && stored.isUsable(clock.date)) return current
-        if (stored.refreshToken == null) {
-            // The server refuses what is stored, and it will not change its mind.
-            store.save(StoredCredentials(stored.userName, null, stored.expiresAt))
-            return null
+        val renewed = stored.refreshToken?.let { service.refresh(it, stored.userName) }
+        // The user may have logged out, or another one may have logged in. The next try finds the new credentials.
+        if (store.credentials() != stored) {
+            renewed?.refreshToken?.let { service.end(it) }
+            throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
         }
-        val renewed = service.refresh(stored.refreshToken, stored.userName)
+        // The server refuses the stored credentials for good. The name stays for the prompt.
         store.save(renewed ?: StoredCredentials(stored.userName))
         return renewed?.current
     }
