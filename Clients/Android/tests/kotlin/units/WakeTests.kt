@@ -24,6 +24,8 @@ import securepush.Transport
 import securepush.TransportRequest
 import securepush.TransportResponse
 import securepush.WakeReport
+import securepush.simulation.DeviceFaults
+import securepush.simulation.NoFaults
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.SimulatedServer
 import securepush.simulation.Simulation
@@ -117,6 +119,30 @@ class WakeTests {
             assertTrue(done.await(60_000))
             assertEquals(null, app.credentials.userName())
             assertEquals(0, device.screen.count(id))
+        }
+    }
+
+    /** One process is about to show a secret, slowly, while another one gets the same push. */
+    @Test
+    fun aSecretThatAnotherProcessIsAboutToShowIsLeftToIt() {
+        val simulation = Simulation()
+        val device = SimulatedDevice(simulation)
+        simulation.run {
+            device.logIn()
+            val id = device.server.send()
+            val slow = object : DeviceFaults by NoFaults {
+                override fun present() = simulation.sleep(2_000)
+            }
+            val (first, second) = Pair(device.start(faults = slow), device.start())
+            val done = simulation.newSignal()
+            simulation.start {
+                first.client.handle(device.push(id))
+                done.set()
+            }
+            simulation.sleep(200)
+            second.client.handle(device.push(id))
+            assertTrue(done.await(60_000))
+            assertEquals(1, device.screen.count(id))
         }
     }
 
