@@ -1,0 +1,195 @@
+package securepush
+
+/** The new notifications of the inbox. They are stored as waiting. */
+private class Listing(
+    /**
+     * The notification after which the new ones come; `null` for the first listing of this device, which is of unread
+     * notifications only.
+     */
+    val anchor: PushID?,
+    /** [ClientState.userChanges] before the first request. */
+    val userChanges: Int
+) {
+    var found: List<PushID> = emptyList()
+    var unread = 0
+}
+
+/** How far a catch-up has come. */
+private class CatchUp(var unread: Int) {
+    var report = WakeReport()
+}
+
+/** Fetches what is in the inbox and what waits, and shows it. */
+internal fun SecurePushClient.runCatchUp(wake: Wake): WakeReport {
+    val deadline = wake.deadline
+    if ((unlessLocked { keeper.read() }?.userChanges ?: 0) > wake.userChanges) return WakeReport()
+    resolveDoubts()
+    confirmWithdrawals(deadline)
+    val inbox = try {
+        list(deadline)
+    } catch (e: SecurePushFailure) {
+        // What waits is not lost; the next wake tries again.
+        val waiting = if (e.code.asksForLogIn) waiting() else emptyList()
+        return if (waiting.isEmpty()) WakeReport.failed(e.code) else prompt(waiting, e.code)
+    }
+    val run = CatchUp(inbox.unread)
+    if (inbox.found.size > 1) showPages(inbox, run, deadline)
+    if (run.report.code == null) showWaiting(run, wake)
+    if (run.report.code == null && waitForClaims(deadline)) showWaiting(run, wake)
+    presenter.setBadge(run.unread)
+    return run.report
+}
+
+/**
+ * Waits until the claims of other processes have expired, and finds out how they ended.
+ *
+ * @return whether there were any, and there was time for them.
+ */
+private fun SecurePushClient.waitForClaims(deadline: Long): Boolean {
+    val now = clock.date
+    val claims = unlessLocked { keeper.read().ledger.claims(process, now, limits) } ?: emptyList()
+    val millis = claims.fold(0L) { longest, claim -> maxOf(longest, claim.millisLeft) }
+    if (claims.isEmpty() || clock.uptime + millis >= deadline || !sleep(millis)) return false
+    resolveDoubts()
+    return true
+}
+
+/**
+ * Lists the inbox after the last seen notification, without payloads: nothing is marked as read before it is stored as
+ * waiting.
+ *
+ * @throws SecurePushFailure
+ */
+private fun SecurePushClient.list(deadline: Long): Listing {
+    val state = unlessLocked { keeper.read() } ?: throw SecurePushFailure(DiagnosticCode.LOCKED)
+    val cursor = state.cursor
+    val listing = Listing(cursor, state.userChanges)
+    listPages(listing, cursor, cursor == null, deadline)
+    // A delayed notification (`NotBefore`) is older than the last seen one. It is unread, and not known here.
+    if (cursor != null && listing.unread > waiting().size) listPages(listing, null, true, deadline)
+    return listing
+}
+
+private fun SecurePushClient.listPages(listing: Listing, start: PushID?, isUnreadOnly: Boolean, deadline: Long) {
+    var after = start
+    for (number in 1..MAX_PAGES) {
+        val query = arrayListOf("Limit" to "${InboxAnswer.MAX_ENTRIES}")
+        if (isUnreadOnly) query.add("Unread" to "true")
+        if (after != null) query.add("After" to after.rawValue)
+        val page = page(query, deadline)
+        listing.unread = page.unread
+        val ids = page.entries.map { it.id }
+        // The user has changed since the request, or nothing can be stored now.
+        val learned = learn(ids, !isUnreadOnly || listing.anchor == null, listing.userChanges) ?: return
+        val (new, waiting) = learned
+        listing.found = listing.found + new
+        // The rest comes at the next wake. More IDs would push waiting ones out of the ledger.
+        val last = ids.lastOrNull()
+        if (!page.hasNext || last == null || last == after || waiting >= limits.maxRememberedIDs / 2) return
+        after = last
+    }
+}
+
+/**
+ * Stores the notifications of a page.
+ *
+ * The listing of delayed notifications is behind the cursor and does not move it. A device that has seen no page yet
+ * begins after the newest notification that it has shown.
+ *
+ * @return the new ones, and how many wait; `null` if the user has changed.
+ */
+private fun SecurePushClient.learn(
+    ids: List<PushID>, movesCursor: Boolean, userChanges: Int
+): Pair<List<PushID>, Int>? {
+    val now = clock.date
+    val learned: List<Pair<List<PushID>, Int>> = unlessLocked {
+        keeper.update { state ->
+            if (state.userChanges != userChanges) return@update emptyList<Pair<List<PushID>, Int>>()
+            val known = state.ledger.entries.mapTo(HashSet()) { it.id }
+            for (id in ids) state.ledger.learn(id, now, limits)
+            if (movesCursor) state.cursor = ids.lastOrNull() ?: state.cursor ?: state.ledger.lastShown
+            listOf(Pair(ids.filter { it !in known }, state.ledger.waiting.size))
+        }
+    } ?: emptyList()
+    return learned.firstOrNull()
+}
+
+private fun SecurePushClient.page(query: List<Pair<String, String>>, deadline: Long): InboxAnswer {
+    val outcome = connection.send(RetrievalConnection.Call("api/notifications", query = query), deadline)
+    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+    try {
+        return InboxAnswer.read(outcome.response.body)
+    } catch (e: AnswerFault) {
+        throw SecurePushFailure(e.code)
+    }
+}
+
+/**
+ * Fetches many new notifications with few requests (`include=payload`). The others are fetched one by one later.
+ */
+private fun SecurePushClient.showPages(listing: Listing, run: CatchUp, deadline: Long) {
+    val requests = HashMap<PushID, FetchRequest>()
+    unlessLocked { keeper.update { state -> listing.found.associate { it to state.request(it) } } }
+        ?.let { requests.putAll(it) }
+    var after = listing.anchor
+    while (requests.isNotEmpty() && run.report.shown.size < limits.maxShownPerWake) {
+        val query = arrayListOf("include" to "payload", "Limit" to "${limits.maxSecretsPerPage}")
+        if (listing.anchor == null) query.add("Unread" to "true")
+        if (after != null) query.add("After" to after.rawValue)
+        val page = try {
+            page(query, deadline)
+        } catch (e: SecurePushFailure) {
+            return
+        }
+        val last = page.entries.lastOrNull()?.id ?: return
+        run.unread = page.unread
+        val secrets = page.entries.mapNotNull { it.secret }
+        // The server has marked all of them as read, also those that have become visible since the listing.
+        for ((id, request) in learnUnlisted(secrets.map { it.id }, listing.userChanges)) requests[id] = request
+        for (secret in secrets) {
+            val request = requests.remove(secret.id) ?: continue
+            run.report += finish(acquire(secret, request, deadline), secret.id)
+        }
+        if (!page.hasNext || secrets.isEmpty() || last == after) return
+        after = last
+    }
+}
+
+/** Notes the notifications that the client does not know yet. */
+private fun SecurePushClient.learnUnlisted(ids: List<PushID>, userChanges: Int): Map<PushID, FetchRequest> {
+    val now = clock.date
+    return unlessLocked {
+        keeper.update { state ->
+            val requests = LinkedHashMap<PushID, FetchRequest>()
+            for (id in ids) {
+                if (state.userChanges != userChanges || state.ledger[id] != null) continue
+                state.ledger.learn(id, now, limits)
+                requests[id] = state.request(id)
+            }
+            requests
+        }
+    } ?: LinkedHashMap<PushID, FetchRequest>()
+}
+
+/** Fetches and shows the waiting notifications one by one. A failure that concerns all of them ends it. */
+private fun SecurePushClient.showWaiting(run: CatchUp, wake: Wake) {
+    val deadline = wake.deadline
+    val before = run.report.shown.size
+    val order = unlessLocked { keeper.read().ledger.fetchOrder } ?: return
+    for (id in order.filter { !isUnderWay(it) }) {
+        val isOver = clock.uptime >= deadline || Thread.currentThread().isInterrupted
+        if (run.report.shown.size >= maxOf(before, limits.maxShownPerWake) || isOver) return
+        val acquisition = acquire(id, minOf(deadline, clock.uptime + limits.millisPerTry), wake.userChanges)
+        if (acquisition is Acquisition.Secret && acquisition.unread != null) run.unread = acquisition.unread
+        if (acquisition is Acquisition.LoggedOut) {
+            run.report += prompt(waiting(), acquisition.code)
+            return
+        }
+        val step = finish(acquisition, id)
+        run.report += step
+        if (step.code != null && !step.code.allowsCatchUp) return
+    }
+}
+
+/** Two thousand notifications. The next wake goes on. */
+private const val MAX_PAGES = 10

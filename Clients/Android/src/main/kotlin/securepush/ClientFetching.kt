@@ -1,0 +1,182 @@
+package securepush
+
+/** The result of fetching a secret and claiming the right to show it. */
+internal sealed class Acquisition {
+    /** The caller shows it and then calls [settle]. */
+    class Secret(val secret: SecretNotification, val unread: Int?) : Acquisition()
+    /** It was shown or withdrawn, or somebody else is about to show it. */
+    object Settled : Acquisition()
+    /** The fetch failed; if it is gone, the client does not try again. */
+    class Failed(val code: DiagnosticCode, val isGone: Boolean = false) : Acquisition()
+    /** The user has to log in. */
+    class LoggedOut(val code: DiagnosticCode) : Acquisition()
+    /** The credentials cannot be read before the first unlock. */
+    object Locked : Acquisition()
+}
+
+/** Fetches a notification of a push and shows it, or the generic text, or the prompt. */
+internal fun SecurePushClient.fetchAndShow(id: PushID, wake: Wake): WakeReport {
+    val acquisition = acquire(id, wake.deadline, wake.userChanges)
+    if (acquisition is Acquisition.Secret && acquisition.unread != null) presenter.setBadge(acquisition.unread)
+    return finish(acquisition, id)
+}
+
+/**
+ * Fetches a secret and claims it.
+ *
+ * @param userChanges [Wake.userChanges]: nothing is fetched after the user has left.
+ */
+internal fun SecurePushClient.acquire(id: PushID, deadline: Long, userChanges: Int): Acquisition =
+    enterAnd(id) { fetch(id, deadline, userChanges) }
+
+/** Claims a secret that has come with others. */
+internal fun SecurePushClient.acquire(
+    secret: SecretNotification, request: FetchRequest, deadline: Long
+): Acquisition = enterAnd(secret.id) { openAndClaim(secret, null, request, deadline) }
+
+/** Takes a notification for this thread. A claimed secret stays taken until [settle]. */
+private fun SecurePushClient.enterAnd(id: PushID, work: () -> Acquisition): Acquisition {
+    if (!enter(id)) return Acquisition.Settled
+    var isClaimed = false
+    try {
+        val acquisition = work()
+        isClaimed = acquisition is Acquisition.Secret
+        return acquisition
+    } finally {
+        if (!isClaimed) leave(id)
+    }
+}
+
+private fun SecurePushClient.fetch(id: PushID, deadline: Long, userChanges: Int): Acquisition {
+    val request = unlessLocked { keeper.update { it.request(id) } } ?: return Acquisition.Locked
+    if (request.userChanges > userChanges) return Acquisition.Settled
+    val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
+    val reply = connection.sendCounting(call, deadline)
+    val outcome = reply.outcome
+    return when (outcome) {
+        is RetrievalConnection.Outcome.Success -> {
+            val answer = try {
+                SecretAnswer.read(outcome.response.body, id)
+            } catch (e: AnswerFault) {
+                return Acquisition.Failed(e.code)
+            }
+            val isRepeated = request.isRepeated || reply.tries > 1
+            openAndClaim(answer.secret, answer.unread, request.copy(isRepeated = isRepeated), deadline)
+        }
+        is RetrievalConnection.Outcome.Refused ->
+            Acquisition.Failed(DiagnosticCode.status(outcome.status), isGone(outcome.status))
+        is RetrievalConnection.Outcome.Failed -> Acquisition.Failed(outcome.code)
+        is RetrievalConnection.Outcome.LoggedOut -> Acquisition.LoggedOut(outcome.code)
+        is RetrievalConnection.Outcome.Locked -> Acquisition.Locked
+    }
+}
+
+/** Opens a secret and claims it. */
+private fun SecurePushClient.openAndClaim(
+    sealed: SecretNotification, unread: Int?, request: FetchRequest, deadline: Long
+): Acquisition {
+    val secret = try {
+        open(sealed)
+    } catch (e: Envelope.Unopened) {
+        return Acquisition.Failed(e.code, isGone = true)
+    } catch (e: ClientStoreException) {
+        // The key cannot be read now.
+        val isLocked = e.reason == ClientStoreException.Reason.LOCKED
+        return if (isLocked) Acquisition.Locked else Acquisition.Failed(DiagnosticCode.NO_KEY)
+    }
+    return claim(secret, unread, request, deadline)
+}
+
+/** Claims a secret, and waits for another process that has claimed it. */
+private fun SecurePushClient.claim(
+    secret: SecretNotification, unread: Int?, request: FetchRequest, deadline: Long
+): Acquisition {
+    while (true) {
+        val now = clock.date
+        val claim = unlessLocked { keeper.update { it.claim(secret, request, process, now, limits) } }
+            ?: return Acquisition.Locked
+        if (claim is SecretLedger.Claim.Granted) return Acquisition.Secret(secret, unread)
+        if (claim is SecretLedger.Claim.InDoubt) {
+            resolveDoubts()
+            continue
+        }
+        // If the other process dies now, this one shows the secret.
+        val millis = (claim as? SecretLedger.Claim.Held)?.millis ?: return Acquisition.Settled
+        if (clock.uptime + millis >= deadline || !sleep(millis)) return Acquisition.Settled
+    }
+}
+
+/** @return whether the time has passed; `false` if the thread was interrupted. */
+internal fun SecurePushClient.sleep(millis: Long): Boolean = try {
+    clock.sleep(millis)
+    true
+} catch (e: InterruptedException) {
+    Thread.currentThread().interrupt()
+    false
+}
+
+/** Opens a secret, if it is encrypted end to end. */
+private fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
+    if (!Envelope.isEnvelope(secret.json.toByteArray())) return secret
+    val key = store.envelopeKey()
+    val state = keeper.read()
+    return Envelope.open(secret, state.owner ?: "", state.registration.installationID, key)
+}
+
+/** Notes that a claimed secret was shown, or that it waits for the next wake. */
+internal fun SecurePushClient.settle(id: PushID, isShown: Boolean) {
+    val now = clock.date
+    val end = unlessLocked {
+        keeper.update { state ->
+            val end = state.ledger.settle(id, process, isShown, now)
+            if (isShown) state.report(id)
+            end
+        }
+    }
+    leave(id)
+    // It was withdrawn while it was shown.
+    if (end == SecretLedger.End.WITHDRAWN) presenter.remove(listOf(id))
+}
+
+/** Shows a secret by the presenter, or what is shown in place of it. */
+internal fun SecurePushClient.finish(acquisition: Acquisition, id: PushID): WakeReport = when (acquisition) {
+    is Acquisition.Settled -> WakeReport()
+    is Acquisition.Secret -> show(acquisition.secret)
+    is Acquisition.Failed -> notice(id, acquisition.code, acquisition.isGone)
+    is Acquisition.LoggedOut -> prompt(listOf(id), acquisition.code)
+    is Acquisition.Locked -> showLockedNotice()
+}
+
+private fun SecurePushClient.show(secret: SecretNotification): WakeReport {
+    try {
+        presenter.show(secret)
+    } catch (e: Exception) {
+        settle(secret.id, isShown = false)
+        return notice(secret.id, DiagnosticCode.NOT_PRESENTED, isGone = false)
+    }
+    settle(secret.id, isShown = true)
+    return WakeReport(WakeReport.Result.NEW_DATA, shown = listOf(secret.id))
+}
+
+/** Shows the generic text, once per notification. */
+private fun SecurePushClient.notice(id: PushID, code: DiagnosticCode, isGone: Boolean): WakeReport {
+    val isFirst = unlessLocked { keeper.update { it.ledger.notice(id, isGone) } } ?: true
+    val isClosed = code == DiagnosticCode.NO_KEY || code == DiagnosticCode.UNOPENABLE
+    if (isFirst && (!isGone || isClosed || configuration.showsNoticeWhenGone)) {
+        presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, code))
+    }
+    return WakeReport(WakeReport.Result.FAILED, waiting = if (isGone) emptyList() else listOf(id), code = code)
+}
+
+/** Asks the user to log in, once more for each new notification. */
+internal fun SecurePushClient.prompt(ids: List<PushID>, code: DiagnosticCode): WakeReport {
+    val waiting = unlessLocked {
+        keeper.update { state ->
+            val isNews = ids.count { state.ledger.notice(it) } > 0
+            state.isPrompted = true
+            if (isNews) state.ledger.waiting else emptyList()
+        }
+    } ?: emptyList()
+    if (waiting.isNotEmpty()) presenter.show(LogInPrompt(waiting, code))
+    return WakeReport(WakeReport.Result.FAILED, waiting = ids, code = code)
+}

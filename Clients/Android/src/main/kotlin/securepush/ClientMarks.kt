@@ -1,0 +1,68 @@
+package securepush
+
+import org.json.JSONArray
+import org.json.JSONObject
+
+internal fun SecurePushClient.markAsRead(ids: List<PushID>, wake: Wake) {
+    for (part in ids.chunked(MAX_MARKS)) {
+        mark(JSONObject().put("Ids", JSONArray(part.map { it.rawValue })), wake.deadline)
+    }
+    // They are done with here too, and will not be shown by the next wake.
+    val now = clock.date
+    unlessLocked { keeper.update { state -> for (id in ids) state.ledger.withdraw(id, now, limits) } }
+    presenter.remove(ids)
+    refreshBadge(wake.deadline)
+}
+
+internal fun SecurePushClient.markAsReadThrough(id: PushID, wake: Wake) {
+    mark(JSONObject().put("Through", id.rawValue), wake.deadline)
+    refreshBadge(wake.deadline)
+}
+
+private fun SecurePushClient.mark(body: JSONObject, deadline: Long) {
+    val call = RetrievalConnection.Call("api/notifications/read", "POST", json = body.toString())
+    val outcome = connection.send(call, deadline)
+    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+}
+
+/** Asks for the number of unread notifications. A failure leaves the badge as it is. */
+private fun SecurePushClient.refreshBadge(deadline: Long) {
+    val call = RetrievalConnection.Call("api/notifications", query = listOf("Limit" to "1", "Unread" to "true"))
+    val outcome = connection.send(call, deadline) as? RetrievalConnection.Outcome.Success ?: return
+    try {
+        presenter.setBadge(InboxAnswer.read(outcome.response.body).unread)
+    } catch (e: AnswerFault) {
+        return
+    }
+}
+
+/**
+ * Tells the server which notifications were shown. One wake does this for all wakes at the same time. A failure ends it
+ * until the next wake.
+ */
+internal fun SecurePushClient.reportShown(deadline: Long) {
+    if (!isReporting.compareAndSet(false, true)) return
+    try {
+        val end = minOf(deadline, clock.uptime + MILLIS_FOR_REPORTS)
+        // A store that cannot be written keeps an ID, so it is reported once.
+        val reported = HashSet<PushID>()
+        while (reported.size < MAX_REPORTS) {
+            val id = unlessLocked { keeper.read() }?.unreported?.find { it !in reported } ?: return
+            reported.add(id)
+            val outcome = connection.send(RetrievalConnection.Call("api/notifications/$id/shown", "POST"), end)
+            val isFinal = outcome is RetrievalConnection.Outcome.Success ||
+                outcome is RetrievalConnection.Outcome.Refused
+            if (!isFinal) return
+            unlessLocked { keeper.update { state -> state.unreported = state.unreported - id } }
+        }
+    } finally {
+        isReporting.set(false)
+    }
+}
+
+/** The server's limit for one request. */
+private const val MAX_MARKS = 1_000
+/** How many shown notifications one wake reports. */
+private const val MAX_REPORTS = 50
+/** A report is never worth more time than this. */
+private const val MILLIS_FOR_REPORTS = 5_000L

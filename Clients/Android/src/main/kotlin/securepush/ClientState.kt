@@ -1,0 +1,187 @@
+package securepush
+
+/** The state of a client. Stores treat it as one value, which [ClientStateCoding] turns into JSON and back. */
+class ClientState internal constructor() {
+    /** The user whose notifications the state is about. */
+    internal var owner: String? = null
+    /** How often the user has changed, or the device was unregistered. */
+    internal var userChanges = 0
+    /** The notifications that the client knows. */
+    internal var ledger = SecretLedger()
+    /** The newest notification that the client has seen in the inbox. */
+    internal var cursor: PushID? = null
+    /** Whether the user was asked to log in. */
+    internal var isPrompted = false
+    /** Withdrawn notifications that this device was the first to read: the server is asked whether they still exist. */
+    internal var unconfirmed: List<PushID> = emptyList()
+    /** Shown notifications of which the server has not been told, oldest first. */
+    internal var unreported: List<PushID> = emptyList()
+    /** The device's registration. */
+    internal var registration = RegistrationRecord()
+    /** Keys for pushes from `GET /api/push-keys`. */
+    internal var pushKeys: PushKeySet? = null
+    /** The process that refreshes the credentials now. */
+    internal var refreshLease: RefreshLease? = null
+
+    /** A copy that can be changed. */
+    internal fun copy(): ClientState {
+        val copy = ClientState()
+        copy.owner = owner
+        copy.userChanges = userChanges
+        copy.ledger = ledger.copy()
+        copy.cursor = cursor
+        copy.isPrompted = isPrompted
+        copy.unconfirmed = unconfirmed
+        copy.unreported = unreported
+        copy.registration = registration
+        copy.pushKeys = pushKeys
+        copy.refreshLease = refreshLease
+        return copy
+    }
+
+    private val parts: List<Any?>
+        get() = listOf(
+            owner, userChanges, ledger, cursor, isPrompted, unconfirmed, unreported, registration, pushKeys,
+            refreshLease
+        )
+
+    override fun equals(other: Any?): Boolean = other is ClientState && other.parts == parts
+
+    override fun hashCode(): Int = parts.hashCode()
+
+    /** Takes over what was noted while the store could not be written. */
+    internal fun merge(other: ClientState) {
+        // Another process has changed the user in the meantime.
+        if (other.userChanges < userChanges) return
+        if (other.userChanges != userChanges || (owner != null && other.owner != owner)) {
+            owner = other.owner
+            userChanges = other.userChanges
+            ledger = other.ledger.copy()
+            cursor = other.cursor
+            isPrompted = other.isPrompted
+            unconfirmed = other.unconfirmed
+            unreported = other.unreported
+        } else {
+            owner = other.owner
+            ledger.merge(other.ledger)
+            cursor = other.cursor ?: cursor
+            isPrompted = other.isPrompted
+            unconfirmed = (unconfirmed + other.unconfirmed).distinct()
+            unreported = (unreported + other.unreported).distinct()
+        }
+        registration = other.registration
+        pushKeys = other.pushKeys ?: pushKeys
+    }
+
+    /**
+     * Notes the user. Another user's notifications are forgotten.
+     *
+     * @return the IDs that are to be removed from the screen.
+     */
+    internal fun adopt(userName: String): List<PushID> {
+        if (owner == null || owner == userName) {
+            owner = userName
+            return emptyList()
+        }
+        return forget(userName)
+    }
+
+    /**
+     * Forgets the user's notifications. The installation's ID, the registration and the keys stay.
+     *
+     * @return the IDs that are to be removed from the screen.
+     */
+    internal fun forget(newOwner: String?): List<PushID> {
+        val ids = ledger.entries.map { it.id }
+        ledger = SecretLedger()
+        cursor = null
+        isPrompted = false
+        unreported = emptyList()
+        unconfirmed = emptyList()
+        owner = newOwner
+        userChanges += 1
+        return ids
+    }
+
+    /**
+     * Notes a withdrawal.
+     *
+     * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
+     * and reaches that device too. What this device was the first to read is therefore unconfirmed before it is
+     * removed.
+     *
+     * @return whether it is to be removed from the screen now.
+     */
+    internal fun withdraw(id: PushID, now: Long, limits: ClientLimits): Boolean {
+        val entry = ledger[id]
+        if (entry != null && entry.isFirstReader && entry.progress != SecretLedger.Progress.WITHDRAWN) {
+            confirmLater(id)
+            return false
+        }
+        ledger.withdraw(id, now, limits)
+        return true
+    }
+
+    /** Notes that the server is being asked for a notification. */
+    internal fun request(id: PushID) = FetchRequest(ledger.ask(id), userChanges)
+
+    /**
+     * Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn
+     * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal.
+     */
+    internal fun claim(
+        secret: SecretNotification, request: FetchRequest, process: String, now: Long, limits: ClientLimits
+    ): SecretLedger.Claim {
+        // A damaged store begins at 0 again. Its secrets are shown.
+        if (userChanges > request.userChanges) return SecretLedger.Claim.Settled
+        val wasWithdrawn = ledger[secret.id]?.progress == SecretLedger.Progress.WITHDRAWN
+        val claim = ledger.claim(secret.id, process, !secret.wasRead || request.isRepeated, now, limits)
+        if (claim is SecretLedger.Claim.Granted && wasWithdrawn) confirmLater(secret.id)
+        return claim
+    }
+
+    private fun confirmLater(id: PushID) {
+        unconfirmed = (if (id in unconfirmed) unconfirmed else unconfirmed + id).takeLast(MAX_UNSENT)
+    }
+
+    /** Notes that a secret is shown, so that the server is told. */
+    internal fun report(id: PushID) {
+        unreported = (if (id in unreported) unreported else unreported + id).takeLast(MAX_UNSENT)
+    }
+
+    private companion object {
+        /** The server needs no complete account, and the state stays small. */
+        const val MAX_UNSENT = 200
+    }
+}
+
+/** The state at the moment at which the client asked for a notification. */
+internal data class FetchRequest(
+    /** Whether this device has asked for it before without an answer. The server may have marked it as read then. */
+    val isRepeated: Boolean,
+    /** [ClientState.userChanges]. */
+    val userChanges: Int
+)
+
+/** The registration of this device, as far as the client remembers it. */
+internal data class RegistrationRecord(
+    /** The installation's ID, which the client chooses once. */
+    val installationID: String? = null,
+    /** The user for whom the device is registered; `null` if it is not. */
+    val userName: String? = null,
+    /** A digest of the platform, the channel and the tags. */
+    val digest: String? = null,
+    /** When it was registered, in milliseconds since 1970. */
+    val registeredAt: Long? = null,
+    /** The public key that the server has of this device, in base64url. */
+    val publicKey: String? = null
+)
+
+/**
+ * The exclusive right of one process to refresh the credentials. A refresh token that is used twice ends the session.
+ */
+internal data class RefreshLease(
+    val process: String,
+    /** Milliseconds since 1970. */
+    val takenAt: Long
+)

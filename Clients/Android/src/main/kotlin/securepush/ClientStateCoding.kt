@@ -1,0 +1,140 @@
+package securepush
+
+import java.util.UUID
+import org.json.JSONArray
+import org.json.JSONObject
+
+/** Turns what a store keeps into JSON and back. For stores of your own. */
+object ClientStateCoding {
+    /** The JSON text of a state. */
+    @JvmStatic
+    fun encode(state: ClientState): ByteArray {
+        val json = JSONObject()
+        json.put("owner", state.owner)
+        json.put("userChanges", state.userChanges)
+        json.put("ledger", JSONArray(state.ledger.entries.map { encode(it) }))
+        json.put("cursor", state.cursor?.rawValue)
+        json.put("isPrompted", state.isPrompted)
+        json.put("unconfirmed", JSONArray(state.unconfirmed.map { it.rawValue }))
+        json.put("unreported", JSONArray(state.unreported.map { it.rawValue }))
+        json.put("registration", encode(state.registration))
+        json.put("pushKeys", state.pushKeys?.let { JSONArray(it.texts) })
+        json.put("refreshLease", state.refreshLease?.let { lease ->
+            JSONObject().put("process", lease.process).put("takenAt", lease.takenAt)
+        })
+        return json.toString().toByteArray()
+    }
+
+    private fun encode(entry: SecretLedger.Entry): JSONObject {
+        val json = JSONObject()
+        json.put("id", entry.id.rawValue)
+        json.put("progress", entry.progress.name)
+        json.put("at", entry.at)
+        json.put("claimant", entry.claimant)
+        if (entry.isNoticed) json.put("isNoticed", true)
+        if (entry.isAsked) json.put("isAsked", true)
+        if (entry.isFirstReader) json.put("isFirstReader", true)
+        return json
+    }
+
+    private fun encode(record: RegistrationRecord): JSONObject {
+        val json = JSONObject()
+        json.put("installationID", record.installationID)
+        json.put("userName", record.userName)
+        json.put("digest", record.digest)
+        json.put("registeredAt", record.registeredAt)
+        json.put("publicKey", record.publicKey)
+        return json
+    }
+
+    /** Reads the JSON text of a state; `null` if it is damaged. */
+    @JvmStatic
+    fun decodeState(bytes: ByteArray): ClientState? = decode(bytes) { root ->
+        val state = ClientState()
+        state.owner = root.text("owner")
+        state.userChanges = (root.number("userChanges") ?: 0).toInt()
+        state.ledger = SecretLedger(root.list("ledger").map { entry(it) })
+        state.cursor = root.text("cursor")?.let { id(it) }
+        state.isPrompted = root.flag("isPrompted")
+        state.unconfirmed = root.texts("unconfirmed").map { id(it) }
+        state.unreported = root.texts("unreported").map { id(it) }
+        state.registration = root.child("registration")?.let { record(it) } ?: RegistrationRecord()
+        state.pushKeys = if (root.has("pushKeys")) PushKeySet(root.texts("pushKeys").map { key(it) }) else null
+        state.refreshLease = root.child("refreshLease")?.let { lease ->
+            RefreshLease(lease.text("process") ?: throw JsonReader.Malformed(), lease.number("takenAt") ?: 0)
+        }
+        state
+    }
+
+    /** The JSON text of credentials. It is a secret: encrypt it. */
+    @JvmStatic
+    fun encode(credentials: StoredCredentials): ByteArray {
+        val json = JSONObject()
+        json.put("userName", credentials.userName)
+        json.put("accessToken", credentials.accessToken)
+        json.put("expiresAt", credentials.expiresAt)
+        json.put("refreshToken", credentials.refreshToken)
+        json.put("password", credentials.password)
+        return json.toString().toByteArray()
+    }
+
+    /** Reads the JSON text of credentials; `null` if it is damaged. */
+    @JvmStatic
+    fun decodeCredentials(bytes: ByteArray): StoredCredentials? = decode(bytes) { root ->
+        StoredCredentials(
+            root.text("userName") ?: throw JsonReader.Malformed(), root.text("accessToken"), root.number("expiresAt"),
+            root.text("refreshToken"), root.text("password")
+        )
+    }
+
+    private fun <R> decode(bytes: ByteArray, read: (Node) -> R): R? = try {
+        JsonReader.read(bytes) { reader, span -> read(Node(reader, span)) }
+    } catch (e: JsonReader.Malformed) {
+        null
+    }
+
+    private fun entry(node: Node): SecretLedger.Entry {
+        val name = node.text("progress")
+        return SecretLedger.Entry(
+            id(node.text("id")),
+            SecretLedger.Progress.values().find { it.name == name } ?: throw JsonReader.Malformed(),
+            node.number("at") ?: throw JsonReader.Malformed(), node.text("claimant"), node.flag("isNoticed"),
+            node.flag("isAsked"), node.flag("isFirstReader")
+        )
+    }
+
+    private fun record(node: Node) = RegistrationRecord(
+        node.text("installationID")?.let { uuid(it) }, node.text("userName"), node.text("digest"),
+        node.number("registeredAt"), node.text("publicKey")
+    )
+
+    /** The installation's ID becomes a part of a path, so a store with another text is damaged. */
+    private fun uuid(text: String): String = try {
+        text.takeIf { UUID.fromString(it).toString() == it } ?: throw JsonReader.Malformed()
+    } catch (e: IllegalArgumentException) {
+        throw JsonReader.Malformed()
+    }
+
+    private fun id(text: String?): PushID = PushID.of(text) ?: throw JsonReader.Malformed()
+
+    private fun key(text: String): ByteArray =
+        Base64Url.decode(text)?.takeIf { it.size == 32 } ?: throw JsonReader.Malformed()
+
+    /** An object of the text. */
+    private class Node(private val reader: JsonReader, span: Span) {
+        private val members = reader.members(span)
+
+        fun has(name: String) = members.containsKey(name)
+        fun text(name: String): String? = members[name]?.let { reader.string(it) }
+        fun number(name: String): Long? = members[name]?.let { reader.long(it) }
+        fun flag(name: String): Boolean = members[name]?.let { reader.boolean(it) } ?: false
+        fun child(name: String): Node? = members[name]?.let { Node(reader, it) }
+        fun list(name: String): List<Node> = spans(name).map { Node(reader, it) }
+        fun texts(name: String): List<String> = spans(name).map { reader.string(it) }
+
+        private fun spans(name: String): List<Span> =
+            members[name]?.let { reader.elements(it, MAX_ELEMENTS) } ?: emptyList()
+    }
+
+    private const val MAX_ELEMENTS = 100_000
+}

@@ -1,0 +1,193 @@
+package securepush
+
+import java.io.File
+import java.io.IOException
+import java.io.RandomAccessFile
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.locks.ReentrantLock
+
+/** Encrypts what a store must keep secret. `KeystoreBox` is the one for Android. */
+interface SecretBox {
+    /**
+     * Encrypts and authenticates.
+     *
+     * @throws Exception if the key cannot be used now.
+     */
+    @Throws(Exception::class)
+    fun seal(content: ByteArray): ByteArray
+
+    /** Decrypts what [seal] returned; `null` if that is not possible any more, because the key is lost. */
+    @Throws(Exception::class)
+    fun open(sealed: ByteArray): ByteArray?
+}
+
+/**
+ * A store in files of one folder, which all processes of the app share.
+ *
+ * The files have mode 0600. A change writes a new file, flushes it and renames it, under a lock that other processes
+ * see. A damaged file is put aside as `NAME.damaged`, and the store begins anew.
+ *
+ * @param folder a folder of its own. It is created with mode 0700 when something is first stored.
+ * @param box encrypts the credentials and the device's key; `null`: they are not encrypted, for tools and tests.
+ * @param bootID a text that is different after each start of the system.
+ */
+class FileClientStore @JvmOverloads constructor(
+    private val folder: File,
+    private val box: SecretBox? = null,
+    private val bootID: () -> String = { SystemBoot.id() }
+) : ClientStore {
+    private val state = ProtectedFile(File(folder, "state.json"))
+    private val credentials = ProtectedFile(File(folder, "credentials"))
+    private val key = ProtectedFile(File(folder, "key"))
+
+    override fun read(): ClientState {
+        val bytes = state.read() ?: return ClientState()
+        return ClientStateCoding.decodeState(bytes) ?: ClientState().also { state.putAside() }
+    }
+
+    override fun <R> update(change: (ClientState) -> R): R = withLock {
+        val before = read()
+        val after = before.copy()
+        val result = change(after)
+        if (after != before) state.write(ClientStateCoding.encode(after))
+        result
+    }
+
+    override fun credentials(): StoredCredentials? = open(credentials)?.let { bytes ->
+        ClientStateCoding.decodeCredentials(bytes) ?: null.also { credentials.putAside() }
+    }
+
+    override fun save(credentials: StoredCredentials?) {
+        // The box makes its key when it first seals: under the lock, so that two processes do not make two.
+        withLock {
+            if (credentials == null) {
+                this.credentials.remove()
+            } else {
+                this.credentials.write(seal(ClientStateCoding.encode(credentials)))
+            }
+        }
+    }
+
+    override fun envelopeKey(): EnvelopePrivateKey? = open(key)?.let { EnvelopePrivateKey.of(it) }
+
+    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = withLock {
+        val stored = if (key == null) null else envelopeKey()
+        if (key == null) this.key.remove()
+        if (key != null && stored == null) this.key.write(seal(key.rawRepresentation))
+        stored ?: key
+    }
+
+    override fun claimLockedNotice(): Boolean {
+        val mark = File(folder, "$MARK${bootID()}")
+        val isFirst = try {
+            createFolder()
+            mark.createNewFile()
+        } catch (e: ClientStoreException) {
+            true
+        } catch (e: IOException) {
+            true
+        }
+        val old = folder.listFiles { _, name -> name.startsWith(MARK) && name != mark.name } ?: emptyArray()
+        for (file in old) file.delete()
+        return isFirst
+    }
+
+    private fun seal(content: ByteArray): ByteArray = try {
+        box?.seal(content) ?: content
+    } catch (e: Exception) {
+        throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
+    }
+
+    /** What cannot be decrypted any more is replaced at the next log-in. */
+    private fun open(file: ProtectedFile): ByteArray? {
+        val content = file.read() ?: return null
+        if (box == null) return content
+        try {
+            return box.open(content)
+        } catch (e: Exception) {
+            throw ClientStoreException(ClientStoreException.Reason.UNREADABLE)
+        }
+    }
+
+    private fun createFolder() {
+        if (folder.isDirectory) return
+        if (!folder.mkdirs() && !folder.isDirectory) throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
+        folder.setReadable(false, false)
+        folder.setExecutable(false, false)
+        folder.setReadable(true, true)
+        folder.setExecutable(true, true)
+    }
+
+    /** Runs work while nobody else changes the files: other threads by a lock, other processes by a locked file. */
+    private fun <R> withLock(work: () -> R): R {
+        createFolder()
+        // A channel closes when its thread is interrupted. The interrupt waits until the change is stored.
+        var isInterrupted = Thread.interrupted()
+        val threads = locks.getOrPut(folder.absolutePath) { ReentrantLock() }
+        try {
+            val end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LOCK_MILLIS)
+            while (!threads.tryLock()) {
+                isInterrupted = pause() || isInterrupted
+                if (System.nanoTime() - end > 0) throw ClientStoreException(ClientStoreException.Reason.BUSY)
+            }
+            try {
+                return withFileLock(end, work)
+            } finally {
+                threads.unlock()
+            }
+        } finally {
+            if (isInterrupted) Thread.currentThread().interrupt()
+        }
+    }
+
+    private fun <R> withFileLock(end: Long, work: () -> R): R {
+        val lockFile = try {
+            RandomAccessFile(File(folder, "lock"), "rw")
+        } catch (e: IOException) {
+            throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
+        }
+        var isInterrupted = false
+        try {
+            while (true) {
+                val lock = try {
+                    lockFile.channel.tryLock()
+                } catch (e: IOException) {
+                    throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
+                }
+                if (lock != null) return work()
+                isInterrupted = pause() || isInterrupted
+                if (System.nanoTime() - end > 0) throw ClientStoreException(ClientStoreException.Reason.BUSY)
+            }
+        } finally {
+            // It also ends the lock.
+            lockFile.close()
+            if (isInterrupted) Thread.currentThread().interrupt()
+        }
+    }
+
+    /** @return whether the thread was interrupted. */
+    private fun pause(): Boolean = try {
+        Thread.sleep(2)
+        false
+    } catch (e: InterruptedException) {
+        true
+    }
+
+    private companion object {
+        const val MARK = "locked-notice-"
+        /** A change takes milliseconds. */
+        const val LOCK_MILLIS = 2_000L
+        val locks = ConcurrentHashMap<String, ReentrantLock>()
+    }
+}
+
+/** The current run of the system. */
+internal object SystemBoot {
+    /** A text that is different after each start of the system, on Linux. */
+    fun id(): String = try {
+        File("/proc/sys/kernel/random/boot_id").readText().trim().filter { it.isLetterOrDigit() || it == '-' }.take(64)
+    } catch (e: IOException) {
+        "unknown"
+    }
+}

@@ -1,0 +1,110 @@
+package securepush
+
+/**
+ * Shows notifications to the user. `NotificationManagerPresenter` is the one for Android.
+ *
+ * Everything is shown under an identifier, and replaces what was shown under the same one: [SecretNotification] and
+ * [GenericNotice] use the notification's ID, the prompt and the notices without an ID use one identifier each.
+ */
+interface NotificationPresenter {
+    /**
+     * Shows a secret. It replaces the generic text of the same ID.
+     *
+     * @throws Exception if it was not shown. The client tries again at the next wake.
+     */
+    @Throws(Exception::class)
+    fun show(secret: SecretNotification)
+
+    /** Shows the generic text. */
+    @Throws(Exception::class)
+    fun show(notice: GenericNotice)
+
+    /** Shows the prompt to log in. It replaces the last prompt. */
+    @Throws(Exception::class)
+    fun show(prompt: LogInPrompt)
+
+    /** Removes the secrets and the generic texts of these IDs, and of no others. Unknown IDs change nothing. */
+    fun remove(ids: List<PushID>)
+
+    /** Removes the prompt to log in. */
+    fun removePrompt()
+
+    /** Sets the number on the app's icon, where the system has one. */
+    fun setBadge(count: Int)
+
+    /**
+     * The IDs whose secrets (not generic texts) the user can see now; `null` if the system cannot tell. The client asks
+     * after a crash, for a secret that it may have shown.
+     */
+    fun displayedSecrets(): Set<PushID>?
+}
+
+/** A secret to show. Its `toString` does not show it. */
+class SecretNotification(
+    /** The notification's ID. */
+    val id: PushID,
+    /** The text to show: the payload if it is a JSON string, otherwise its JSON text. */
+    val text: String,
+    /** The payload's JSON text, exactly as the sender wrote it. */
+    val json: String,
+    /** Whether one of the user's devices had fetched it before. */
+    val wasRead: Boolean = false
+) {
+    override fun toString(): String = "secret $id"
+}
+
+/** The text that is shown in place of a secret that cannot be had now. */
+data class GenericNotice(
+    /** The notification's ID; `null` when the push had none that can be used. */
+    val id: PushID?,
+    /** Which text. */
+    val kind: Kind,
+    /** The reason. */
+    val code: DiagnosticCode
+) {
+    /** The texts. The app has them in its resources. */
+    enum class Kind {
+        /** Such as "You have a new message. Open the app to read it." */
+        GENERIC,
+        /** Such as "You may have new messages. Unlock your device to read them." */
+        LOCKED
+    }
+}
+
+/** The text that asks the user to log in. */
+data class LogInPrompt(
+    /** The notifications that wait for the log-in, oldest first. */
+    val ids: List<PushID>,
+    /** [DiagnosticCode.LOGGED_OUT] or 401. */
+    val code: DiagnosticCode
+)
+
+/** Calls a presenter. What the system refuses, secrets aside, has no consequence. */
+internal class CarefulPresenter(private val presenter: NotificationPresenter) {
+    /** @throws Exception if the system refuses. */
+    fun show(secret: SecretNotification) = presenter.show(secret)
+
+    fun show(notice: GenericNotice) = quietly { presenter.show(notice) }
+
+    fun show(prompt: LogInPrompt) = quietly { presenter.show(prompt) }
+
+    fun remove(ids: List<PushID>) = quietly { presenter.remove(ids) }
+
+    fun removePrompt() = quietly { presenter.removePrompt() }
+
+    fun setBadge(count: Int) = quietly { presenter.setBadge(count) }
+
+    fun displayedSecrets(): Set<PushID> = try {
+        presenter.displayedSecrets() ?: emptySet()
+    } catch (e: Exception) {
+        emptySet()
+    }
+
+    private fun quietly(action: () -> Unit) {
+        try {
+            action()
+        } catch (e: Exception) {
+            // There is nothing else to show.
+        }
+    }
+}

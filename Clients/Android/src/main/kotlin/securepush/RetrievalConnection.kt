@@ -1,0 +1,178 @@
+package securepush
+
+import java.net.URI
+
+/** Sends requests to the retrieval service by the fetch plan. */
+internal class RetrievalConnection(
+    base: URI,
+    private val limits: ClientLimits,
+    private val credentials: CredentialsProvider,
+    private val transport: Transport,
+    private val clock: ClientClock,
+    threads: ClientThreads
+) {
+    private val base = base.toString().trimEnd('/')
+    private val timeLimit = TimeLimit(clock, threads)
+
+    /** A request, without the server and the credentials. The path and the query need no percent coding. */
+    class Call(
+        val path: String,
+        val method: String = "GET",
+        val query: List<Pair<String, String>> = emptyList(),
+        val json: String? = null,
+        /** `false` for what the server tells everybody. */
+        val isAuthorized: Boolean = true
+    )
+
+    sealed class Outcome {
+        /** 2xx. */
+        class Success(val response: TransportResponse) : Outcome()
+        /** Another status, after all tries. */
+        class Refused(val status: Int) : Outcome()
+        /** No response. */
+        class Failed(val code: DiagnosticCode) : Outcome()
+        /** The user has to log in. */
+        class LoggedOut(val code: DiagnosticCode) : Outcome()
+        /** The credentials cannot be read before the first unlock. */
+        object Locked : Outcome()
+
+        /** The failure of a request that had to succeed. */
+        val failure: SecurePushFailure
+            get() = SecurePushFailure(
+                when (this) {
+                    is Success -> DiagnosticCode.status(response.status)
+                    is Refused -> DiagnosticCode.status(status)
+                    is Failed -> code
+                    is LoggedOut -> code
+                    is Locked -> DiagnosticCode.LOCKED
+                }
+            )
+    }
+
+    /** The end of a request. The server may have carried out each of the tries. */
+    class Reply(val outcome: Outcome, val tries: Int)
+
+    /** Sends a request until it succeeds or the plan gives up, at the latest at the deadline. */
+    fun send(call: Call, deadline: Long): Outcome = sendCounting(call, deadline).outcome
+
+    /** Sends a request like [send], and counts the tries. */
+    fun sendCounting(call: Call, deadline: Long): Reply {
+        val plan = FetchPlan(deadline, limits.millisPerTry)
+        var tries = 0
+        var refused: ClientCredentials? = null
+        while (true) {
+            if (plan.timeout(clock.uptime) == null) return Reply(Outcome.Failed(DiagnosticCode.TIMED_OUT), tries)
+            var used: ClientCredentials? = null
+            val end = try {
+                if (call.isAuthorized) {
+                    used = credentials(refused, deadline) ?: return Reply(
+                        Outcome.LoggedOut(
+                            if (refused == null) DiagnosticCode.LOGGED_OUT else DiagnosticCode.status(401)
+                        ), tries
+                    )
+                }
+                // They are refreshed once.
+                refused = null
+                // The credentials may have taken their time.
+                val timeout = plan.timeout(clock.uptime)
+                    ?: return Reply(Outcome.Failed(DiagnosticCode.TIMED_OUT), tries)
+                tries += 1
+                val response = send(call, used, timeout)
+                if (response.status in 200..299) return Reply(Outcome.Success(response), tries)
+                end(response, call)
+            } catch (e: ClientStoreException) {
+                return Reply(Outcome.Locked, tries)
+            } catch (e: InterruptedException) {
+                return Reply(interrupted(), tries)
+            } catch (e: TransportException) {
+                TryEnd(FetchPlan.Event.Transport(e.reason), Outcome.Failed(e.code))
+            } catch (e: NoCredentials) {
+                TryEnd(FetchPlan.Event.NoCredentials, Outcome.Failed(DiagnosticCode.CREDENTIALS))
+            } catch (e: Exception) {
+                TryEnd(
+                    FetchPlan.Event.Transport(TransportException.Reason.UNREACHABLE),
+                    Outcome.Failed(DiagnosticCode.UNREACHABLE)
+                )
+            }
+            val step = plan.step(end.event, clock.uptime)
+            if (step is FetchPlan.Step.Finish) return Reply(end.outcome, tries)
+            if (step is FetchPlan.Step.RefreshCredentials) {
+                if (!call.isAuthorized) return Reply(end.outcome, tries)
+                refused = used
+            }
+            if (step is FetchPlan.Step.Retry) {
+                try {
+                    clock.sleep(step.after)
+                } catch (e: InterruptedException) {
+                    return Reply(interrupted(), tries)
+                }
+            }
+        }
+    }
+
+    /** The end of one try. */
+    private class TryEnd(val event: FetchPlan.Event, val outcome: Outcome)
+
+    private class NoCredentials : Exception()
+
+    private fun end(response: TransportResponse, call: Call): TryEnd {
+        val event = FetchPlan.Event.Response(response.status, retryAfter(response))
+        val isLoggedOut = response.status == 401 && call.isAuthorized
+        return TryEnd(
+            event,
+            if (isLoggedOut) Outcome.LoggedOut(DiagnosticCode.status(401)) else Outcome.Refused(response.status)
+        )
+    }
+
+    /** The wake is over. The thread stays interrupted, so that nothing else waits either. */
+    private fun interrupted(): Outcome {
+        Thread.currentThread().interrupt()
+        return Outcome.Failed(DiagnosticCode.TIMED_OUT)
+    }
+
+    /** The credentials, or new ones after a refusal. */
+    private fun credentials(refused: ClientCredentials?, deadline: Long): ClientCredentials? {
+        try {
+            return timeLimit.run(deadline) {
+                if (refused == null) credentials.credentials() else credentials.refresh(refused)
+            }
+        } catch (e: ClientStoreException) {
+            if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+            throw NoCredentials()
+        } catch (e: InterruptedException) {
+            throw e
+        } catch (e: Exception) {
+            throw NoCredentials()
+        }
+    }
+
+    private fun send(call: Call, credentials: ClientCredentials?, timeout: Long): TransportResponse {
+        val headers = LinkedHashMap<String, String>()
+        headers["Accept"] = "application/json"
+        if (credentials != null) headers["Authorization"] = credentials.authorization
+        if (call.json != null) headers["Content-Type"] = "application/json"
+        val query = call.query.joinToString("&") { (name, value) -> "$name=$value" }
+        val url = URI("$base/${call.path}" + if (call.query.isEmpty()) "" else "?$query")
+        val request = TransportRequest(call.method, url, headers, call.json?.toByteArray())
+        return timeLimit.run(clock.uptime + timeout) {
+            val response = transport.send(request, timeout, limits.maxAnswerBytes)
+            if (response.body.size > limits.maxAnswerBytes) {
+                throw TransportException(TransportException.Reason.TOO_LARGE)
+            }
+            response
+        }
+    }
+
+    /** The milliseconds of `Retry-After`; `null` for a date, whose meaning depends on the clock, and for no number. */
+    private fun retryAfter(response: TransportResponse): Long? {
+        val text = response.headers["retry-after"] ?: return null
+        if (text.length !in 1..MAX_DIGITS || !text.all { it in '0'..'9' }) return null
+        return text.toLong().takeIf { it <= MAX_SECONDS }?.times(1_000)
+    }
+
+    private companion object {
+        const val MAX_DIGITS = 10
+        /** 32 bits. */
+        const val MAX_SECONDS = 4_294_967_295
+    }
+}

@@ -1,0 +1,73 @@
+package securepush
+
+import java.net.URI
+
+/**
+ * What the client needs to know of the server and of the app. None of it is ever taken from a push.
+ *
+ * @throws IllegalArgumentException if [retrievalUrl] is no `http` or `https` URL with a host, or if it has credentials,
+ *   a query or a fragment.
+ */
+class SecurePushConfiguration @JvmOverloads constructor(
+    /** Where the retrieval service is, such as `https://push.example.com`. A path before `/api` is allowed. */
+    val retrievalUrl: URI,
+    /** The keys that sign pushes. With keys, a push without a valid signature is ignored. `null`: none are signed. */
+    val pushKeys: PushKeySet? = null,
+    /**
+     * Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only
+     * with [pushKeys].
+     */
+    val refreshesPushKeys: Boolean = true,
+    /** Times and sizes. */
+    val limits: ClientLimits = ClientLimits(),
+    /**
+     * Whether the generic text is shown for a push whose notification the server does not give to this user (403, 404,
+     * 410), for example because it was revoked.
+     */
+    val showsNoticeWhenGone: Boolean = true,
+    /**
+     * Whether senders can encrypt end to end for this device: [SecurePushClient.register] then makes a key, keeps it in
+     * the store, and registers its public half. Payloads that are encrypted are opened in any case, if there is a key.
+     */
+    val encryptsEndToEnd: Boolean = false
+) {
+    init {
+        require(retrievalUrl.scheme == "https" || retrievalUrl.scheme == "http") { "The URL is not http or https." }
+        require(!retrievalUrl.host.isNullOrEmpty()) { "The URL has no host." }
+        require(retrievalUrl.userInfo == null && retrievalUrl.query == null && retrievalUrl.fragment == null) {
+            "The URL has credentials, a query or a fragment."
+        }
+    }
+}
+
+/** Times and sizes that bound the work of one wake. */
+data class ClientLimits @JvmOverloads constructor(
+    /** The longest time for one try, in milliseconds. */
+    val millisPerTry: Long = 8_000,
+    /** The longest time for all the work of one wake, in milliseconds. Firebase gives a message 20 s. */
+    val millisInTotal: Long = 25_000,
+    /** The longest answer to a fetch, in bytes. A payload has at most 256 KiB; its JSON can be six times as long. */
+    val maxAnswerBytes: Int = 2 shl 20,
+    /** How many missed notifications one wake shows. The next wake goes on. */
+    val maxShownPerWake: Int = 100,
+    /** The maximum number of IDs that the client remembers. It shows each of them once. */
+    val maxRememberedIDs: Int = 1_000,
+    /** The oldest signature of a push, in milliseconds. */
+    val maxPushAge: Long = 28 * DAY,
+    /**
+     * How long another process of the app may take to show what it has fetched, in milliseconds. After that the client
+     * takes it for dead.
+     */
+    val claimMillis: Long = 10_000,
+    /**
+     * When a registration is renewed although nothing has changed, in milliseconds. The server forgets devices that it
+     * has not seen for long (`DEVICE_STALE_AFTER`, 270 days).
+     */
+    val renewsRegistrationAfter: Long = 7 * DAY,
+    /** The most notifications with payloads that are asked for at once. An answer has at most [maxAnswerBytes]. */
+    val maxSecretsPerPage: Int = 20
+) {
+    private companion object {
+        const val DAY = 86_400_000L
+    }
+}

@@ -1,0 +1,45 @@
+package securepush
+
+import java.util.concurrent.atomic.AtomicReference
+
+/** Runs work that must not take longer than until a deadline. */
+internal class TimeLimit(private val clock: ClientClock, private val threads: ClientThreads) {
+    /**
+     * Runs the work on another thread, and returns at the deadline even if the work does not notice that it was
+     * interrupted.
+     *
+     * @param deadline the [ClientClock.uptime] at which the work is interrupted.
+     * @throws TransportException at the deadline ([TransportException.Reason.TIMED_OUT]), and what the work throws.
+     */
+    @Throws(InterruptedException::class)
+    fun <T> run(deadline: Long, work: () -> T): T {
+        val ending = AtomicReference<Ending<T>>()
+        val done = threads.newSignal()
+        val thread = threads.start {
+            // Whatever it is, the one who waits gets it.
+            val end = try {
+                Ending(work(), null)
+            } catch (e: Throwable) {
+                Ending<T>(null, e)
+            }
+            ending.set(end)
+            done.set()
+        }
+        val isDone = try {
+            done.await(maxOf(0, deadline - clock.uptime))
+        } catch (e: InterruptedException) {
+            thread.interrupt()
+            throw e
+        }
+        if (!isDone) {
+            thread.interrupt()
+            throw TransportException(TransportException.Reason.TIMED_OUT)
+        }
+        val end = ending.get()
+        end.failure?.let { throw it }
+        @Suppress("UNCHECKED_CAST")
+        return end.value as T
+    }
+
+    private class Ending<T>(val value: T?, val failure: Throwable?)
+}

@@ -1,0 +1,84 @@
+package securepush
+
+import java.net.URI
+import org.json.JSONObject
+
+/** `POST /api/token` and `DELETE /api/token` of the retrieval service. */
+internal class TokenService(
+    retrievalUrl: URI, private val transport: Transport, private val clock: ClientClock, threads: ClientThreads
+) {
+    private val url = URI(retrievalUrl.toString().trimEnd('/') + "/api/token")
+    private val timeLimit = TimeLimit(clock, threads)
+
+    /**
+     * Gets tokens for a password.
+     *
+     * @throws SecurePushFailure
+     */
+    fun logIn(userName: String, password: String): StoredCredentials {
+        val authorization = ClientCredentials.basic(userName, password).authorization
+        val response = send("POST", mapOf("Authorization" to authorization), null)
+        // The server issues no tokens. Whether the password is right shows with the first request.
+        if (response.status == 404) return StoredCredentials(userName, password = password)
+        if (response.status != 200) throw SecurePushFailure(DiagnosticCode.status(response.status))
+        return credentials(userName, response)
+    }
+
+    /**
+     * Exchanges a refresh token; `null` if it cannot be used any more.
+     *
+     * @throws SecurePushFailure when it is not known, for example without a connection.
+     */
+    fun refresh(token: String, userName: String): StoredCredentials? {
+        val response = send("POST", emptyMap(), token)
+        if (response.status == 401 || response.status == 400) return null
+        if (response.status != 200) throw SecurePushFailure(DiagnosticCode.status(response.status))
+        return credentials(userName, response)
+    }
+
+    /** Ends a session. A failure is of no consequence: the token expires. */
+    fun end(token: String) {
+        try {
+            send("DELETE", emptyMap(), token)
+        } catch (e: SecurePushFailure) {
+            return
+        }
+    }
+
+    private fun credentials(userName: String, response: TransportResponse): StoredCredentials = try {
+        JsonReader.read(response.body) { reader, span ->
+            val members = reader.members(span)
+            fun text(name: String) = members[name]?.takeIf { !reader.isNull(it) }?.let { reader.string(it) }
+            val token = text("access_token")
+            val seconds = members["expires_in"]?.takeIf { !reader.isNull(it) }?.let { reader.long(it) }
+            if (token.isNullOrEmpty() || (seconds != null && seconds !in 1..MAX_SECONDS)) throw JsonReader.Malformed()
+            StoredCredentials(
+                userName, token, seconds?.let { clock.date + it * 1_000 }, text("refresh_token"), null
+            )
+        }
+    } catch (e: JsonReader.Malformed) {
+        throw SecurePushFailure(DiagnosticCode.MALFORMED_ANSWER)
+    }
+
+    private fun send(method: String, headers: Map<String, String>, token: String?): TransportResponse {
+        val all = LinkedHashMap(headers)
+        all["Accept"] = "application/json"
+        if (token != null) all["Content-Type"] = "application/json"
+        val body = token?.let {
+            JSONObject().put("grant_type", "refresh_token").put("refresh_token", it).toString().toByteArray()
+        }
+        val request = TransportRequest(method, url, all, body)
+        try {
+            return timeLimit.run(clock.uptime + TIMEOUT) { transport.send(request, TIMEOUT, MAX_BYTES) }
+        } catch (e: TransportException) {
+            throw SecurePushFailure(e.code)
+        }
+    }
+
+    private companion object {
+        const val TIMEOUT = 8_000L
+        const val MAX_BYTES = 64 shl 10
+        /** A hundred years. */
+        const val MAX_SECONDS = 100L * 366 * 86_400
+    }
+}

@@ -1,0 +1,35 @@
+package securepush.faults
+
+/** What goes wrong. */
+class Fault(
+    val kind: Kind, val status: Int = 0, val retryAfter: Int? = null
+) {
+    enum class Kind {
+        NONE, CONNECTION_REFUSED, TIMEOUT, TLS_FAILURE, SLOW_BODY, REDIRECT, TEN_MEGABYTES, WRONG_JSON, WRONG_ID,
+        UNAUTHORIZED_AFTER_REFRESH, STATUS, STORE_FULL, STORE_CORRUPT, STORE_READ_ONLY, LOCKED, CLOCK_FORWARD,
+        CLOCK_BACK, PRESENTER_REFUSES, HOSTILE_PUSH
+    }
+
+    override fun toString(): String =
+        if (kind == Kind.STATUS) "$status" + (retryAfter?.let { " for $it s" } ?: "") else kind.name.replace('_', ' ')
+
+    companion object {
+        /** All faults, and none. */
+        val all: List<Fault> = Kind.values().filter { it != Kind.STATUS }.map { Fault(it) } + listOf(
+            Fault(Kind.STATUS, 401), Fault(Kind.STATUS, 403), Fault(Kind.STATUS, 404), Fault(Kind.STATUS, 408),
+            Fault(Kind.STATUS, 410), Fault(Kind.STATUS, 429, 1), Fault(Kind.STATUS, 429, 3_600),
+            Fault(Kind.STATUS, 500), Fault(Kind.STATUS, 503)
+        )
+    }
+}
+
+/** Where it begins to go wrong. */
+enum class Stage { PARSE, VERIFY, TOKEN, FETCH, REFRESH, INBOX, MARK_SHOWN, STORE, PRESENT, TIME_WILL_EXPIRE, RESUME }
+
+/** How long it goes wrong. */
+enum class FaultLength {
+    /** Only the first time at the stage. */
+    ONCE,
+    /** From the stage to the end of the wake. */
+    LASTING
+}

@@ -1,0 +1,72 @@
+package securepush.faults
+
+import org.junit.Assert.assertEquals
+import org.junit.Test
+
+/**
+ * Every fault at every stage, with simulated time: one completion each, within 28 s, with the generic text in place
+ * of a secret that could not be had; and when everything works again, each secret is shown once.
+ */
+class FaultTableTests {
+    @Test
+    fun everyFaultAtEveryStageEndsOnceAndInTime() {
+        val complaints = ArrayList<String>()
+        var (cells, struck, completions) = Triple(0, 0, 0)
+        var (secrets, hints, jobs) = Triple(0, 0, 0)
+        var slowest = Pair(0L, "")
+        for (cell in FaultCell.all(0)) {
+            val seen = try {
+                cell.run()
+            } catch (e: Exception) {
+                complaints.add("$cell: $e at ${e.stackTrace.take(4)}")
+                continue
+            }
+            cells += 1
+            if (seen.struck && cell.fault.kind != Fault.Kind.NONE) struck += 1
+            completions += seen.completions
+            secrets += minOf(1, seen.shown)
+            if (seen.shown == 0) hints += 1
+            if (seen.hasJob) jobs += 1
+            if (seen.millis > slowest.first) slowest = Pair(seen.millis, cell.toString())
+            val wrong = wrong(cell, seen)
+            if (wrong.isNotEmpty()) complaints.add("$cell: ${wrong.joinToString()}")
+        }
+        println(
+            "Fault table: ${Fault.all.size - 1} faults and none × ${Stage.values().size} stages × 2 lengths × " +
+                "${FaultCell.Way.values().size} ways, $cells cells; the fault struck in $struck. Completions " +
+                "$completions, one per cell. The wake showed the secret in $secrets cells; in $hints it did not, and " +
+                "$jobs left a job. Slowest: ${slowest.first} ms (${slowest.second}). Wrong: ${complaints.size}."
+        )
+        complaints.take(30).forEach { println("  $it") }
+        assertEquals(0, complaints.size)
+        assertEquals(27 * 11 * 2 * 3, cells)
+    }
+
+    private fun wrong(cell: FaultCell, seen: FaultCell.Observation): List<String> {
+        val wrong = ArrayList<String>()
+        if (!seen.struck && !cell.cannotStrike) wrong.add("the fault did not strike")
+        if (seen.completions != 1) wrong.add("${seen.completions} completions")
+        if (seen.millis > 28_000) wrong.add("${seen.millis} ms")
+        if (seen.shown > 1) wrong.add("shown ${seen.shown} times")
+        val isUntold = seen.shown == 0 && seen.hints == 0 && !cell.looksTooOld && cell.way != FaultCell.Way.JOB
+        if (isUntold) wrong.add("the user sees nothing")
+        if (seen.strayRequests > 0) wrong.add("${seen.strayRequests} requests to another host")
+        if (seen.leaks > 0) wrong.add("${seen.leaks} texts that are nobody's")
+        if (seen.finallyShown.any { it > if (cell.mayForget) 2 else 1 }) wrong.add("finally ${seen.finallyShown}")
+        if (seen.finallyShown.any { it == 0 }) wrong.add("lost: finally ${seen.finallyShown}")
+        return wrong
+    }
+
+    /** A fault of something that the stage has not: the fault has no place to strike. */
+    private val FaultCell.cannotStrike: Boolean get() = fault.kind == Fault.Kind.NONE
+
+    /** A push whose signature seems to be more than 28 days old is ignored (contract, section A). */
+    private val FaultCell.looksTooOld: Boolean
+        get() = fault.kind == Fault.Kind.CLOCK_FORWARD &&
+            (stage == Stage.PARSE || stage == Stage.VERIFY || stage == Stage.STORE || stage == Stage.TIME_WILL_EXPIRE)
+
+    /**
+     * Shown IDs are forgotten when the state is damaged. A push that the server repeats then shows the secret again.
+     */
+    private val FaultCell.mayForget: Boolean get() = fault.kind == Fault.Kind.STORE_CORRUPT
+}

@@ -1,0 +1,130 @@
+package securepush.platform
+
+import android.app.NotificationManager
+import android.os.UserManager
+import android.view.View
+import android.widget.EditText
+import android.widget.LinearLayout
+import android.widget.TextView
+import com.example.securepush.ExampleApplication
+import com.example.securepush.MainActivity
+import com.example.securepush.R
+import com.example.securepush.Session
+import com.google.firebase.messaging.RemoteMessage
+import java.util.concurrent.Executor
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertTrue
+import org.junit.Test
+import securepush.ClientStore
+import securepush.MemoryClientStore
+import securepush.Transport
+import securepush.TransportRequest
+import securepush.TransportResponse
+import securepush.android.SecurePushMessagingService
+import securepush.simulation.SimulatedDevice
+import securepush.simulation.SimulatedServer
+import securepush.simulation.Simulation
+
+/** The example app: the tutorial's flow on its screen. */
+class ExampleTests {
+    private val server = SimulatedServer()
+    private val manager = NotificationManager()
+    private val sent = ArrayList<String>()
+
+    private inner class App : ExampleApplication() {
+        override val store: ClientStore = MemoryClientStore()
+
+        override val transport = object : Transport {
+            override fun send(request: TransportRequest, timeout: Long, maxBytes: Int): TransportResponse {
+                if (request.url.host != "ingest.example.com") return server.respond(request)
+                sent.add("${request.method} ${request.url} ${request.headers.keys} ${request.body?.size}")
+                return TransportResponse(201)
+            }
+        }
+
+        override val session by lazy { Session(this, Executor { it.run() }) }
+    }
+
+    private val app = App().apply {
+        services[NotificationManager::class.java] = manager
+        services[UserManager::class.java] = UserManager()
+        for (id in 1..5) strings[id] = "library $id %s"
+        for (id in 101..111) strings[id] = "text $id %s"
+    }
+
+    private val activity = MainActivity().apply { attachBaseContext(app) }
+
+    private fun views(): List<View> = (activity.contentView as LinearLayout).views
+
+    private fun status(): String = (views()[5] as TextView).text.toString()
+
+    private fun texts() = manager.activeNotifications.map { it.notification.text }
+
+    private fun push(id: String) {
+        val service = SecurePushMessagingService()
+        service.attachBaseContext(app)
+        service.onMessageReceived(RemoteMessage(mapOf("secureId" to id)))
+    }
+
+    private fun logIn() {
+        (views()[0] as EditText).setText(SimulatedServer.USER)
+        (views()[1] as EditText).setText(SimulatedServer.PASSWORD)
+        views()[2].performClick()
+    }
+
+    @Test
+    fun theTutorialsFlow() {
+        activity.create()
+        activity.resume()
+        assertEquals(listOf("android.permission.POST_NOTIFICATIONS"), activity.requestedPermissions.toList())
+        assertEquals(listOf(true, false, false), views().subList(2, 5).map { it.isEnabled })
+        assertTrue(status().startsWith("text ${R.string.app_status_logged_out}"))
+        logIn()
+        assertTrue(status().startsWith("text ${R.string.app_status_registered}"))
+        assertEquals("", (views()[1] as EditText).text.toString())
+        assertEquals(listOf(false, true, true), views().subList(2, 5).map { it.isEnabled })
+        assertTrue(server.bodies.any { "token of this app" in it.second })
+        assertEquals("a key for senders", 1, server.log.count { it.endsWith("/key") })
+        views()[3].performClick()
+        assertEquals(listOf("POST https://ingest.example.com/api/notifications [Authorization] 0"), sent)
+        val first = server.send("Secure confirmation.")
+        push(first.rawValue)
+        assertEquals(listOf<CharSequence>("Secure confirmation."), texts())
+        // The session ends between push and fetch: prompt, log in, secret.
+        server.endSessions()
+        push(server.send("The second secret.").rawValue)
+        assertEquals(listOf<CharSequence>("Secure confirmation.", "library 2 SP-401"), texts())
+        activity.resume()
+        assertTrue(status().startsWith("text ${R.string.app_status_logged_out}"))
+        logIn()
+        assertEquals(listOf<CharSequence>("Secure confirmation.", "The second secret."), texts())
+        views()[4].performClick()
+        assertEquals(emptyList<CharSequence>(), texts())
+        assertTrue(status().startsWith("text ${R.string.app_status_logged_out}"))
+    }
+
+    @Test
+    fun aWrongPasswordIsTold() {
+        activity.create()
+        activity.resume()
+        (views()[0] as EditText).setText("alice")
+        (views()[1] as EditText).setText("wrong")
+        views()[2].performClick()
+        assertEquals("text ${R.string.app_status_failed} SP-401", status())
+    }
+
+    @Test
+    fun keysInTheAssetsTurnVerificationOn() {
+        app.assets.files["push-keys.json"] = SimulatedDevice.jwkSet.toByteArray()
+        app.credentials.logIn(SimulatedServer.USER, SimulatedServer.PASSWORD)
+        val id = server.send("A secret.")
+        push(id.rawValue)
+        assertEquals(emptyList<CharSequence>(), texts())
+        val device = SimulatedDevice(Simulation())
+        device.simulation.dateOffset += System.currentTimeMillis() - device.simulation.date
+        val service = SecurePushMessagingService()
+        service.attachBaseContext(app)
+        service.onMessageReceived(RemoteMessage(device.data(id)))
+        assertEquals(listOf<CharSequence>("A secret."), texts())
+    }
+}

@@ -1,0 +1,97 @@
+package securepush.simulation
+
+import android.app.Application
+import android.app.job.JobScheduler
+import java.security.SecureRandom
+import org.bouncycastle.crypto.params.Ed25519PrivateKeyParameters
+import org.bouncycastle.crypto.signers.Ed25519Signer
+import securepush.Base64Url
+import securepush.ClientLimits
+import securepush.IncomingPush
+import securepush.PushDevice
+import securepush.PushID
+import securepush.PushKeySet
+import securepush.PushVerifier
+import securepush.SecurePushClient
+import securepush.SecurePushConfiguration
+import securepush.TokenCredentialsProvider
+import securepush.Transport
+import securepush.TransportRequest
+import securepush.TransportResponse
+import securepush.android.SecurePushHost
+
+/** A device, its user and the server. Processes come and go. */
+class SimulatedDevice(val simulation: Simulation) {
+    val disk = SimulatedDisk()
+    val screen = SimulatedScreen()
+    val server = SimulatedServer()
+    /** The jobs that the app has scheduled. */
+    val jobs = JobScheduler()
+
+    /** The app: one process with a client of its own. */
+    class App(
+        val process: SimulatedProcess, override val securePushClient: SecurePushClient,
+        val credentials: TokenCredentialsProvider, val store: SimulatedStore
+    ) : Application(), SecurePushHost {
+        val client: SecurePushClient get() = securePushClient
+
+        override fun securePushDevice(token: String) = PushDevice(PushDevice.Platform.FCM_V1, token)
+    }
+
+    /**
+     * Starts a process.
+     *
+     * @param diesAt the point where it dies.
+     * @param faults what goes wrong in it.
+     */
+    fun start(
+        diesAt: Int? = null, faults: DeviceFaults = NoFaults, encryptsEndToEnd: Boolean = false
+    ): App {
+        val process = SimulatedProcess(simulation, diesAt)
+        val store = SimulatedStore(disk, process, faults)
+        val transport = object : Transport {
+            override fun send(request: TransportRequest, timeout: Long, maxBytes: Int): TransportResponse =
+                process.call("${request.method} ${request.url.path}") {
+                    simulation.sleep(50)
+                    faults.answer(request, timeout, maxBytes) ?: server.respond(request)
+                }
+        }
+        val credentials = TokenCredentialsProvider(SimulatedServer.url, store, transport, simulation, simulation)
+        val configuration = SecurePushConfiguration(
+            SimulatedServer.url, publicKeys, limits = ClientLimits(), encryptsEndToEnd = encryptsEndToEnd
+        )
+        val client = SecurePushClient(
+            configuration, credentials, store, transport, SimulatedPresenter(screen, process, faults), simulation,
+            simulation
+        )
+        val app = App(process, client, credentials, store)
+        app.services[JobScheduler::class.java] = jobs
+        return app
+    }
+
+    /** The user logs in, in a process that nothing goes wrong in. */
+    fun logIn() = start().credentials.logIn(SimulatedServer.USER, SimulatedServer.PASSWORD)
+
+    /** A push of the server, signed now: the `data` of a message of Firebase. */
+    fun data(id: PushID, withdraw: Boolean = false, extra: Map<String, String> = emptyMap()): Map<String, String> {
+        val timestamp = (simulation.date / 1_000).toString()
+        val text = PushVerifier.signedText(id, SimulatedServer.USER, timestamp, withdraw).toByteArray()
+        val signer = Ed25519Signer()
+        signer.init(true, key)
+        signer.update(text, 0, text.size)
+        val data = linkedMapOf(
+            "secureId" to id.rawValue, "ts" to timestamp, "sig" to Base64Url.encode(signer.generateSignature())
+        )
+        if (withdraw) data["withdraw"] = "1"
+        return data + extra
+    }
+
+    fun push(id: PushID, withdraw: Boolean = false): IncomingPush = IncomingPush.of(data(id, withdraw))
+
+    companion object {
+        private val key = Ed25519PrivateKeyParameters(SecureRandom())
+        private val x = Base64Url.encode(key.generatePublicKey().encoded)
+        val jwkSet = "{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"$x\"}]}"
+        val publicKeys = PushKeySet.fromJwkSet(jwkSet.toByteArray())
+    }
+}

@@ -1,0 +1,69 @@
+package securepush.simulation
+
+import securepush.ClientState
+import securepush.ClientStateCoding
+import securepush.ClientStore
+import securepush.EnvelopePrivateKey
+import securepush.StoredCredentials
+
+/** The device's storage. It outlives the processes. */
+class SimulatedDisk {
+    /** Coded, as a real store has it, so that what cannot be coded is found. */
+    var state: ByteArray? = null
+    var credentials: ByteArray? = null
+    var envelopeKey: ByteArray? = null
+    var hasClaimedLockedNotice = false
+
+    /** As the interface has it: a damaged state reads as an empty one. */
+    fun read(): ClientState = state?.let { ClientStateCoding.decodeState(it) } ?: ClientState()
+
+    /** Damages the file of the state. */
+    fun corrupt() {
+        state = "{\"ledger\":".toByteArray()
+    }
+}
+
+/** A process's way to the storage. */
+class SimulatedStore(
+    private val disk: SimulatedDisk, private val process: SimulatedProcess, private val faults: DeviceFaults
+) : ClientStore {
+    override fun read(): ClientState = process.call("read") {
+        faults.store(writes = false)
+        disk.read()
+    }
+
+    override fun <R> update(change: (ClientState) -> R): R = process.call("update") {
+        faults.store(writes = true)
+        val state = disk.read()
+        val result = change(state)
+        disk.state = ClientStateCoding.encode(state)
+        result
+    }
+
+    override fun credentials(): StoredCredentials? = process.call("credentials") {
+        faults.store(writes = false)
+        disk.credentials?.let { ClientStateCoding.decodeCredentials(it) }
+    }
+
+    override fun save(credentials: StoredCredentials?) = process.call("save credentials") {
+        faults.store(writes = true)
+        disk.credentials = credentials?.let { ClientStateCoding.encode(it) }
+    }
+
+    override fun envelopeKey(): EnvelopePrivateKey? = process.call("key") {
+        faults.store(writes = false)
+        disk.envelopeKey?.let { EnvelopePrivateKey.of(it) }
+    }
+
+    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = process.call("keep key") {
+        faults.store(writes = true)
+        if (key == null || disk.envelopeKey == null) disk.envelopeKey = key?.rawRepresentation
+        disk.envelopeKey?.let { EnvelopePrivateKey.of(it) }
+    }
+
+    override fun claimLockedNotice(): Boolean = process.call("claim locked notice") {
+        val isFirst = !disk.hasClaimedLockedNotice
+        disk.hasClaimedLockedNotice = true
+        isFirst
+    }
+}

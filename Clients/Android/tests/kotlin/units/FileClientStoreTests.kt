@@ -1,0 +1,199 @@
+package securepush.units
+
+import java.io.File
+import java.nio.file.Files
+import java.nio.file.attribute.PosixFilePermissions
+import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
+import org.junit.Assert.assertNotNull
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertTrue
+import org.junit.Rule
+import org.junit.Test
+import org.junit.rules.TemporaryFolder
+import securepush.ClientLimits
+import securepush.ClientState
+import securepush.ClientStateCoding
+import securepush.ClientStore
+import securepush.ClientStoreException
+import securepush.EnvelopePrivateKey
+import securepush.FileClientStore
+import securepush.PushID
+import securepush.RefreshLease
+import securepush.RegistrationRecord
+import securepush.SecretBox
+import securepush.SecretLedger
+import securepush.StoredCredentials
+import securepush.simulation.SimulatedDevice
+
+class FileClientStoreTests {
+    @get:Rule val temporary = TemporaryFolder()
+    private val folder by lazy { File(temporary.root, "a/store") }
+
+    private fun id(number: Int): PushID = checkNotNull(PushID.of("id-$number"))
+
+    /** A state in which everything has a value. */
+    private fun full(): ClientState {
+        val state = ClientState()
+        state.userChanges = 3
+        state.owner = "alice \"\\\n\u00e9\uD83D\uDE00"
+        val limits = ClientLimits()
+        for (number in 1..5) state.ledger.learn(id(number), 1_800_000_000_000 + number, limits)
+        state.ledger.claim(id(2), "process", true, 1_800_000_000_100, limits)
+        state.ledger.ask(id(3))
+        state.ledger.notice(id(3))
+        state.ledger.notice(id(4), isGone = true)
+        state.ledger.withdraw(id(5), 1_800_000_000_200, limits)
+        state.cursor = id(5)
+        state.isPrompted = true
+        state.unconfirmed = listOf(id(1))
+        state.unreported = listOf(id(2), id(3))
+        val installation = "0b1f7e8e-6a3e-4d8e-9a55-0d6f6b3c2a10"
+        state.registration = RegistrationRecord(installation, "alice", "digest", 1_800_000_000_000, "key")
+        state.pushKeys = SimulatedDevice.publicKeys
+        state.refreshLease = RefreshLease("process", 1_800_000_000_000)
+        return state
+    }
+
+    @Test
+    fun everythingComesBack() {
+        val state = full()
+        assertEquals(state, ClientStateCoding.decodeState(ClientStateCoding.encode(state)))
+        val store = FileClientStore(folder)
+        assertEquals(ClientState(), store.read())
+        store.update { it.merge(state) }
+        store.save(StoredCredentials("alice", "token", 7, "refresh", "password"))
+        val read = checkNotNull(FileClientStore(folder).credentials())
+        assertEquals(
+            listOf("alice", "token", 7L, "refresh", "password"),
+            listOf(read.userName, read.accessToken, read.expiresAt, read.refreshToken, read.password)
+        )
+        assertFalse("$read".contains("token"))
+        assertEquals("alice \"\\\n\u00e9\uD83D\uDE00", FileClientStore(folder).read().owner)
+        store.save(null as StoredCredentials?)
+        assertNull(store.credentials())
+    }
+
+    @Test
+    fun onlyTheOwnerReadsTheFiles() {
+        val store = FileClientStore(folder)
+        store.update { it.owner = "alice" }
+        store.save(StoredCredentials("alice"))
+        store.keep(EnvelopePrivateKey.generate())
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.toPath())))
+        for (name in listOf("state.json", "credentials", "key")) {
+            val modes = Files.getPosixFilePermissions(File(folder, name).toPath())
+            assertEquals("rw-------", PosixFilePermissions.toString(modes))
+        }
+    }
+
+    @Test
+    fun damagedFilesArePutAside() {
+        val store = FileClientStore(folder)
+        store.update { it.owner = "alice" }
+        store.save(StoredCredentials("alice"))
+        val damages = listOf("", "{", "[]", "{\"ledger\":[{\"id\":7}]}", "[".repeat(100_000), "{\"owner\":1}",
+            "{\"registration\":{\"installationID\":\"../../token\"}}"
+        )
+        for (damage in damages) {
+            File(folder, "state.json").writeText(damage)
+            assertEquals(ClientState(), store.read())
+            assertEquals(damage, File(folder, "state.json.damaged").readText())
+        }
+        File(folder, "credentials").writeText("{\"userName\":")
+        assertNull(store.credentials())
+        File(folder, "state.json").writeText("x".repeat(5 shl 20))
+        assertEquals(ClientState(), store.read())
+        store.update { it.owner = "bob" }
+        assertEquals("bob", store.read().owner)
+    }
+
+    @Test
+    fun changesOfManyThreadsAndStoresAreAllThere() {
+        val stores = listOf(FileClientStore(folder), FileClientStore(folder))
+        val threads = Executors.newFixedThreadPool(8)
+        for (number in 1..200) {
+            threads.execute {
+                stores[number % 2].update { it.ledger.learn(id(number), 1_800_000_000_000, ClientLimits()) }
+            }
+        }
+        threads.shutdown()
+        assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS))
+        assertEquals(200, stores[0].read().ledger.entries.size)
+    }
+
+    @Test
+    fun anInterruptDoesNotLoseAChange() {
+        val store = FileClientStore(folder)
+        Thread.currentThread().interrupt()
+        store.update { it.owner = "alice" }
+        assertTrue("still interrupted", Thread.interrupted())
+        assertEquals("alice", store.read().owner)
+    }
+
+    @Test
+    fun aFolderThatCannotBeMadeIsUnwritable() {
+        File(temporary.root, "file").writeText("x")
+        val store = FileClientStore(File(temporary.root, "file/store"))
+        assertEquals(ClientState(), store.read())
+        try {
+            store.update { it.owner = "alice" }
+            throw AssertionError("It was written.")
+        } catch (e: ClientStoreException) {
+            assertEquals(ClientStoreException.Reason.UNWRITABLE, e.reason)
+        }
+    }
+
+    @Test
+    fun secretsAreInTheBox() {
+        var isKeyLost = false
+        val box = object : SecretBox {
+            override fun seal(content: ByteArray) = content.map { (it.toInt() xor 0x55).toByte() }.toByteArray()
+
+            override fun open(sealed: ByteArray): ByteArray? = if (isKeyLost) null else seal(sealed)
+        }
+        val store = FileClientStore(folder, box)
+        val key = EnvelopePrivateKey.generate()
+        store.save(StoredCredentials("alice", "access-token"))
+        assertEquals(key.publicJwk, store.keep(key)?.publicJwk)
+        assertEquals("kept", key.publicJwk, store.keep(EnvelopePrivateKey.generate())?.publicJwk)
+        assertEquals("access-token", store.credentials()?.accessToken)
+        assertEquals(key.publicJwk, FileClientStore(folder, box).envelopeKey()?.publicJwk)
+        assertFalse(File(folder, "credentials").readText().contains("access-token"))
+        isKeyLost = true
+        assertNull(store.credentials())
+        assertNull(store.envelopeKey())
+        isKeyLost = false
+        store.keep(null)
+        assertNull(store.envelopeKey())
+    }
+
+    @Test
+    fun oneLockedNoticePerStart() {
+        var start = "1"
+        fun store(): ClientStore = FileClientStore(folder) { start }
+        assertTrue(store().claimLockedNotice())
+        assertFalse(store().claimLockedNotice())
+        start = "2"
+        assertTrue(store().claimLockedNotice())
+        assertFalse(store().claimLockedNotice())
+        assertEquals(1, checkNotNull(folder.list()).size)
+    }
+
+    private fun FileClientStore(folder: File, bootID: () -> String) = FileClientStore(folder, null, bootID)
+
+    @Test
+    fun theLedgerForgetsTheOldestThatIsSettled() {
+        val limits = ClientLimits(maxRememberedIDs = 3)
+        val ledger = SecretLedger()
+        for (number in 1..3) ledger.learn(id(number), 1, limits)
+        ledger.withdraw(id(2), 2, limits)
+        ledger.learn(id(4), 3, limits)
+        assertEquals(listOf(id(1), id(3), id(4)), ledger.entries.map { it.id })
+        ledger.learn(id(5), 400L * 86_400_000, limits)
+        assertEquals("by number, not by age", listOf(id(3), id(4), id(5)), ledger.entries.map { it.id })
+        assertNotNull(ledger[id(5)])
+    }
+}

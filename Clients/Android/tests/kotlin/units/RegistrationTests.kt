@@ -1,0 +1,141 @@
+package securepush.units
+
+import org.json.JSONObject
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertNotEquals
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertTrue
+import org.junit.Test
+import securepush.DiagnosticCode
+import securepush.PushDevice
+import securepush.SecurePushFailure
+import securepush.simulation.SimulatedDevice
+import securepush.simulation.Simulation
+
+class RegistrationTests {
+    private val simulation = Simulation()
+    private val device = SimulatedDevice(simulation)
+    private val server = device.server
+    private val phone = PushDevice(PushDevice.Platform.FCM_V1, "channel", listOf("news"))
+
+    private fun code(action: () -> Unit): DiagnosticCode? = try {
+        action()
+        null
+    } catch (e: SecurePushFailure) {
+        e.code
+    }
+
+    @Test
+    fun theInstallationIsKeptAndRenewed() = simulation.run {
+        assertEquals(DiagnosticCode.LOGGED_OUT, code { device.start().client.register(phone) })
+        device.logIn()
+        val id = device.start().client.register(phone)
+        assertEquals(id, device.start().client.register(phone))
+        assertEquals(1, server.count("PUT"))
+        val body = JSONObject(server.bodies.single { it.first.startsWith("PUT") }.second)
+        assertEquals("fcmv1 channel $id [\"news\"]", listOf("platform", "pushChannel", "installationId", "tags")
+            .joinToString(" ") { body.get(it).toString() })
+        val other = PushDevice(PushDevice.Platform.FCM_V1, "other")
+        assertEquals("a new channel", id, device.start().client.register(other))
+        assertEquals(2, server.count("PUT"))
+        simulation.dateOffset += 7 * 86_400_000
+        assertEquals("a week later", id, device.start().client.register(other))
+        assertEquals(3, server.count("PUT"))
+    }
+
+    @Test
+    fun anIDThatTheServerHasGivenUpIsReplacedOnce() = simulation.run {
+        device.logIn()
+        val id = device.start().client.register(phone)
+        simulation.dateOffset += 8 * 86_400_000
+        server.registrationStatuses.addAll(listOf(410))
+        val next = device.start().client.register(phone)
+        assertNotEquals(id, next)
+        simulation.dateOffset += 8 * 86_400_000
+        server.registrationStatuses.addAll(listOf(404, 410))
+        assertEquals(DiagnosticCode.status(410), code { device.start().client.register(phone) })
+        server.registrationStatuses.addAll(listOf(403))
+        assertEquals(DiagnosticCode.status(403), code { device.start().client.register(phone) })
+        device.start().client.register(phone)
+        Unit
+    }
+
+    @Test
+    fun theKeyIsRegisteredOnceAndForgottenWithTheUser() = simulation.run {
+        device.logIn()
+        fun client() = device.start(encryptsEndToEnd = true).client
+        val id = client().register(phone)
+        client().register(phone)
+        val keys = server.bodies.filter { it.first == "PUT /api/devices/$id/key" }.map { JSONObject(it.second) }
+        assertEquals(1, keys.size)
+        assertEquals("OKP X25519", keys[0].getString("kty") + " " + keys[0].getString("crv"))
+        assertTrue("the private half stays", !keys[0].has("d"))
+        val first = checkNotNull(device.disk.envelopeKey).toList()
+        simulation.dateOffset += 8 * 86_400_000
+        client().register(phone)
+        assertEquals("again with the registration", 2, server.count("PUT /api/devices/$id/key"))
+        assertEquals(first, device.disk.envelopeKey?.toList())
+        client().unregister()
+        assertNull(device.disk.envelopeKey)
+        assertEquals(1, server.count("DELETE /api/installations/$id"))
+        assertEquals(id, client().register(phone))
+        assertNotEquals(first, device.disk.envelopeKey?.toList())
+    }
+
+    @Test
+    fun registrationsComeOneAfterAnother() = simulation.run {
+        device.logIn()
+        val app = device.start()
+        val ends = (1..5).map {
+            val done = simulation.newSignal()
+            simulation.start {
+                app.client.register(phone)
+                done.set()
+            }
+            done
+        }
+        assertTrue(ends.all { it.await(60_000) })
+        assertEquals(1, server.count("PUT"))
+    }
+
+    @Test
+    fun unregisteringForgetsTheUsersNotifications() = simulation.run {
+        device.logIn()
+        val app = device.start()
+        app.client.register(phone)
+        val id = server.send()
+        app.client.handle(device.push(id))
+        assertEquals(setOf(id), device.screen.visible)
+        app.client.unregister()
+        assertTrue(device.screen.visible.isEmpty())
+        assertEquals(0, device.screen.badges.last())
+        app.credentials.logOut()
+        assertEquals(1, server.count("DELETE /api/token"))
+        assertNull(app.credentials.userName())
+    }
+
+    @Test
+    fun serverKeysAreLearned() = simulation.run {
+        device.logIn()
+        server.pushKeys = SimulatedDevice.jwkSet
+        device.start().client.register(phone)
+        assertEquals(SimulatedDevice.publicKeys, device.disk.read().pushKeys)
+        server.pushKeys = "{\"keys\":[]}"
+        simulation.dateOffset += 8 * 86_400_000
+        device.start().client.register(phone)
+        assertEquals("an unusable set changes nothing", SimulatedDevice.publicKeys, device.disk.read().pushKeys)
+    }
+
+    @Test
+    fun marksAreSentAndRemoved() = simulation.run {
+        device.logIn()
+        val app = device.start()
+        val (first, second) = Pair(server.send(), server.send())
+        app.client.handle(device.push(first))
+        app.client.markAsRead(listOf(first, second))
+        assertTrue(device.screen.visible.isEmpty())
+        app.client.markAsReadThrough(second)
+        val bodies = server.bodies.filter { it.first == "POST /api/notifications/read" }.map { it.second }
+        assertEquals(listOf("{\"Ids\":[\"$first\",\"$second\"]}", "{\"Through\":\"$second\"}"), bodies)
+    }
+}

@@ -1,0 +1,45 @@
+package securepush.units
+
+import java.io.File
+import org.junit.Assert.assertEquals
+import org.junit.Test
+
+/** The sources themselves. */
+class SourceTests {
+    private val sources = File("src/main/kotlin").walkTopDown().filter { it.extension == "kt" }.toList()
+
+    @Test
+    fun theCoreIsPlainJvmCode() {
+        val core = sources.filter { it.parentFile.name == "securepush" }
+        val imports = core.flatMap { it.readLines() }.filter { it.startsWith("import ") }
+        assertEquals(emptyList<String>(), imports.filter { "android" in it || "google" in it })
+        check(core.size > 20)
+    }
+
+    @Test
+    fun nothingIsLogged() {
+        val words = listOf("println(", "android.util.Log", "printStackTrace", "java.util.logging", "System.out")
+        for (file in sources) for (word in words) check(word !in file.readText()) { "$word in $file" }
+    }
+
+    @Test
+    fun filesAndLinesAreShort() {
+        for (file in sources) {
+            val lines = file.readLines()
+            check(lines.size <= 400) { "$file has ${lines.size} lines" }
+            assertEquals("$file", 0, lines.count { it.length > 120 })
+        }
+    }
+
+    /** The texts of the library exist in every language. */
+    @Test
+    fun everyTextIsTranslated() {
+        for (folder in listOf("src/main/res", "../../Examples/Android/app/src/main/res")) {
+            val names = listOf("values", "values-de").map { language ->
+                Regex("name=\"([a-z_]+)\"").findAll(File("$folder/$language/strings.xml").readText())
+                    .map { it.groupValues[1] }.toList()
+            }
+            assertEquals(names[0], names[1])
+        }
+    }
+}

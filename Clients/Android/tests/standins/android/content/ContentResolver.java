@@ -1,0 +1,4 @@
+package android.content;
+
+/** A stand-in for tests. */
+public class ContentResolver { }

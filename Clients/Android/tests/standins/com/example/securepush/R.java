@@ -1,0 +1,24 @@
+package com.example.securepush;
+
+/** What Gradle makes of the example's resources. */
+public final class R {
+    /** The drawables. */
+    public static final class drawable {
+        public static final int ic_message = 100;
+    }
+
+    /** The texts. */
+    public static final class string {
+        public static final int app_user_name = 101;
+        public static final int app_password = 102;
+        public static final int app_log_in = 103;
+        public static final int app_log_out = 104;
+        public static final int app_send_push = 105;
+        public static final int app_status_waiting = 106;
+        public static final int app_status_no_token = 107;
+        public static final int app_status_logged_out = 108;
+        public static final int app_status_registered = 109;
+        public static final int app_status_sent = 110;
+        public static final int app_status_failed = 111;
+    }
+}

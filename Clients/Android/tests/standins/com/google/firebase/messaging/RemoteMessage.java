@@ -1,0 +1,12 @@
+package com.google.firebase.messaging;
+
+import java.util.Map;
+
+/** A stand-in for tests. */
+public final class RemoteMessage {
+    private final Map<String, String> data;
+
+    public RemoteMessage(Map<String, String> data) { this.data = data; }
+
+    public Map<String, String> getData() { return data; }
+}

@@ -1,0 +1,114 @@
+package com.example.securepush
+
+import java.net.URI
+import java.util.concurrent.Executor
+import java.util.concurrent.Executors
+import securepush.ClientStoreException
+import securepush.DiagnosticCode
+import securepush.PushDevice
+import securepush.SecurePushFailure
+
+/** The user's session and the device, for the one screen of the app. The work is done on a background thread. */
+class Session(
+    private val app: ExampleApplication,
+    private val background: Executor = Executors.newSingleThreadExecutor()
+) {
+    /** The line below the buttons. */
+    enum class Status { WAITING_FOR_TOKEN, NO_TOKEN, LOGGED_OUT, REGISTERED, SENT, FAILED }
+
+    /** Called after every change, on any thread. */
+    @Volatile var onChange: () -> Unit = {}
+
+    @Volatile var isLoggedIn = false
+        private set
+
+    @Volatile var status = Status.WAITING_FOR_TOKEN
+        private set
+
+    /** The reason of [Status.FAILED]. */
+    @Volatile var code: DiagnosticCode? = null
+        private set
+
+    /** Known as soon as Firebase has answered. */
+    @Volatile var device: PushDevice? = null
+        private set
+
+    /** Firebase has answered; `null`: without a token. */
+    fun tokenArrived(token: String?) = background.execute {
+        if (token == null) {
+            change(Status.NO_TOKEN)
+        } else {
+            device = app.securePushDevice(token)
+            if (!isLoggedIn) change(Status.LOGGED_OUT)
+            register()
+        }
+    }
+
+    /** Registers again if that is due, and shows what was missed. Called when the app comes to the foreground. */
+    fun becomeActive() = background.execute {
+        isLoggedIn = app.credentials.userName() != null
+        register()
+        val report = app.securePushClient.catchUp()
+        // The session has ended, so the user has to log in again. The user's name stays known, for signed pushes.
+        if (report.code == DiagnosticCode.LOGGED_OUT || report.code == DiagnosticCode.status(401)) {
+            isLoggedIn = false
+            change(if (device == null) Status.WAITING_FOR_TOKEN else Status.LOGGED_OUT)
+        }
+    }
+
+    /** Log in, register, and show what waited for the log-in. */
+    fun logIn(userName: String, password: String) = background.execute {
+        attempt {
+            app.credentials.logIn(userName, password)
+            isLoggedIn = true
+        }
+        if (isLoggedIn) {
+            register()
+            app.securePushClient.resumeAfterLogIn()
+        }
+    }
+
+    /** The server forgets the device first, so that no push for this user comes to the next one. */
+    fun logOut() = background.execute {
+        attempt {
+            app.securePushClient.unregister()
+            app.credentials.logOut()
+            isLoggedIn = false
+            change(Status.LOGGED_OUT)
+        }
+    }
+
+    /** The tutorial's "Send push": the user sends "Secure confirmation." to all own devices. */
+    fun sendPush() = background.execute {
+        attempt {
+            ConfirmationSender(URI(BuildConfig.INGEST_URL), app).send()
+            change(Status.SENT)
+        }
+    }
+
+    private fun register() {
+        val device = device ?: return
+        if (!isLoggedIn) return
+        attempt {
+            app.securePushClient.register(device)
+            change(Status.REGISTERED)
+        }
+    }
+
+    private fun attempt(body: () -> Unit) {
+        try {
+            body()
+        } catch (e: SecurePushFailure) {
+            code = e.code
+            change(Status.FAILED)
+        } catch (e: ClientStoreException) {
+            code = DiagnosticCode.CREDENTIALS
+            change(Status.FAILED)
+        }
+    }
+
+    private fun change(status: Status) {
+        this.status = status
+        onChange()
+    }
+}
