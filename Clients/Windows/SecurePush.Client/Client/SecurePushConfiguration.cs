@@ -105,10 +105,10 @@ namespace SecurePush
         /// How long the client remembers an ID, in seconds. More than <see cref="MaxPushAge"/>, so that no push can be
         /// replayed.
         /// </summary>
-        public double RememberedFor { get; set; } = 30 * 86_400;
+        public double RememberedFor { get; set; } = 30 * 86400;
 
         /// <summary>The oldest signature of a push, in seconds.</summary>
-        public double MaxPushAge { get; set; } = 28 * 86_400;
+        public double MaxPushAge { get; set; } = 28 * 86400;
 
         /// <summary>
         /// How long another process (the app or its background task) may take to show what it has fetched, in seconds.
@@ -120,7 +120,7 @@ namespace SecurePush
         /// When a registration is renewed although nothing has changed, in seconds. A channel of Windows lives for 30
         /// days, and the server forgets devices that it has not seen for long (<c>DEVICE_STALE_AFTER</c>).
         /// </summary>
-        public double RenewsRegistrationAfter { get; set; } = 7 * 86_400;
+        public double RenewsRegistrationAfter { get; set; } = 7 * 86400;
 
         /// <summary>The most notifications with payloads that are asked for at once.</summary>
         public int MaxSecretsPerPage { get; set; } = 20;

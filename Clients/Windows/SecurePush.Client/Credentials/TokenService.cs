@@ -12,7 +12,7 @@ namespace SecurePush
         private const int MaxBytes = 64 << 10;
 
         /// <summary>A hundred years, in seconds.</summary>
-        private const double MaxLifetime = 100.0 * 366 * 86_400;
+        private const double MaxLifetime = 100.0 * 366 * 86400;
 
         private readonly Uri url;
         private readonly ITransport transport;

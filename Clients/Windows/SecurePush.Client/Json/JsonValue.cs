@@ -116,7 +116,7 @@ namespace SecurePush
             Require(
                 end - start <= 7
                 && int.TryParse(Json(), NumberStyles.None, CultureInfo.InvariantCulture, out number)
-                && number <= 1_000_000);
+                && number <= 1000000);
             return number;
         }
 

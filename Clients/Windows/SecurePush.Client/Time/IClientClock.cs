@@ -38,7 +38,7 @@ namespace SecurePush
         public Task SleepAsync(double seconds, CancellationToken cancellation)
         {
             // A wait of more than a day is no part of any plan.
-            var bounded = seconds > 0 ? Math.Min(seconds, 86_400) : 0;
+            var bounded = seconds > 0 ? Math.Min(seconds, 86400) : 0;
             return Task.Delay(TimeSpan.FromSeconds(bounded), cancellation);
         }
     }

@@ -5,7 +5,7 @@ namespace SecurePush.Tests
     /// <summary>One fault at one stage. The simulated parts ask it before they act.</summary>
     public sealed class FaultPlan : IDeviceFaults
     {
-        private const double Jump = 400 * 86_400;
+        private const double Jump = 400 * 86400;
 
         private readonly Stage stage;
         private readonly FaultLength length;

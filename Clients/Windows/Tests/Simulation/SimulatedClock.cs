@@ -15,7 +15,7 @@ namespace SecurePush.Tests
         public double Uptime { get; private set; } = 1000;
 
         /// <summary>The time of day minus <see cref="Uptime"/>. A fault makes it jump.</summary>
-        public double DateOffset { get; set; } = 1_763_800_000;
+        public double DateOffset { get; set; } = 1763800000;
 
         /// <inheritdoc/>
         public double UnixTime => Uptime + DateOffset;

@@ -13,7 +13,7 @@ namespace SecurePush.Tests
     public sealed class SimulatedScheduler : TaskScheduler
     {
         /// <summary>A simulation that runs for longer is stuck, in seconds.</summary>
-        private const double Longest = 86_400;
+        private const double Longest = 86400;
 
         private readonly List<Task> jobs = new List<Task>();
         private readonly SplitMix random;
