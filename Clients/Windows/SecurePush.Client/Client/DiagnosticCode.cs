@@ -47,11 +47,11 @@ namespace SecurePush
         /// <summary>The system refused to show the secret.</summary>
         public static readonly DiagnosticCode NotPresented = new DiagnosticCode("SP-SHOW");
 
-        /// <summary>The payload is encrypted, and not for this device's key.</summary>
+        /// <summary>The payload is encrypted, and not for this device: it was registered later, or has lost its key.</summary>
         public static readonly DiagnosticCode NoKey = new DiagnosticCode("SP-KEY");
 
-        /// <summary>The payload is encrypted, and cannot be decrypted.</summary>
-        public static readonly DiagnosticCode Undecryptable = new DiagnosticCode("SP-DECRYPT");
+        /// <summary>The payload is encrypted, and cannot be opened.</summary>
+        public static readonly DiagnosticCode Unopenable = new DiagnosticCode("SP-DECRYPT");
 
         private readonly string text;
 

@@ -68,6 +68,7 @@ namespace SecurePush
                     }
                 }
 
+                await store.SaveEncryptionKeyAsync(null);
                 var ids = await keeper.UpdateAsync(state => state.Forget(null));
                 await Quietly(() => presenter.RemoveAsync(ids));
                 await Quietly(() => presenter.RemovePromptAsync());
@@ -89,6 +90,12 @@ namespace SecurePush
                 && age < Limits.RenewsRegistrationAfter && record.InstallationId != null)
             {
                 return record.InstallationId;
+            }
+
+            if (record.UserName != null && record.UserName != userName)
+            {
+                // Another user's messages are not for the same key.
+                await store.SaveEncryptionKeyAsync(null);
             }
 
             foreach (var known in new[] { record.InstallationId, null })

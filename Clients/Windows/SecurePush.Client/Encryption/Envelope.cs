@@ -150,6 +150,6 @@ namespace SecurePush
             return bytes != null && bytes.Length == length ? bytes : throw Unopenable();
         }
 
-        private static SecurePushException Unopenable() => new SecurePushException(DiagnosticCode.Undecryptable);
+        private static SecurePushException Unopenable() => new SecurePushException(DiagnosticCode.Unopenable);
     }
 }

@@ -63,6 +63,10 @@ namespace SecurePush
             }
         }
 
+        /// <summary>Makes a push of its parts, for the test vectors.</summary>
+        internal static IncomingPush FromParts(PushId id, bool isWithdrawal, string timestamp, string signature) =>
+            new IncomingPush(id, isWithdrawal, timestamp, signature);
+
         private static string WithoutLineEnd(string content)
         {
             if (content.EndsWith("\r\n", System.StringComparison.Ordinal))

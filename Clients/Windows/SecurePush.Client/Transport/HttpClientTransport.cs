@@ -1,6 +1,6 @@
 using System;
-using System.Globalization;
 using System.IO;
+using System.Linq;
 using System.Net;
 using System.Net.Http;
 using System.Net.Http.Headers;
@@ -16,6 +16,16 @@ namespace SecurePush
     /// </summary>
     public sealed class HttpClientTransport : ITransport, IDisposable
     {
+        /// <summary>
+        /// The errors for certificates of WinINet (wininet.h): ERROR_INTERNET_SEC_CERT_DATE_INVALID,
+        /// ERROR_INTERNET_SEC_CERT_CN_INVALID, ERROR_INTERNET_INVALID_CA, ERROR_INTERNET_SEC_CERT_ERRORS,
+        /// ERROR_INTERNET_SEC_INVALID_CERT and ERROR_INTERNET_SEC_CERT_REVOKED; and CERT_E_UNTRUSTEDROOT (winerror.h).
+        /// </summary>
+        private static readonly uint[] CertificateErrors =
+        {
+            0x80072F05, 0x80072F06, 0x80072F0D, 0x80072F17, 0x80072F89, 0x80072F8A, 0x800B0109,
+        };
+
         private readonly HttpClient client;
 
         /// <summary>Makes a transport with connections of its own.</summary>
@@ -124,21 +134,10 @@ namespace SecurePush
             }
         }
 
-        private static double? RetryAfter(HttpResponseMessage response)
-        {
-            if (!response.Headers.TryGetValues("Retry-After", out var values))
-            {
-                return null;
-            }
-
-            foreach (var value in values)
-            {
-                var isNumber = uint.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var seconds);
-                return isNumber ? seconds : (double?)null;
-            }
-
-            return null;
-        }
+        private static double? RetryAfter(HttpResponseMessage response) =>
+            response.Headers.TryGetValues("Retry-After", out var values)
+                ? TransportResponse.Seconds(values.FirstOrDefault())
+                : null;
 
         /// <summary>
         /// Whether the server's certificate was refused. .NET says so by an <see cref="AuthenticationException"/>, mono
@@ -159,15 +158,5 @@ namespace SecurePush
 
             return false;
         }
-
-        /// <summary>
-        /// ERROR_INTERNET_SEC_CERT_DATE_INVALID, _CN_INVALID, _INVALID_CA, _SEC_CERT_ERRORS, _SEC_INVALID_CERT,
-        /// _SEC_CERT_REVOKED and _DECODING_FAILED's neighbour SECURITY_CHANNEL_ERROR (wininet.h), and
-        /// CERT_E_UNTRUSTEDROOT (winerror.h).
-        /// </summary>
-        private static readonly uint[] CertificateErrors =
-        {
-            0x80072F05, 0x80072F06, 0x80072F0D, 0x80072F17, 0x80072F89, 0x80072F8A, 0x80072F7D, 0x800B0109,
-        };
     }
 }

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Globalization;
 using System.Threading;
 using System.Threading.Tasks;
 
@@ -73,6 +74,13 @@ namespace SecurePush
         /// clock.
         /// </summary>
         public double? RetryAfter { get; }
+
+        /// <summary>The seconds of a value of <c>Retry-After</c>; <c>null</c> for a date.</summary>
+        internal static double? Seconds(string retryAfter)
+        {
+            var isNumber = uint.TryParse(retryAfter, NumberStyles.None, CultureInfo.InvariantCulture, out var seconds);
+            return isNumber ? seconds : (double?)null;
+        }
     }
 
     /// <summary>Why there is no response.</summary>

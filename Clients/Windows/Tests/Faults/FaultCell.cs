@@ -30,7 +30,8 @@ namespace SecurePush.Tests
         /// <summary>A push whose signature seems to be more than 28 days old is ignored (contract, section A).</summary>
         private bool LooksTooOld =>
             fault.Kind == FaultKind.ClockForward
-            && (stage == Stage.Parse || stage == Stage.Verify || stage == Stage.Store);
+            && (stage == Stage.Parse || stage == Stage.Verify || stage == Stage.Store
+                || stage == Stage.TimeWillExpire);
 
         /// <summary>
         /// Shown IDs are forgotten when the state is damaged, or when 30 days seem to have passed. A push that the

@@ -14,6 +14,9 @@ namespace SecurePush.Tests
         private readonly BigInteger scalar;
         private readonly byte[] prefix;
 
+        /// <summary>Signatures that were made, so that thousands of simulated wakes take seconds.</summary>
+        private readonly Dictionary<string, byte[]> made = new Dictionary<string, byte[]>();
+
         public PushSigner(byte[] seed)
         {
             using (var hash = SHA512.Create())
@@ -50,7 +53,13 @@ namespace SecurePush.Tests
         public string Raw(PushId id, double now, bool isWithdrawal = false, string user = SimulatedServer.User)
         {
             var time = ((long)now).ToString(CultureInfo.InvariantCulture);
-            var signature = Sign(PushVerifier.SignedText(id.ToString(), user, time, isWithdrawal));
+            var text = PushVerifier.SignedText(id.ToString(), user, time, isWithdrawal);
+            var key = Encoding.UTF8.GetString(text);
+            if (!made.TryGetValue(key, out var signature))
+            {
+                made[key] = signature = Sign(text);
+            }
+
             return id + (isWithdrawal ? " withdraw " : " ") + time + " " + Base64Url.Encode(signature);
         }
 

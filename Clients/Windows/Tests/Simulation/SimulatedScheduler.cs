@@ -12,9 +12,6 @@ namespace SecurePush.Tests
     /// </summary>
     public sealed class SimulatedScheduler : TaskScheduler
     {
-        /// <summary>A simulation that runs for longer is stuck, in seconds.</summary>
-        private const double Longest = 86400;
-
         private readonly List<Task> jobs = new List<Task>();
         private readonly SplitMix random;
         private readonly int thread = Thread.CurrentThread.ManagedThreadId;
@@ -30,13 +27,14 @@ namespace SecurePush.Tests
         /// <param name="seed">
         /// 0 runs jobs in the order in which they became ready; every other seed is another order.
         /// </param>
-        public static void Run(SimulatedClock clock, Func<Task> body, ulong seed = 0)
+        /// <param name="longest">A simulation that runs for longer is stuck, in seconds.</param>
+        public static void Run(SimulatedClock clock, Func<Task> body, ulong seed = 0, double longest = 86400)
         {
             var before = SynchronizationContext.Current;
             SynchronizationContext.SetSynchronizationContext(null);
             try
             {
-                new SimulatedScheduler(seed).RunToEnd(clock, body);
+                new SimulatedScheduler(seed).RunToEnd(clock, body, longest);
             }
             finally
             {
@@ -61,9 +59,9 @@ namespace SecurePush.Tests
         /// <inheritdoc/>
         protected override bool TryExecuteTaskInline(Task task, bool wasQueued) => false;
 
-        private void RunToEnd(SimulatedClock clock, Func<Task> body)
+        private void RunToEnd(SimulatedClock clock, Func<Task> body, double longest)
         {
-            var end = clock.Uptime + Longest;
+            var end = clock.Uptime + longest;
             var main = Task.Factory.StartNew(body, CancellationToken.None, TaskCreationOptions.None, this).Unwrap();
             while (!main.IsCompleted)
             {
