@@ -154,6 +154,9 @@ namespace Windows.Networking.PushNotifications
         public static PushNotificationChannel Next { get; set; }
 
         public static IAsyncOperation<PushNotificationChannel> CreatePushNotificationChannelForApplicationAsync() =>
-            new StandInOperation<PushNotificationChannel>(Task.Run(() => Next ?? throw new System.IO.IOException()));
+            new StandInOperation<PushNotificationChannel>(
+                Next != null
+                    ? Task.FromResult(Next)
+                    : Task.FromException<PushNotificationChannel>(new System.IO.IOException()));
     }
 }

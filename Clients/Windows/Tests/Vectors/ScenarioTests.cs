@@ -57,7 +57,7 @@ namespace SecurePush.Tests
             private readonly ScenarioDevice device = new ScenarioDevice();
             private readonly SecurePushConfiguration configuration;
             private readonly ScriptedTransport transport;
-            private readonly RememberingCryptography cryptography = new RememberingCryptography();
+            private static readonly RememberingCryptography Cryptography = new RememberingCryptography();
             private SecurePushClient client;
             private TokenCredentialsProvider credentials;
 
@@ -117,7 +117,7 @@ namespace SecurePush.Tests
                 credentials = new TokenCredentialsProvider(
                     configuration.RetrievalUrl, process.Store, transport, Clock);
                 client = new SecurePushClient(
-                    configuration, credentials, process.Store, transport, process.Presenter, Clock, cryptography,
+                    configuration, credentials, process.Store, transport, process.Presenter, Clock, Cryptography,
                     TaskScheduler.Current);
             }
 
