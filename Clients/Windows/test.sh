@@ -30,7 +30,7 @@ compile PushTask.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:St
 compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll -r:System.Net.Http \
     -recurse:"$example/Common/*.cs" -recurse:"$example/App/*.cs" -recurse:'Tests/ExampleParts/*.cs'
 compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
-    -r:System.Net.Http -r:System.Numerics -r:System.Xml -r:"$nunit/nunit.framework.dll" \
+    -r:System.Net.Http -r:System.Numerics -r:System.Xml -r:System.Xml.Linq -r:"$nunit/nunit.framework.dll" \
     $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*')
 
 cd "$build"

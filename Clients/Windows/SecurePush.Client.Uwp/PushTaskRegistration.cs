@@ -37,7 +37,8 @@ namespace SecurePush.Uwp
                 return true;
             }
 
-            var builder = new BackgroundTaskBuilder { Name = TaskName };
+            // Without it, the task has no network in connected standby.
+            var builder = new BackgroundTaskBuilder { Name = TaskName, IsNetworkRequested = true };
             if (entryPoint != null)
             {
                 builder.TaskEntryPoint = entryPoint;

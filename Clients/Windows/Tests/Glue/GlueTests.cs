@@ -107,6 +107,7 @@ namespace SecurePush.Tests
             Assert.That(PushTaskRegistration.EnsureAsync("PushTask.RawPush").Result);
             var task = (BackgroundTaskRegistration)BackgroundTaskRegistration.AllTasks.Values.Single();
             Assert.That(task.EntryPoint, Is.EqualTo("PushTask.RawPush"));
+            Assert.That(task.HasNetwork);
             Assert.That(task.Trigger, Is.InstanceOf<PushNotificationTrigger>());
         }
 

@@ -68,10 +68,11 @@ namespace Windows.ApplicationModel.Background
 
         private readonly Guid id = Guid.NewGuid();
 
-        public BackgroundTaskRegistration(string name, string entryPoint, IBackgroundTrigger trigger)
+        public BackgroundTaskRegistration(BackgroundTaskBuilder builder, IBackgroundTrigger trigger)
         {
-            Name = name;
-            EntryPoint = entryPoint;
+            Name = builder.Name;
+            EntryPoint = builder.TaskEntryPoint;
+            HasNetwork = builder.IsNetworkRequested;
             Trigger = trigger;
             Tasks[id] = this;
         }
@@ -81,6 +82,8 @@ namespace Windows.ApplicationModel.Background
         public string Name { get; }
 
         public string EntryPoint { get; }
+
+        public bool HasNetwork { get; }
 
         public IBackgroundTrigger Trigger { get; }
 
@@ -95,9 +98,11 @@ namespace Windows.ApplicationModel.Background
 
         public string TaskEntryPoint { get; set; }
 
+        public bool IsNetworkRequested { get; set; }
+
         public void SetTrigger(IBackgroundTrigger trigger) => this.trigger = trigger;
 
-        public BackgroundTaskRegistration Register() => new BackgroundTaskRegistration(Name, TaskEntryPoint, trigger);
+        public BackgroundTaskRegistration Register() => new BackgroundTaskRegistration(this, trigger);
     }
 
     public static class BackgroundExecutionManager
