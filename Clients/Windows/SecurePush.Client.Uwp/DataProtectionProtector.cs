@@ -15,7 +15,9 @@ namespace SecurePush.Uwp
     {
         private const string ThisUser = "LOCAL=user";
 
-        /// <summary>NTE_BAD_KEY_STATE and ERROR_NOT_LOGGED_ON: the profile with the user's keys is not loaded.</summary>
+        /// <summary>
+        /// NTE_BAD_KEY_STATE and ERROR_NOT_LOGGED_ON: the profile with the user's keys is not loaded.
+        /// </summary>
         private const int BadKeyState = unchecked((int)0x8009000B);
         private const int NotLoggedOn = unchecked((int)0x800704DD);
 

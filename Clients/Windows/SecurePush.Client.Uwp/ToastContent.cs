@@ -10,7 +10,9 @@ namespace SecurePush.Uwp
         /// </summary>
         private const int MaxTextBytes = 4 << 10;
 
-        /// <summary>A toast with one text. A text that is too long ends with an ellipsis; the app shows it whole.</summary>
+        /// <summary>
+        /// A toast with one text. A text that is too long ends with an ellipsis; the app shows it whole.
+        /// </summary>
         public static string Xml(string launch, string text) =>
             "<toast launch=\"" + Escaped(launch) + "\"><visual><binding template=\"ToastGeneric\"><text>"
             + Escaped(text) + "</text></binding></visual></toast>";

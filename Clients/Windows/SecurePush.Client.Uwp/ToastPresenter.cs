@@ -34,7 +34,9 @@ namespace SecurePush.Uwp
             this.localize = localize ?? FromResources;
         }
 
-        /// <summary>The ID in the argument with which a tap on a toast starts the app; <c>null</c> if it has none.</summary>
+        /// <summary>
+        /// The ID in the argument with which a tap on a toast starts the app; <c>null</c> if it has none.
+        /// </summary>
         public static PushId IdOf(string launchArgument) =>
             PushId.From((launchArgument ?? "").Replace(SecretMark, ""));
 

@@ -47,7 +47,9 @@ namespace SecurePush
         /// <summary>The system refused to show the secret.</summary>
         public static readonly DiagnosticCode NotPresented = new DiagnosticCode("SP-SHOW");
 
-        /// <summary>The payload is encrypted, and not for this device: it was registered later, or has lost its key.</summary>
+        /// <summary>
+        /// The payload is encrypted, and not for this device: it was registered later, or has lost its key.
+        /// </summary>
         public static readonly DiagnosticCode NoKey = new DiagnosticCode("SP-KEY");
 
         /// <summary>The payload is encrypted, and cannot be opened.</summary>

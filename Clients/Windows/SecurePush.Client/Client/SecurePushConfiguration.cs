@@ -12,7 +12,8 @@ namespace SecurePush
         /// Where the retrieval service is, such as <c>https://push.example.com</c>. A path before <c>/api</c> is
         /// allowed.
         /// </param>
-        /// <exception cref="ArgumentException">The address is no HTTP address, or has a query or credentials.</exception>
+        /// <exception cref="ArgumentException">The address is no HTTP address, or has a query or
+        /// credentials.</exception>
         public SecurePushConfiguration(Uri retrievalUrl)
         {
             RetrievalUrl = Checked(retrievalUrl);

@@ -79,7 +79,8 @@ namespace SecurePush
             {
                 var value = JsonValue.Parse(content);
                 var json = value.Json();
-                return new SecretNotification(envelope.Id, value.IsString ? value.Text() : json, json, envelope.WasRead);
+                return new SecretNotification(
+                    envelope.Id, value.IsString ? value.Text() : json, json, envelope.WasRead);
             }
             catch (FormatException)
             {

@@ -11,7 +11,9 @@ namespace SecurePush
         /// <summary>Longer texts are refused unread; signatures have 86 characters.</summary>
         private const int MaxShortLength = 1024;
 
-        /// <summary>Decodes a short text; <c>null</c> unless it is what <see cref="Encode"/> makes of a value.</summary>
+        /// <summary>
+        /// Decodes a short text; <c>null</c> unless it is what <see cref="Encode"/> makes of a value.
+        /// </summary>
         public static byte[] Decode(string text) => Decode(text, MaxShortLength);
 
         /// <summary>Decodes a text of at most <paramref name="maxLength"/> characters.</summary>

@@ -30,7 +30,8 @@ namespace SecurePush
             }
 
             var tag = Prefix + string.Concat(
-                bytes.Select(value => Unchanged.IndexOf((char)value) >= 0 ? ((char)value).ToString() : "#" + Hex(value)));
+                bytes.Select(
+                    value => Unchanged.IndexOf((char)value) >= 0 ? ((char)value).ToString() : "#" + Hex(value)));
             if (tag.Length <= MaxLength)
             {
                 return tag;

@@ -16,12 +16,15 @@ namespace SecurePush
             this.path = path;
         }
 
-        /// <summary>Reads the file; <c>null</c> if there is none, or if it was too long and has been put aside.</summary>
+        /// <summary>
+        /// Reads the file; <c>null</c> if there is none, or if it was too long and has been put aside.
+        /// </summary>
         public byte[] Read()
         {
             try
             {
-                using (var file = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete))
+                using (var file = new FileStream(
+                    path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete))
                 {
                     if (file.Length <= MaxBytes)
                     {

@@ -65,7 +65,9 @@ namespace SecurePush
             return !entry.IsSettled;
         }
 
-        /// <summary>Notes that the server is being asked for a notification, and tells whether that was so before.</summary>
+        /// <summary>
+        /// Notes that the server is being asked for a notification, and tells whether that was so before.
+        /// </summary>
         public bool Ask(PushId id)
         {
             var entry = Find(id);
@@ -126,7 +128,8 @@ namespace SecurePush
             var claims = entries.Where(entry => entry.IsClaimedBesides(process)).ToList();
             return claims.Count == 0
                 ? (double?)null
-                : claims.Max(entry => Math.Min(Math.Max(0, limits.ClaimSeconds - (now - entry.At)), limits.ClaimSeconds));
+                : claims.Max(
+                    entry => Math.Min(Math.Max(0, limits.ClaimSeconds - (now - entry.At)), limits.ClaimSeconds));
         }
 
         /// <summary>Ends a claim. If the user does not see the secret, it waits for the next wake.</summary>

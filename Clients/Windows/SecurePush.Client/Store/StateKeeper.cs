@@ -13,7 +13,9 @@ namespace SecurePush
     {
         private readonly IClientStore store;
 
-        /// <summary>The state with the changes that are not stored; <c>null</c> if all are. It is never changed.</summary>
+        /// <summary>
+        /// The state with the changes that are not stored; <c>null</c> if all are. It is never changed.
+        /// </summary>
         private ClientState unsaved;
         private ClientState lastRead;
 

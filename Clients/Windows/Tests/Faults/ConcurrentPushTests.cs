@@ -44,7 +44,8 @@ namespace SecurePush.Tests
                     inboxes += device.Server.Count("GET /api/notifications?");
                     refreshes += device.Server.Count("POST /api/token") - 1;
                     slowest = Math.Max(slowest, elapsed);
-                    if (counts.Any(count => count != 1) || elapsed > 28 || runs.Any(run => run.Result.Completions != 1))
+                    if (counts.Any(count => count != 1) || elapsed > 28
+                        || runs.Any(run => run.Result.Completions != 1))
                     {
                         complaints.Add("seed " + seed + ": shown " + string.Join(" ", counts) + ", " + elapsed + " s");
                     }
@@ -52,8 +53,8 @@ namespace SecurePush.Tests
             }
 
             Console.WriteLine(
-                "{0} notifications, each pushed twice at once, in 5 orders of events: {1} secrets shown ({2} expected), "
-                + "{3} tasks completed once, {4} inbox requests, {5} refreshes, slowest {6:0.00} s. Wrong: {7}.",
+                "{0} notifications, each pushed twice at once, in 5 orders of events: {1} secrets shown "
+                + "({2} expected), {3} tasks completed once, {4} inbox requests, {5} refreshes, slowest {6:0.00} s. Wrong: {7}.",
                 Pushes, shown, 5 * Pushes, completions, inboxes, refreshes, slowest, complaints.Count);
             Assert.That(complaints, Is.Empty);
             Assert.That(refreshes, Is.EqualTo(5));

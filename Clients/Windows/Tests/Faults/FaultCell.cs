@@ -27,7 +27,9 @@ namespace SecurePush.Tests
             Task,
         }
 
-        /// <summary>A push whose signature seems to be more than 28 days old is ignored (contract, section A).</summary>
+        /// <summary>
+        /// A push whose signature seems to be more than 28 days old is ignored (contract, section A).
+        /// </summary>
         private bool LooksTooOld =>
             fault.Kind == FaultKind.ClockForward
             && (stage == Stage.Parse || stage == Stage.Verify || stage == Stage.Store
@@ -107,7 +109,8 @@ namespace SecurePush.Tests
             await PrepareAsync(device);
             var push = device.Raw(pushed);
             var app = device.Start(faults: plan);
-            plan.Attack = () => HostilePush.All(pushed).ToList().ForEach(hostile => app.Client.HandleAsync(hostile));
+            plan.Attack = () => HostilePush.All(pushed).ToList().ForEach(
+                hostile => app.Client.HandleAsync(hostile).Forget());
             plan.Reach(Stage.Parse);
             await WakeAsync(device, app, plan, push, seen);
             seen.Struck = plan.HasStruck;
@@ -120,7 +123,9 @@ namespace SecurePush.Tests
                 secret => device.Server.Notifications.All(entry => entry.Json != secret.Json));
         }
 
-        /// <summary>Before the push: the user has logged in; the access token is good, expired, refused or gone.</summary>
+        /// <summary>
+        /// Before the push: the user has logged in; the access token is good, expired, refused or gone.
+        /// </summary>
         private async Task PrepareAsync(SimulatedDevice device)
         {
             await device.LogInAsync();
@@ -181,7 +186,8 @@ namespace SecurePush.Tests
             plan.Heal();
             await device.Clock.SleepAsync(60, CancellationToken.None);
 
-            // What could not be stored is in the memory of the process. If that ends first, a secret may be shown again.
+            // What could not be stored is in the memory of the process. If that ends first, a secret may be shown
+            // again.
             var isUnsaved = fault.Kind == FaultKind.StoreFull || fault.Kind == FaultKind.StoreReadOnly;
             var app = isUnsaved ? first : device.Start();
             var report = await app.Client.CatchUpAsync();

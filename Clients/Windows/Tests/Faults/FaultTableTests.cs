@@ -38,8 +38,8 @@ namespace SecurePush.Tests
             }
 
             Console.WriteLine(
-                "Fault table: {0} faults and none x {1} stages, {2} cells; the fault struck in {3}. Completions {4}, one "
-                + "per cell. The wake showed the secret in {5} cells. Slowest: {6:0.00} s. Wrong: {7}.",
+                "Fault table: {0} faults and none x {1} stages, {2} cells; the fault struck in {3}. Completions {4}, "
+                + "one per cell. The wake showed the secret in {5} cells. Slowest: {6:0.00} s. Wrong: {7}.",
                 Fault.All.Count - 1, Enum.GetValues(typeof(Stage)).Length, cells, struck, completions, secrets, slowest,
                 complaints.Count);
             Assert.That(complaints, Is.Empty, string.Join("\n", complaints.Take(40)));

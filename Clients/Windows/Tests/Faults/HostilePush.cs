@@ -7,7 +7,9 @@ namespace SecurePush.Tests
     /// <summary>Raw notifications that the server never sent.</summary>
     public static class HostilePush
     {
-        /// <summary>Pushes that claim to be for a notification: huge, forged, with a host, with control characters.</summary>
+        /// <summary>
+        /// Pushes that claim to be for a notification: huge, forged, with a host, with control characters.
+        /// </summary>
         public static IEnumerable<IncomingPush> All(PushId id)
         {
             var forged = new string('A', 86);

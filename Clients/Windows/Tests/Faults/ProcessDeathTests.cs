@@ -86,8 +86,8 @@ namespace SecurePush.Tests
                 if (shown != "1 1")
                 {
                     complaints.Add(
-                        scenario + ", seed " + seed + ", point " + point + " (" + app.Process.Points.Last() + "): shown "
-                        + shown);
+                        scenario + ", seed " + seed + ", point " + point + " (" + app.Process.Points.Last()
+                        + "): shown " + shown);
                 }
             }, seed);
             return hasDied;

@@ -64,7 +64,8 @@ namespace SecurePush.Tests
         {
             for (var i = 0; i < 2; i++)
             {
-                presenter.ShowAsync(new LogInPrompt(new[] { First }, "securepush.log-in", DiagnosticCode.LoggedOut)).Wait();
+                var prompt = new LogInPrompt(new[] { First }, "securepush.log-in", DiagnosticCode.LoggedOut);
+                presenter.ShowAsync(prompt).Wait();
             }
 
             presenter.ShowAsync(new GenericNotice(null, "securepush.unknown", DiagnosticCode.Locked)).Wait();
@@ -116,7 +117,7 @@ namespace SecurePush.Tests
         {
             var instance = new SimulatedTaskInstance("a system event");
             var device = new SimulatedDevice();
-            SimulatedScheduler.Run(device.Clock, async () => await RawPushTask.RunAsync(instance, device.Start().Client));
+            SimulatedScheduler.Run(device.Clock, () => RawPushTask.RunAsync(instance, device.Start().Client));
             Assert.That(instance.Completions, Is.EqualTo(1));
             Assert.That(device.Server.Log, Is.Empty);
         }

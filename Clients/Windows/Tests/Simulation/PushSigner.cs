@@ -8,7 +8,9 @@ using System.Text;
 
 namespace SecurePush.Tests
 {
-    /// <summary>Signs as the dispatcher does: Ed25519 (RFC 8032, section 5.1.6). The SDK itself signs nothing.</summary>
+    /// <summary>
+    /// Signs as the dispatcher does: Ed25519 (RFC 8032, section 5.1.6). The SDK itself signs nothing.
+    /// </summary>
     public sealed class PushSigner
     {
         private readonly BigInteger scalar;

@@ -11,7 +11,8 @@ namespace SecurePush.Tests
     /// <summary>A device, its user and the server. Processes come and go.</summary>
     public sealed class SimulatedDevice
     {
-        private static readonly PushSigner Signer = new PushSigner(Enumerable.Range(1, 32).Select(i => (byte)i).ToArray());
+        private static readonly PushSigner Signer = new PushSigner(
+            Enumerable.Range(1, 32).Select(i => (byte)i).ToArray());
         private static readonly RememberingCryptography Cryptography = new RememberingCryptography();
 
         public SimulatedClock Clock { get; } = new SimulatedClock();

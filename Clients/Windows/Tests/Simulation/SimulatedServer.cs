@@ -197,7 +197,8 @@ namespace SecurePush.Tests
             "\"Id\":\"" + entry.Id + "\",\"Read\":" + (entry.IsRead ? "true" : "false")
             + (withPayload ? ",\"Payload\":" + entry.Json : ",\"CreatedAt\":\"2026-11-22T10:00:00.000Z\"");
 
-        private static TransportResponse Answer(string json) => new TransportResponse(200, Encoding.UTF8.GetBytes(json));
+        private static TransportResponse Answer(string json) =>
+            new TransportResponse(200, Encoding.UTF8.GetBytes(json));
 
         private static IReadOnlyDictionary<string, string> Query(Uri uri) =>
             uri.Query.TrimStart('?').Split(new[] { '&' }, StringSplitOptions.RemoveEmptyEntries)

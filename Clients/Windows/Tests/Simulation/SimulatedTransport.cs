@@ -77,7 +77,8 @@ namespace SecurePush.Tests
             }
         }
 
-        private static TransportResponse Answer(string json) => new TransportResponse(200, Encoding.UTF8.GetBytes(json));
+        private static TransportResponse Answer(string json) =>
+            new TransportResponse(200, Encoding.UTF8.GetBytes(json));
 
         /// <summary>The stage to which a request belongs.</summary>
         private static Stage StageOf(TransportRequest request)

@@ -7,7 +7,8 @@ namespace Windows.ApplicationModel.Background
 {
     public enum BackgroundTaskCancellationReason
     {
-        Abort, Terminating, LoggingOff, ServicingUpdate, IdleTask, Uninstall, ConditionLoss, SystemPolicy, QuietHoursEntered,
+        Abort, Terminating, LoggingOff, ServicingUpdate, IdleTask, Uninstall, ConditionLoss, SystemPolicy,
+        QuietHoursEntered,
         ExecutionTimeExceeded, ResourceRevocation, EnergySaver,
     }
 

@@ -45,7 +45,8 @@ namespace Windows.UI.Notifications
         /// <summary>As on Windows, the same tag and group replace.</summary>
         public void Show(ToastNotification notification)
         {
-            if (Encoding.UTF8.GetByteCount(notification.Content.GetXml()) > MaxBytes || ToastNotificationManager.Refuses)
+            var length = Encoding.UTF8.GetByteCount(notification.Content.GetXml());
+            if (length > MaxBytes || ToastNotificationManager.Refuses)
             {
                 throw new System.Runtime.InteropServices.COMException("Refused", unchecked((int)0x803E0115));
             }

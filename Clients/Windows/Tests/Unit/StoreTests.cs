@@ -112,7 +112,8 @@ namespace SecurePush.Tests
             File.WriteAllText(folder, "");
             try
             {
-                var error = Assert.Throws<AggregateException>(() => Store().UpdateAsync(state => Learn(state, "1")).Wait());
+                var error = Assert.Throws<AggregateException>(
+                    () => Store().UpdateAsync(state => Learn(state, "1")).Wait());
                 Assert.That(
                     ((ClientStoreException)error.InnerException).Error, Is.EqualTo(ClientStoreError.Unwritable));
                 Assert.That(Store().ClaimLockedNoticeAsync().Result);

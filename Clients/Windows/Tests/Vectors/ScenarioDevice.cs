@@ -69,24 +69,16 @@ namespace SecurePush.Tests
             var visible = Screen.VisibleNotices.Keys.Where(id => id != "");
             return new Dictionary<string, object>
             {
-                {
-                    "shown", Screen.Secrets.Select(secret => Members("id", secret.Id.ToString(), "text", secret.Text))
-                        .ToList()
-                },
-                {
-                    "generic", texts.Select(notice => Members("id", notice.Id?.ToString(), "code", notice.Code.ToString()))
-                        .ToList()
-                },
-                {
-                    "prompts", Screen.Prompts.Select(prompt => Members("ids", Texts(prompt.Ids), "code", prompt.Code.ToString()))
-                        .ToList()
-                },
+                { "shown", Screen.Secrets.Select(secret => Members(secret)).ToList() },
+                { "generic", texts.Select(notice => Members(notice)).ToList() },
+                { "prompts", Screen.Prompts.Select(prompt => Members(prompt)).ToList() },
                 { "locked", (double)(Screen.Notices.Count - texts.Count) },
                 { "badge", Screen.Badges.Count > 0 ? (object)(double)Screen.Badges.Last() : null },
                 {
                     "screen", new Dictionary<string, object>
                     {
-                        { "secrets", Sorted(Screen.Visible.Select(id => id.ToString())) }, { "generic", Sorted(visible) },
+                        { "secrets", Sorted(Screen.Visible.Select(id => id.ToString())) },
+                        { "generic", Sorted(visible) },
                         { "prompt", Screen.IsPrompting },
                     }
                 },
@@ -97,6 +89,15 @@ namespace SecurePush.Tests
 
         private static List<object> Sorted(IEnumerable<string> texts) =>
             texts.OrderBy(text => text, StringComparer.Ordinal).Select(text => (object)text).ToList();
+
+        private static object Members(SecretNotification secret) =>
+            Members("id", secret.Id.ToString(), "text", secret.Text);
+
+        private static object Members(GenericNotice notice) =>
+            Members("id", notice.Id?.ToString(), "code", notice.Code.ToString());
+
+        private static object Members(LogInPrompt prompt) =>
+            Members("ids", Texts(prompt.Ids), "code", prompt.Code.ToString());
 
         private static object Members(string name, object value, string otherName, object otherValue) =>
             new Dictionary<string, object> { { name, value }, { otherName, otherValue } };

@@ -202,7 +202,8 @@ namespace SecurePush.Tests
                     string was = VectorFile.Canonical(value), should = VectorFile.Canonical(member.Value);
                     if (was != should)
                     {
-                        Complaints.Add("wake " + Wakes + ", " + member.Key + " was " + was + " and should be " + should);
+                        Complaints.Add(
+                            "wake " + Wakes + ", " + member.Key + " was " + was + " and should be " + should);
                     }
                 }
             }

@@ -142,6 +142,7 @@ namespace SecurePush.Tests
 
         private static void Print(string file, int cases, int skipped = 0, string reason = "") =>
             Console.WriteLine(
-                "Vectors, {0}: {1} cases, {2} skipped{3}.", file, cases, skipped, skipped > 0 ? ": they " + reason : "");
+                "Vectors, {0}: {1} cases, {2} skipped{3}.", file, cases, skipped,
+                skipped > 0 ? ": they " + reason : "");
     }
 }
