@@ -54,7 +54,8 @@ namespace SecurePush.Tests
 
             Console.WriteLine(
                 "{0} notifications, each pushed twice at once, in 5 orders of events: {1} secrets shown "
-                + "({2} expected), {3} tasks completed once, {4} inbox requests, {5} refreshes, slowest {6:0.00} s. Wrong: {7}.",
+                + "({2} expected), {3} tasks completed once, {4} inbox requests, {5} refreshes, slowest {6:0.00} s. "
+                + "Wrong: {7}.",
                 Pushes, shown, 5 * Pushes, completions, inboxes, refreshes, slowest, complaints.Count);
             Assert.That(complaints, Is.Empty);
             Assert.That(refreshes, Is.EqualTo(5));
