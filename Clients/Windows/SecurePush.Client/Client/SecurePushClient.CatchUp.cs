@@ -115,7 +115,7 @@ namespace SecurePush
         private async Task<Listing> ListAsync(double deadline)
         {
             var state = await ReadOrNullAsync() ?? throw new SecurePushException(DiagnosticCode.Locked);
-            var listing = new Listing { Anchor = state.Cursor };
+            var listing = new Listing { Anchor = state.Cursor, UserChanges = state.UserChanges };
             await ListPagesAsync(listing, state.Cursor, state.Cursor == null, deadline);
 
             // A delayed notification (NotBefore) is older than the last seen one. It is unread, and not known here.
@@ -137,8 +137,9 @@ namespace SecurePush
                 var waiting = await LearnAsync(listing, ids, !isUnreadOnly || listing.Anchor == null);
                 var last = ids.LastOrDefault();
 
-                // The rest comes at the next wake, so that nothing that waits is forgotten.
-                if (!page.HasNext || last == null || last == after || waiting >= Limits.MaxRememberedIds / 2)
+                // The rest comes at the next wake, so that nothing that waits is forgotten. It is also the end if the user
+                // has changed since the request.
+                if (waiting == null || !page.HasNext || last == null || last == after || waiting >= Limits.MaxRememberedIds / 2)
                 {
                     return;
                 }
@@ -147,13 +148,20 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Stores new notifications as waiting, and returns how many wait.</summary>
-        private async Task<int> LearnAsync(Listing listing, List<PushId> ids, bool movesCursor)
+        /// <summary>
+        /// Stores new notifications as waiting, and returns how many wait; <c>null</c> if the user has changed.
+        /// </summary>
+        private async Task<int?> LearnAsync(Listing listing, List<PushId> ids, bool movesCursor)
         {
             var now = clock.UnixTime;
             var learned = await UpdateOrDefaultAsync(
                 state =>
                 {
+                    if (state.UserChanges != listing.UserChanges)
+                    {
+                        return null;
+                    }
+
                     var fresh = ids.Where(id => state.Ledger.Find(id) == null).ToList();
                     foreach (var id in ids)
                     {
@@ -170,7 +178,7 @@ namespace SecurePush
                     return new { fresh, waiting = state.Ledger.Waiting.Count };
                 }, null);
             listing.Found.AddRange((learned?.fresh ?? new List<PushId>()).Where(id => !listing.Found.Contains(id)));
-            return learned?.waiting ?? 0;
+            return learned?.waiting;
         }
 
         private async Task<InboxAnswer> PageAsync(string query, bool isUnreadOnly, PushId after, double deadline)
@@ -187,11 +195,10 @@ namespace SecurePush
         private async Task<WakeReport> ShowPagesAsync(Listing listing, double deadline)
         {
             var report = new WakeReport();
-            var missing = new HashSet<PushId>(listing.Found);
-            var fresh = await UpdateOrDefaultAsync(
-                state => new HashSet<PushId>(listing.Found.Where(id => !state.Ledger.Ask(id))), new HashSet<PushId>());
+            var requests = await UpdateOrDefaultAsync(
+                state => listing.Found.ToDictionary(id => id, state.Request), new Dictionary<PushId, FetchRequest>());
             var after = listing.Anchor;
-            while (missing.Count > 0 && report.Shown.Count < Limits.MaxShownPerWake)
+            while (requests.Count > 0 && report.Shown.Count < Limits.MaxShownPerWake)
             {
                 InboxAnswer page;
                 try
@@ -204,19 +211,22 @@ namespace SecurePush
                     break;
                 }
 
+                var secrets = page.Entries.Select(entry => entry.Secret).Where(secret => secret != null).ToList();
                 listing.Unread = page.Entries.Count > 0 ? page.Unread : listing.Unread;
-                foreach (var secret in page.Entries.Select(entry => entry.Secret).Where(secret => secret != null))
+                await LearnUnlistedAsync(secrets.Select(secret => secret.Id).ToList(), listing, requests);
+                foreach (var secret in secrets.Where(secret => requests.ContainsKey(secret.Id)))
                 {
-                    if (missing.Remove(secret.Id) && underWay.Add(secret.Id))
+                    var request = requests[secret.Id];
+                    requests.Remove(secret.Id);
+                    if (underWay.Add(secret.Id))
                     {
-                        var acquisition = await ClaimAsync(
-                            secret, null, !fresh.Contains(secret.Id), deadline, CancellationToken.None);
+                        var acquisition = await ClaimAsync(secret, null, request, deadline, CancellationToken.None);
                         report.Add(await FinishAsync(acquisition, secret.Id));
                     }
                 }
 
                 var last = page.Entries.LastOrDefault()?.Id;
-                if (!page.HasNext || last == null || last == after || page.Entries.All(entry => entry.Secret == null))
+                if (!page.HasNext || last == null || last == after || secrets.Count == 0)
                 {
                     break;
                 }
@@ -225,6 +235,35 @@ namespace SecurePush
             }
 
             return report;
+        }
+
+        /// <summary>
+        /// Adds the notifications that have become visible since the listing: a page with payloads has marked them as
+        /// read, too, so nobody else would show them.
+        /// </summary>
+        private async Task LearnUnlistedAsync(
+            List<PushId> ids, Listing listing, Dictionary<PushId, FetchRequest> requests)
+        {
+            var now = clock.UnixTime;
+            var fresh = await UpdateOrDefaultAsync(
+                state =>
+                {
+                    var found = new Dictionary<PushId, FetchRequest>();
+                    foreach (var id in ids)
+                    {
+                        if (state.UserChanges == listing.UserChanges && state.Ledger.Find(id) == null)
+                        {
+                            state.Ledger.Learn(id, now, Limits);
+                            found[id] = state.Request(id);
+                        }
+                    }
+
+                    return found;
+                }, new Dictionary<PushId, FetchRequest>());
+            foreach (var request in fresh)
+            {
+                requests[request.Key] = request.Value;
+            }
         }
 
         /// <summary>Fetches and shows what waits, one by one, until something fails for all.</summary>
@@ -274,6 +313,9 @@ namespace SecurePush
         /// <summary>The new notifications of the inbox. They are stored as waiting.</summary>
         private sealed class Listing
         {
+            /// <summary>The count of the state when it began.</summary>
+            public int UserChanges { get; set; }
+
             /// <summary>
             /// The notification after which the new ones come; <c>null</c> for the first listing of this device, which
             /// is of unread notifications only.

@@ -48,7 +48,12 @@ namespace SecurePush
         /// <summary>Fetches a secret that is in <see cref="underWay"/>, and claims the right to show it.</summary>
         private async Task<Acquisition> AcquireAsync(PushId id, double deadline, CancellationToken cancellation)
         {
-            var wasAsked = await UpdateOrDefaultAsync(state => state.Ledger.Ask(id), true);
+            var request = await UpdateOrDefaultAsync(state => state.Request(id), null);
+            if (request == null)
+            {
+                return new Acquisition { Kind = AcquisitionKind.Locked };
+            }
+
             var call = new RetrievalCall("GET", "api/notifications/" + id, "include=unread");
             var outcome = await connection.SendAsync(call, deadline, cancellation);
             switch (outcome.Kind)
@@ -57,8 +62,8 @@ namespace SecurePush
                     try
                     {
                         var answer = SecretAnswer.Read(outcome.Body, id);
-                        return await ClaimAsync(
-                            answer.Secret, answer.Unread, wasAsked || outcome.Tries > 1, deadline, cancellation);
+                        request.IsRepeated |= outcome.Tries > 1;
+                        return await ClaimAsync(answer.Secret, answer.Unread, request, deadline, cancellation);
                     }
                     catch (SecurePushException error)
                     {
@@ -76,7 +81,8 @@ namespace SecurePush
 
         /// <summary>Decrypts a secret that is in <see cref="underWay"/>, and claims it.</summary>
         private async Task<Acquisition> ClaimAsync(
-            SecretNotification secret, int? unread, bool wasAsked, double deadline, CancellationToken cancellation)
+            SecretNotification secret, int? unread, FetchRequest request, double deadline,
+            CancellationToken cancellation)
         {
             try
             {
@@ -100,7 +106,7 @@ namespace SecurePush
                 Claim claim;
                 try
                 {
-                    claim = await keeper.UpdateAsync(state => state.Claim(secret, wasAsked, process, now, Limits));
+                    claim = await keeper.UpdateAsync(state => state.Claim(secret, request, process, now, Limits));
                 }
                 catch (ClientStoreException)
                 {

@@ -17,6 +17,9 @@ namespace SecurePush
         /// <summary>A report is never worth more time than this, in seconds.</summary>
         private const double SecondsForReports = 5;
 
+        /// <summary>Whether a wake is telling the server what was shown.</summary>
+        private bool isReporting;
+
         /// <summary>
         /// Marks notifications as read without fetching them, removes them from the screen, and sets the badge. Unknown
         /// IDs change nothing. A thousand are sent at once.
@@ -77,13 +80,40 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Tells the server which notifications were shown. What fails is told at the next wake.</summary>
+        /// <summary>
+        /// Tells the server which notifications were shown. What fails is told at the next wake. One run serves all
+        /// wakes at the same time.
+        /// </summary>
         private async Task ReportShownAsync(double deadline)
         {
-            var end = Math.Min(deadline, clock.Uptime + SecondsForReports);
-            var ids = (await ReadOrNullAsync())?.Unreported ?? new List<PushId>();
-            foreach (var id in ids.Take(MaxReports))
+            if (isReporting)
             {
+                return;
+            }
+
+            isReporting = true;
+            try
+            {
+                await ReportShownAsync(new HashSet<PushId>(), Math.Min(deadline, clock.Uptime + SecondsForReports));
+            }
+            finally
+            {
+                isReporting = false;
+            }
+        }
+
+        /// <summary>A store that cannot be written keeps an ID, so each is told once.</summary>
+        private async Task ReportShownAsync(HashSet<PushId> told, double end)
+        {
+            while (told.Count < MaxReports)
+            {
+                var id = (await ReadOrNullAsync())?.Unreported.Find(candidate => !told.Contains(candidate));
+                if (id == null)
+                {
+                    return;
+                }
+
+                told.Add(id);
                 var call = new RetrievalCall("POST", "api/notifications/" + id + "/shown");
                 var outcome = await connection.SendAsync(call, end);
                 if (outcome.Kind != OutcomeKind.Success && outcome.Kind != OutcomeKind.Refused)

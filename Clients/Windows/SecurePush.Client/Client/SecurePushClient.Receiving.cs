@@ -11,6 +11,9 @@ namespace SecurePush
         /// <summary>How long a call of the presenter may take after the time is up, in seconds.</summary>
         private const double SecondsToShow = 2;
 
+        /// <summary>Whether a wake is asking the server about withdrawals. It serves the others, too.</summary>
+        private bool isQuestioning;
+
         private enum ReceptionKind
         {
             /// <summary>The notification is to be fetched.</summary>
@@ -261,10 +264,35 @@ namespace SecurePush
         /// </summary>
         private async Task ResolveQuestionsAsync(double deadline)
         {
-            var ids = (await ReadOrNullAsync())?.Questioned ?? new List<PushId>();
-            foreach (var id in ids)
+            if (isQuestioning)
             {
+                return;
+            }
+
+            isQuestioning = true;
+            try
+            {
+                await ResolveQuestionsAsync(new HashSet<PushId>(), deadline);
+            }
+            finally
+            {
+                isQuestioning = false;
+            }
+        }
+
+        /// <summary>A store that cannot be written keeps an ID, so each is asked for once.</summary>
+        private async Task ResolveQuestionsAsync(HashSet<PushId> asked, double deadline)
+        {
+            while (true)
+            {
+                var id = (await ReadOrNullAsync())?.Questioned.Find(candidate => !asked.Contains(candidate));
+                if (id == null)
+                {
+                    return;
+                }
+
                 // HEAD marks nothing as read and returns no secret.
+                asked.Add(id);
                 var outcome = await connection.SendAsync(
                     new RetrievalCall("HEAD", "api/notifications/" + id), deadline);
                 if (!outcome.IsSuccess && !outcome.IsGone)

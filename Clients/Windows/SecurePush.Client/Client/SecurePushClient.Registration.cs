@@ -9,6 +9,9 @@ namespace SecurePush
     /// <content>Registers the device.</content>
     public sealed partial class SecurePushClient
     {
+        /// <summary>The end of the last registration.</summary>
+        private Task registering = Task.FromResult(true);
+
         /// <summary>
         /// Registers the device for the user who is logged in, unless that is done: again when the channel, the tags or
         /// the user change, and when <see cref="ClientLimits.RenewsRegistrationAfter"/> has passed. Call it at each
@@ -17,7 +20,7 @@ namespace SecurePush
         /// </summary>
         /// <returns>The installation's ID.</returns>
         /// <exception cref="SecurePushException">The device is not registered.</exception>
-        public Task<string> RegisterAsync(PushDevice device) => Serial(async () =>
+        public Task<string> RegisterAsync(PushDevice device) => OneAfterAnother(async () =>
         {
             var deadline = Begin().Deadline;
             try
@@ -47,7 +50,7 @@ namespace SecurePush
         /// <exception cref="SecurePushException">
         /// The server still has the device. Pushes for the user still come then.
         /// </exception>
-        public Task UnregisterAsync() => Serial(async () =>
+        public Task UnregisterAsync() => OneAfterAnother(async () =>
         {
             var deadline = Begin().Deadline;
             try
@@ -78,6 +81,25 @@ namespace SecurePush
             catch (ClientStoreException)
             {
                 throw new SecurePushException(DiagnosticCode.Locked);
+            }
+        });
+
+        /// <summary>
+        /// Registrations and their ends follow each other, so that the server has the channel that is stored here.
+        /// </summary>
+        private Task<T> OneAfterAnother<T>(Func<Task<T>> work) => Serial(async () =>
+        {
+            var earlier = registering;
+            var end = new TaskCompletionSource<bool>();
+            registering = end.Task;
+            try
+            {
+                await earlier;
+                return await work();
+            }
+            finally
+            {
+                end.TrySetResult(true);
             }
         });
 

@@ -102,12 +102,6 @@ namespace SecurePush
         /// <summary>How many IDs the client remembers.</summary>
         public int MaxRememberedIds { get; set; } = 1000;
 
-        /// <summary>
-        /// How long the client remembers an ID, in seconds. More than <see cref="MaxPushAge"/>, so that no push can be
-        /// replayed.
-        /// </summary>
-        public double RememberedFor { get; set; } = 30 * 86400;
-
         /// <summary>The oldest signature of a push, in seconds.</summary>
         public double MaxPushAge { get; set; } = 28 * 86400;
 

@@ -164,6 +164,17 @@ namespace SecurePush
             var renewed = stored.RefreshToken == null
                 ? null
                 : await service.RefreshAsync(stored.RefreshToken, stored.UserName);
+            if (!stored.IsSame(await store.ReadCredentialsAsync()))
+            {
+                // The user has logged out, or another one has logged in. The next try finds the new credentials.
+                if (renewed?.RefreshToken != null)
+                {
+                    await service.EndAsync(renewed.RefreshToken);
+                }
+
+                throw new SecurePushException(DiagnosticCode.Credentials);
+            }
+
             await store.SaveCredentialsAsync(renewed ?? new StoredCredentials(stored.UserName));
             return renewed?.Current;
         }

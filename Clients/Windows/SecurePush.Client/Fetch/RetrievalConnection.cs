@@ -66,13 +66,13 @@ namespace SecurePush
             {
                 while (true)
                 {
-                    var timeout = plan.Timeout(owner.clock.Uptime);
-                    if (timeout == null)
+                    ending = RetrievalOutcome.Failed(DiagnosticCode.TimedOut);
+                    if (plan.Timeout(owner.clock.Uptime) == null)
                     {
-                        return RetrievalOutcome.Failed(DiagnosticCode.TimedOut);
+                        return ending;
                     }
 
-                    var step = await TryAsync(timeout.Value);
+                    var step = await TryAsync();
                     if (step.Kind == FetchStepKind.Retry && await SleepAsync(step.Delay))
                     {
                         continue;
@@ -87,7 +87,7 @@ namespace SecurePush
                 }
             }
 
-            private async Task<FetchStep> TryAsync(double timeout)
+            private async Task<FetchStep> TryAsync()
             {
                 try
                 {
@@ -98,8 +98,16 @@ namespace SecurePush
                         return FetchStep.Finish;
                     }
 
+                    // A refresh of the credentials may have taken long.
+                    refused = null;
+                    var timeout = plan.Timeout(owner.clock.Uptime);
+                    if (timeout == null)
+                    {
+                        return FetchStep.Finish;
+                    }
+
                     Tries++;
-                    return After(await owner.SendAsync(call, used, timeout, cancellation));
+                    return After(await owner.SendAsync(call, used, timeout.Value, cancellation));
                 }
                 catch (ClientStoreException error) when (error.Error == ClientStoreError.Locked)
                 {

@@ -14,7 +14,7 @@ namespace SecurePush
         public const int MaxBytes = 64 << 10;
 
         /// <summary>How many keys are used. More are skipped.</summary>
-        public const int MaxKeys = 16;
+        public const int MaxKeys = 32;
 
         private readonly byte[][] keys;
 

@@ -18,6 +18,11 @@ namespace SecurePush
         /// <summary>The user whose notifications the state is about.</summary>
         internal string Owner { get; set; }
 
+        /// <summary>
+        /// How often the user has changed. What was asked for before a change is shown to nobody after it.
+        /// </summary>
+        internal int UserChanges { get; set; }
+
         /// <summary>The notifications that the client knows.</summary>
         internal SecretLedger Ledger { get; set; } = new SecretLedger();
 
@@ -68,8 +73,15 @@ namespace SecurePush
         /// <summary>Takes over what was noted while the store could not be written.</summary>
         internal void Merge(ClientState other)
         {
-            if (Owner != null && other.Owner != Owner)
+            if (other.UserChanges < UserChanges)
             {
+                // Another process has changed the user in the meantime.
+                return;
+            }
+
+            if (other.UserChanges != UserChanges || (Owner != null && other.Owner != Owner))
+            {
+                UserChanges = other.UserChanges;
                 Ledger = new SecretLedger();
                 Cursor = null;
                 Questioned.Clear();
@@ -115,6 +127,7 @@ namespace SecurePush
             Questioned.Clear();
             Unreported.Clear();
             Owner = newOwner;
+            UserChanges++;
             return ids;
         }
 
@@ -137,21 +150,30 @@ namespace SecurePush
             return true;
         }
 
+        /// <summary>Notes that the server is being asked for a notification.</summary>
+        internal FetchRequest Request(PushId id) =>
+            new FetchRequest { IsRepeated = Ledger.Ask(id), UserChanges = UserChanges };
+
         /// <summary>
         /// Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it
         /// is shown and questioned.
         /// </summary>
         /// <param name="secret">The secret.</param>
-        /// <param name="wasAsked">
-        /// Whether this device has asked for it before without an answer, which may have marked it as read.
-        /// </param>
+        /// <param name="request">The request that brought it.</param>
         /// <param name="process">The process that wants to show it.</param>
         /// <param name="now">Seconds since 1970.</param>
         /// <param name="limits">The limits.</param>
-        internal Claim Claim(SecretNotification secret, bool wasAsked, string process, double now, ClientLimits limits)
+        internal Claim Claim(
+            SecretNotification secret, FetchRequest request, string process, double now, ClientLimits limits)
         {
+            if (UserChanges > request.UserChanges)
+            {
+                // A damaged store begins at 0 again. Its secrets are shown.
+                return new Claim();
+            }
+
             var wasWithdrawn = Ledger.Find(secret.Id)?.Progress == Progress.Withdrawn;
-            var claim = Ledger.Claim(secret.Id, process, !secret.WasRead || wasAsked, now, limits);
+            var claim = Ledger.Claim(secret.Id, process, !secret.WasRead || request.IsRepeated, now, limits);
             if (claim.IsGranted && wasWithdrawn)
             {
                 AddBounded(Questioned, secret.Id);

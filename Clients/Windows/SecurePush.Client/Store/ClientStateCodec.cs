@@ -13,6 +13,7 @@ namespace SecurePush
         {
             var json = new Writer();
             json.Text("owner", state.Owner);
+            json.Number("userChanges", state.UserChanges);
             json.Text("cursor", state.Cursor?.ToString());
             json.Number("prompted", state.IsPrompted ? 1 : 0);
             json.List("questioned", state.Questioned.Select(id => id.ToString()));
@@ -35,10 +36,11 @@ namespace SecurePush
             var state = new ClientState
             {
                 Owner = Text(members, "owner"),
+                UserChanges = (int)Math.Max(0, Math.Min(int.MaxValue - 1, Number(members, "userChanges") ?? 0)),
                 Cursor = PushId.From(Text(members, "cursor")),
                 IsPrompted = Number(members, "prompted") == 1,
                 Registration = new RegistrationRecord(
-                    Text(members, "installation"), Text(members, "user"), Text(members, "digest"),
+                    Installation(Text(members, "installation")), Text(members, "user"), Text(members, "digest"),
                     Number(members, "registeredAt"), Text(members, "keyDigest")),
                 PushKeys = PushKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
                 LeaseProcess = Text(members, "leaseProcess"),
@@ -81,6 +83,9 @@ namespace SecurePush
                 Process = words[4] == "" ? null : words[4],
             };
         }
+
+        /// <summary>An ID that the client has made; <c>null</c> for what a damaged store has.</summary>
+        private static string Installation(string text) => Guid.TryParseExact(text, "D", out var id) ? text : null;
 
         private static PushId Id(string text) => PushId.From(text) ?? throw JsonScanner.Malformed();
 

@@ -106,6 +106,11 @@ namespace SecurePush
         /// <inheritdoc/>
         public override string ToString() => "credentials of a user";
 
+        /// <summary>Whether two credentials are the same.</summary>
+        internal bool IsSame(StoredCredentials other) =>
+            other != null && UserName == other.UserName && AccessToken == other.AccessToken
+            && RefreshToken == other.RefreshToken && Password == other.Password;
+
         /// <summary>
         /// Whether there are credentials that have not expired. Half a minute before its end a token counts as expired.
         /// </summary>

@@ -105,4 +105,16 @@ namespace SecurePush
         /// <summary>The process has no claim any more.</summary>
         Lost,
     }
+
+    /// <summary>A request for a notification.</summary>
+    internal sealed class FetchRequest
+    {
+        /// <summary>
+        /// Whether this device has asked for it before without an answer, which may have marked it as read.
+        /// </summary>
+        public bool IsRepeated { get; set; }
+
+        /// <summary>The count of the state when it was sent.</summary>
+        public int UserChanges { get; set; }
+    }
 }

@@ -53,7 +53,7 @@ namespace SecurePush
             var entry = Find(id);
             if (entry == null)
             {
-                Append(new LedgerEntry(id, Progress.Pending, now), now, limits);
+                Append(new LedgerEntry(id, Progress.Pending, now), limits);
                 return true;
             }
 
@@ -95,7 +95,7 @@ namespace SecurePush
             if (entry == null)
             {
                 entry = new LedgerEntry(id, Progress.Pending, now);
-                Append(entry, now, limits);
+                Append(entry, limits);
             }
 
             if (entry.IsClaimedBesides(process))
@@ -156,7 +156,7 @@ namespace SecurePush
             var entry = Find(id);
             if (entry == null)
             {
-                Append(new LedgerEntry(id, Progress.Withdrawn, now), now, limits);
+                Append(new LedgerEntry(id, Progress.Withdrawn, now), limits);
             }
             else
             {
@@ -212,10 +212,9 @@ namespace SecurePush
         }
 
         /// <summary>Adds an entry, and forgets the oldest: of those that are settled, if there are any.</summary>
-        private void Append(LedgerEntry added, double now, ClientLimits limits)
+        private void Append(LedgerEntry added, ClientLimits limits)
         {
             entries.Add(added);
-            entries.RemoveAll(entry => now - entry.At > limits.RememberedFor);
             while (entries.Count > Math.Max(1, limits.MaxRememberedIds))
             {
                 entries.RemoveAt(Math.Max(0, entries.FindIndex(entry => entry.IsSettled)));

@@ -36,10 +36,9 @@ namespace SecurePush.Tests
                 || stage == Stage.TimeWillExpire);
 
         /// <summary>
-        /// Shown IDs are forgotten when the state is damaged, or when 30 days seem to have passed. A push that the
-        /// server repeats then shows the secret again.
+        /// Shown IDs are forgotten when the state is damaged. A push that the server repeats then shows the secret again.
         /// </summary>
-        private bool MayForget => fault.Kind == FaultKind.StoreCorrupt || fault.Kind == FaultKind.ClockForward;
+        private bool MayForget => fault.Kind == FaultKind.StoreCorrupt;
 
         /// <summary>The cells of the table. Only the background task can be cancelled.</summary>
         public static IEnumerable<FaultCell> All(params ulong[] seeds) =>

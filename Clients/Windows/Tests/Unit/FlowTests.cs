@@ -1,6 +1,7 @@
 using System;
 using System.Linq;
 using System.Text;
+using System.Threading;
 using System.Threading.Tasks;
 using NUnit.Framework;
 
@@ -214,6 +215,61 @@ namespace SecurePush.Tests
 
             await device.Start().Credentials.LogOutAsync();
             Assert.That(device.Disk.Credentials, Is.Null);
+        });
+
+        /// <summary>The answer to the request comes after the user has gone.</summary>
+        [Test]
+        public void ASecretThatWasAskedForBeforeTheUserChangedIsNotShown() => Run(async device =>
+        {
+            await device.LogInAsync();
+            var id = device.Server.Send();
+            var app = device.Start();
+            var wake = app.Client.HandleAsync(device.Push(id));
+            await device.Clock.SleepAsync(0.02, CancellationToken.None);
+            await app.Client.UnregisterAsync();
+            await app.Credentials.LogInWithTokenAsync("bob", "token");
+            await wake;
+            Assert.That(device.Screen.Secrets, Is.Empty);
+        });
+
+        [Test]
+        public void ARefreshInFlightDoesNotUndoALogOut() => Run(async device =>
+        {
+            await device.LogInAsync();
+            device.Server.RevokeAccessTokens();
+            var id = device.Server.Send();
+            var app = device.Start();
+            var wake = app.Client.HandleAsync(device.Push(id));
+            await device.Clock.SleepAsync(0.08, CancellationToken.None);
+            Assert.That(device.Server.Count("GET /api/notifications/"), Is.EqualTo(1));
+            await app.Credentials.LogOutAsync();
+            await wake;
+            Assert.That(device.Disk.Credentials, Is.Null);
+            Assert.That(device.Screen.Secrets, Is.Empty);
+        });
+
+        [Test]
+        public void WakesAtTheSameTimeReportEachSecretOnce() => Run(async device =>
+        {
+            await device.LogInAsync();
+            var ids = Enumerable.Range(0, 10).Select(_ => device.Server.Send()).ToList();
+            var app = device.Start();
+            await Task.WhenAll(ids.Select(id => app.Client.HandleAsync(device.Push(id))).ToList());
+            Assert.That(device.Server.ShownReports, Is.EquivalentTo(ids.Select(id => id.ToString())));
+            await Task.WhenAll(ids.Select(id => app.Client.HandleAsync(device.Push(id, true))).ToList());
+            Assert.That(device.Server.Count("HEAD /api/notifications/"), Is.EqualTo(10));
+        });
+
+        [Test]
+        public void RegistrationsAtTheSameTimeSendOneRequest() => Run(async device =>
+        {
+            await device.LogInAsync();
+            var app = device.Start();
+            var channel = new PushDevice("https://a.notify.windows.com/");
+            var ids = await Task.WhenAll(
+                Enumerable.Range(0, 5).Select(_ => app.Client.RegisterAsync(channel)).ToList());
+            Assert.That(ids.Distinct().Count(), Is.EqualTo(1));
+            Assert.That(device.Server.Count("PUT /api/installations"), Is.EqualTo(1));
         });
     }
 }

@@ -41,7 +41,7 @@ namespace SecurePush.Tests
                 state.Ledger.Claim(PushId.From("02"), "process", true, 1.5, new ClientLimits());
                 state.Owner = "ä\"\\\n\ud83d\ude00";
                 state.Cursor = PushId.From("02");
-                state.Registration = new RegistrationRecord("id", "alice", "digest", 2.25, "key");
+                state.Registration = new RegistrationRecord("8d0e7a34-5f0c-4c8e-9a35-3d2b1c0f9e87", "alice", "digest", 2.25, "key");
                 state.PushKeys = PushKeySet.FromStored(new[] { new byte[32] });
                 state.Report(PushId.From("01"));
                 return state.TakeLease("p", 7, 10);
@@ -54,6 +54,8 @@ namespace SecurePush.Tests
             Assert.That(read.Registration.RegisteredAt, Is.EqualTo(2.25));
             Assert.That(read.PushKeys.Keys.Count, Is.EqualTo(1));
             Assert.That(read.LeaseProcess, Is.EqualTo("p"));
+            store.UpdateAsync(state => state.Registration = new RegistrationRecord("../token")).Wait();
+            Assert.That(Store().ReadAsync().Result.Registration.InstallationId, Is.Null);
         }
 
         [Test]
@@ -101,9 +103,26 @@ namespace SecurePush.Tests
         {
             var stores = Enumerable.Range(0, 4).Select(_ => Store()).ToList();
             var work = Enumerable.Range(0, 100).Select(
-                i => Task.Run(() => stores[i % 4].UpdateAsync(state => Learn(state, i.ToString())))).ToArray();
+                i => Task.Run(() => LearnAsync(stores[i % 4], i.ToString()))).ToArray();
             Task.WaitAll(work);
             Assert.That(Store().ReadAsync().Result.Ledger.Entries, Has.Count.EqualTo(100));
+        }
+
+        /// <summary>On a slow machine a store may be busy for long. Then nothing has changed, and it is tried again.</summary>
+        private static async Task LearnAsync(FileClientStore store, string id)
+        {
+            while (true)
+            {
+                try
+                {
+                    await store.UpdateAsync(state => Learn(state, id));
+                    return;
+                }
+                catch (ClientStoreException error) when (error.Error == ClientStoreError.Busy)
+                {
+                    await Task.Delay(10);
+                }
+            }
         }
 
         [Test]
