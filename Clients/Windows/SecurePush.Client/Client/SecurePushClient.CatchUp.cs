@@ -137,9 +137,11 @@ namespace SecurePush
                 var waiting = await LearnAsync(listing, ids, !isUnreadOnly || listing.Anchor == null);
                 var last = ids.LastOrDefault();
 
-                // The rest comes at the next wake, so that nothing that waits is forgotten. It is also the end if the user
+                // The rest comes at the next wake, so that nothing that waits is forgotten. It is also the end if
+                // the user
                 // has changed since the request.
-                if (waiting == null || !page.HasNext || last == null || last == after || waiting >= Limits.MaxRememberedIds / 2)
+                if (waiting == null || !page.HasNext || last == null || last == after
+                    || waiting >= Limits.MaxRememberedIds / 2)
                 {
                     return;
                 }

@@ -36,7 +36,8 @@ namespace SecurePush.Tests
                 || stage == Stage.TimeWillExpire);
 
         /// <summary>
-        /// Shown IDs are forgotten when the state is damaged. A push that the server repeats then shows the secret again.
+        /// Shown IDs are forgotten when the state is damaged. A push that the server repeats then shows the secret
+        /// again.
         /// </summary>
         private bool MayForget => fault.Kind == FaultKind.StoreCorrupt;
 

@@ -108,7 +108,9 @@ namespace SecurePush.Tests
             Assert.That(Store().ReadAsync().Result.Ledger.Entries, Has.Count.EqualTo(100));
         }
 
-        /// <summary>On a slow machine a store may be busy for long. Then nothing has changed, and it is tried again.</summary>
+        /// <summary>
+        /// On a slow machine a store may be busy for long. Then nothing has changed, and it is tried again.
+        /// </summary>
         private static async Task LearnAsync(FileClientStore store, string id)
         {
             while (true)
