@@ -1,0 +1,62 @@
+using System;
+using System.Threading.Tasks;
+using Windows.Security.Cryptography;
+using Windows.Security.Cryptography.DataProtection;
+using Windows.Storage.Streams;
+
+namespace SecurePush.Uwp
+{
+    /// <summary>
+    /// Encrypts by the data protection of Windows (DPAPI) for this user on this device. The password vault is no
+    /// alternative: what is in it can roam to the user's other devices, where a single-use refresh token would end the
+    /// session.
+    /// </summary>
+    public sealed class DataProtectionProtector : ISecretProtector
+    {
+        private const string ThisUser = "LOCAL=user";
+
+        /// <summary>
+        /// NTE_BAD_KEY_STATE and ERROR_NOT_LOGGED_ON: the profile with the user's keys is not loaded.
+        /// </summary>
+        private const int BadKeyState = unchecked((int)0x8009000B);
+        private const int NotLoggedOn = unchecked((int)0x800704DD);
+
+        /// <inheritdoc/>
+        public async Task<byte[]> ProtectAsync(byte[] plain)
+        {
+            try
+            {
+                var provider = new DataProtectionProvider(ThisUser);
+                return Bytes(await provider.ProtectAsync(CryptographicBuffer.CreateFromByteArray(plain)));
+            }
+            catch (Exception)
+            {
+                throw new ClientStoreException(ClientStoreError.Locked);
+            }
+        }
+
+        /// <inheritdoc/>
+        public async Task<byte[]> UnprotectAsync(byte[] sealedData)
+        {
+            try
+            {
+                var provider = new DataProtectionProvider();
+                return Bytes(await provider.UnprotectAsync(CryptographicBuffer.CreateFromByteArray(sealedData)));
+            }
+            catch (Exception error) when (error.HResult == BadKeyState || error.HResult == NotLoggedOn)
+            {
+                throw new ClientStoreException(ClientStoreError.Locked);
+            }
+            catch (Exception)
+            {
+                return null;
+            }
+        }
+
+        private static byte[] Bytes(IBuffer buffer)
+        {
+            CryptographicBuffer.CopyToByteArray(buffer, out var bytes);
+            return bytes;
+        }
+    }
+}

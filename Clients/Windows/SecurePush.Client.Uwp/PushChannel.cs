@@ -1,0 +1,103 @@
+using System;
+using System.Collections.Generic;
+using System.Threading.Tasks;
+using Windows.Networking.PushNotifications;
+
+namespace SecurePush.Uwp
+{
+    /// <summary>
+    /// The app's channel to the Windows Push Notification Services. A channel ends after 30 days, so the app asks for
+    /// one at each start.
+    /// </summary>
+    public sealed class PushChannel
+    {
+        /// <summary>The channels of Windows have hosts of this domain.</summary>
+        private const string Domain = ".notify.windows.com";
+
+        private readonly SecurePushClient client;
+        private PushNotificationChannel current;
+
+        /// <summary>Makes a channel for a client.</summary>
+        public PushChannel(SecurePushClient client)
+        {
+            this.client = client;
+        }
+
+        /// <summary>Called with the report of each push that arrived while the app runs.</summary>
+        public event Action<WakeReport> Received;
+
+        /// <summary>
+        /// Asks Windows for the channel and registers it, if that is due. From now on, pushes that arrive while the app
+        /// runs go to the client at once.
+        /// </summary>
+        /// <param name="tags">Tags of the app.</param>
+        /// <returns>The installation's ID.</returns>
+        /// <exception cref="SecurePushException">
+        /// The device is not registered. <c>SP-OFFLINE</c>: Windows gave no channel, usually without a network.
+        /// </exception>
+        public async Task<string> RegisterAsync(IEnumerable<string> tags = null)
+        {
+            var channel = await OpenAsync();
+            if (current == null || current.Uri != channel.Uri)
+            {
+                Forget();
+                current = channel;
+                current.PushNotificationReceived += OnReceived;
+            }
+
+            return await client.RegisterAsync(new PushDevice(channel.Uri, tags));
+        }
+
+        /// <summary>Removes the device from the server. Call it before the log-out.</summary>
+        /// <exception cref="SecurePushException">The server still has the device.</exception>
+        public async Task UnregisterAsync()
+        {
+            await client.UnregisterAsync();
+            Forget();
+        }
+
+        private static async Task<PushNotificationChannel> OpenAsync()
+        {
+            try
+            {
+                var channel = await PushNotificationChannelManager.CreatePushNotificationChannelForApplicationAsync();
+                if (IsOfWindows(channel.Uri))
+                {
+                    return channel;
+                }
+            }
+            catch (Exception)
+            {
+                // Windows has many errors for it; another try at the next start may succeed.
+            }
+
+            throw new SecurePushException(DiagnosticCode.Unreachable);
+        }
+
+        private static bool IsOfWindows(string uri) =>
+            Uri.TryCreate(uri, UriKind.Absolute, out var address) && address.Scheme == "https"
+            && address.Host.EndsWith(Domain, StringComparison.OrdinalIgnoreCase);
+
+        private void Forget()
+        {
+            if (current != null)
+            {
+                current.PushNotificationReceived -= OnReceived;
+                current = null;
+            }
+        }
+
+        private async void OnReceived(PushNotificationChannel sender, PushNotificationReceivedEventArgs args)
+        {
+            if (args.NotificationType != PushNotificationType.Raw || args.RawNotification == null)
+            {
+                return;
+            }
+
+            // Otherwise the background task gets it, too.
+            args.Cancel = true;
+            var report = await client.HandleAsync(IncomingPush.FromRaw(args.RawNotification.Content));
+            Received?.Invoke(report);
+        }
+    }
+}

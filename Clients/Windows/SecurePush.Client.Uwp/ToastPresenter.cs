@@ -1,0 +1,125 @@
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.Linq;
+using System.Threading.Tasks;
+using Windows.ApplicationModel.Resources;
+using Windows.Data.Xml.Dom;
+using Windows.UI.Notifications;
+
+namespace SecurePush.Uwp
+{
+    /// <summary>
+    /// Shows notifications as toasts, and the number of unread ones as the app's badge.
+    /// Every text of the app comes from its resources, by the keys of <see cref="ClientTexts"/>; <c>{0}</c> in it
+    /// becomes the code. A tap starts the app with the notification's ID as the argument (<c>launch</c>).
+    /// </summary>
+    public sealed class ToastPresenter : INotificationPresenter
+    {
+        /// <summary>The group of all toasts of the SDK. Toasts of other parts of the app are left alone.</summary>
+        public const string Group = "securepush";
+
+        private const string PromptTag = "secure-push-log-in.";
+        private const string NoticeTag = "secure-push-notice.";
+        private const string SecretMark = "securepush-secret=";
+
+        private readonly Func<string, string> localize;
+
+        /// <summary>Makes a presenter.</summary>
+        /// <param name="localize">
+        /// Translates the keys of the texts; the app's resources (<c>Resources.resw</c>) if it is <c>null</c>.
+        /// </param>
+        public ToastPresenter(Func<string, string> localize = null)
+        {
+            this.localize = localize ?? FromResources;
+        }
+
+        /// <summary>
+        /// The ID in the argument with which a tap on a toast starts the app; <c>null</c> if it has none.
+        /// </summary>
+        public static PushId IdOf(string launchArgument) =>
+            PushId.From((launchArgument ?? "").Replace(SecretMark, ""));
+
+        /// <inheritdoc/>
+        public Task ShowAsync(SecretNotification secret) =>
+            Show(secret.Id.ToString(), SecretMark + secret.Id, secret.Text);
+
+        /// <inheritdoc/>
+        public Task ShowAsync(GenericNotice notice)
+        {
+            var id = notice.Id?.ToString();
+            return Show(id ?? NoticeTag, id ?? "", Text(notice.LocalizationKey, notice.Code));
+        }
+
+        /// <inheritdoc/>
+        public Task ShowAsync(LogInPrompt prompt) => Show(PromptTag, "", Text(prompt.LocalizationKey, prompt.Code));
+
+        /// <inheritdoc/>
+        public Task RemoveAsync(IReadOnlyCollection<PushId> ids)
+        {
+            var shown = new HashSet<string>(
+                ToastNotificationManager.History.GetHistory().Where(IsOurs).Select(toast => toast.Tag));
+            foreach (var id in ids.Select(id => id.ToString()).Where(shown.Contains))
+            {
+                ToastNotificationManager.History.Remove(id, Group);
+            }
+
+            return Task.FromResult(true);
+        }
+
+        /// <inheritdoc/>
+        public Task RemovePromptAsync()
+        {
+            ToastNotificationManager.History.Remove(PromptTag, Group);
+            ToastNotificationManager.History.Remove(NoticeTag, Group);
+            return Task.FromResult(true);
+        }
+
+        /// <inheritdoc/>
+        public Task SetBadgeAsync(int count)
+        {
+            var updater = BadgeUpdateManager.CreateBadgeUpdaterForApplication();
+            if (count <= 0)
+            {
+                updater.Clear();
+                return Task.FromResult(true);
+            }
+
+            var badge = new XmlDocument();
+            badge.LoadXml("<badge value=\"" + count.ToString(CultureInfo.InvariantCulture) + "\"/>");
+            updater.Update(new BadgeNotification(badge));
+            return Task.FromResult(true);
+        }
+
+        /// <inheritdoc/>
+        public Task<ISet<PushId>> DisplayedSecretsAsync()
+        {
+            var ids = ToastNotificationManager.History.GetHistory().Where(IsOurs)
+                .Where(toast => toast.Content.DocumentElement.GetAttribute("launch")
+                    .StartsWith(SecretMark, StringComparison.Ordinal))
+                .Select(toast => PushId.From(toast.Tag)).Where(id => id != null);
+            return Task.FromResult<ISet<PushId>>(new HashSet<PushId>(ids));
+        }
+
+        private static bool IsOurs(ToastNotification toast) => toast.Group == Group;
+
+        /// <summary>A dot in the name of a resource is a slash for the loader.</summary>
+        private static string FromResources(string key) =>
+            ResourceLoader.GetForViewIndependentUse().GetString(key.Replace('.', '/'));
+
+        private Task Show(string tag, string launch, string text)
+        {
+            var content = new XmlDocument();
+            content.LoadXml(ToastContent.Xml(launch, text));
+            ToastNotificationManager.CreateToastNotifier().Show(
+                new ToastNotification(content) { Tag = tag, Group = Group });
+            return Task.FromResult(true);
+        }
+
+        private string Text(string key, DiagnosticCode code)
+        {
+            var text = localize(key);
+            return string.IsNullOrEmpty(text) ? code.ToString() : text.Replace("{0}", code.ToString());
+        }
+    }
+}

@@ -1,0 +1,128 @@
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <content>Tells the server what the user has seen.</content>
+    public sealed partial class SecurePushClient
+    {
+        /// <summary>The server's limit for one request.</summary>
+        private const int MaxMarks = 1000;
+
+        /// <summary>How many shown notifications one wake reports.</summary>
+        private const int MaxReports = 50;
+
+        /// <summary>A report is never worth more time than this, in seconds.</summary>
+        private const double SecondsForReports = 5;
+
+        /// <summary>Whether a wake is telling the server what was shown.</summary>
+        private bool isReporting;
+
+        /// <summary>
+        /// Marks notifications as read without fetching them, removes them from the screen, and sets the badge. Unknown
+        /// IDs change nothing. A thousand are sent at once.
+        /// </summary>
+        /// <exception cref="SecurePushException">The server has not marked them all.</exception>
+        public Task MarkAsReadAsync(IReadOnlyList<PushId> ids) => Serial(async () =>
+        {
+            var deadline = Begin().Deadline;
+            for (var start = 0; start < ids.Count; start += MaxMarks)
+            {
+                var part = ids.Skip(start).Take(MaxMarks).Select(id => id.ToString()).ToList();
+                await MarkAsync(JsonText.Object(JsonText.Member("Ids", part)), deadline);
+            }
+
+            // They are done with here too, and will not be shown by the next wake.
+            var now = clock.UnixTime;
+            await UpdateOrDefaultAsync(
+                state =>
+                {
+                    foreach (var id in ids)
+                    {
+                        state.Ledger.Withdraw(id, now, Limits);
+                    }
+
+                    return true;
+                }, false);
+            await Quietly(() => presenter.RemoveAsync(ids));
+            await RefreshBadgeAsync(deadline);
+            return true;
+        });
+
+        /// <summary>Marks all notifications up to this one as read, and sets the badge.</summary>
+        /// <exception cref="SecurePushException">The server has not marked them.</exception>
+        public Task MarkAsReadThroughAsync(PushId id) => Serial(async () =>
+        {
+            var deadline = Begin().Deadline;
+            await MarkAsync(JsonText.Object(JsonText.Member("Through", id.ToString())), deadline);
+            await RefreshBadgeAsync(deadline);
+            return true;
+        });
+
+        private async Task MarkAsync(byte[] body, double deadline)
+        {
+            var call = new RetrievalCall("POST", "api/notifications/read", null, body);
+            (await connection.SendAsync(call, deadline)).OrThrow();
+        }
+
+        /// <summary>Asks for the number of unread notifications. A failure leaves the badge as it is.</summary>
+        private async Task RefreshBadgeAsync(double deadline)
+        {
+            try
+            {
+                await SetBadgeAsync((await PageAsync("Limit=1", true, null, deadline)).Unread);
+            }
+            catch (SecurePushException)
+            {
+                // The next wake sets it.
+            }
+        }
+
+        /// <summary>
+        /// Tells the server which notifications were shown. What fails is told at the next wake. One run serves all
+        /// wakes at the same time.
+        /// </summary>
+        private async Task ReportShownAsync(double deadline)
+        {
+            if (isReporting)
+            {
+                return;
+            }
+
+            isReporting = true;
+            try
+            {
+                await ReportShownAsync(new HashSet<PushId>(), Math.Min(deadline, clock.Uptime + SecondsForReports));
+            }
+            finally
+            {
+                isReporting = false;
+            }
+        }
+
+        /// <summary>A store that cannot be written keeps an ID, so each is told once.</summary>
+        private async Task ReportShownAsync(HashSet<PushId> told, double end)
+        {
+            while (told.Count < MaxReports)
+            {
+                var id = (await ReadOrNullAsync())?.Unreported.Find(candidate => !told.Contains(candidate));
+                if (id == null)
+                {
+                    return;
+                }
+
+                told.Add(id);
+                var call = new RetrievalCall("POST", "api/notifications/" + id + "/shown");
+                var outcome = await connection.SendAsync(call, end);
+                if (outcome.Kind != OutcomeKind.Success && outcome.Kind != OutcomeKind.Refused)
+                {
+                    return;
+                }
+
+                await UpdateOrDefaultAsync(state => state.Unreported.Remove(id), false);
+            }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+using System.Collections.Generic;
+using System.Linq;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <content>Receives pushes.</content>
+    public sealed partial class SecurePushClient
+    {
+        /// <summary>How long a call of the presenter may take after the time is up, in seconds.</summary>
+        private const double SecondsToShow = 2;
+
+        /// <summary>Whether a wake is asking the server about withdrawals. It serves the others, too.</summary>
+        private bool isQuestioning;
+
+        private enum ReceptionKind
+        {
+            /// <summary>The notification is to be fetched.</summary>
+            Wanted,
+
+            /// <summary>It was shown or withdrawn before.</summary>
+            Settled,
+
+            /// <summary>The push was a withdrawal, which has been carried out.</summary>
+            Withdrawn,
+
+            /// <summary>The push has no ID that can be used.</summary>
+            Unusable,
+
+            /// <summary>The push is not genuine: nothing is asked and nothing is shown.</summary>
+            Ignored,
+
+            /// <summary>The store cannot be read.</summary>
+            Locked,
+        }
+
+        private async Task<WakeReport> ReceiveUntilAsync(IncomingPush push, Wake wake, CancellationToken expiration)
+        {
+            var expired = new TaskCompletionSource<WakeReport>();
+            using (expiration.Register(() => expired.TrySetResult(null)))
+            {
+                var work = ReceiveAsync(push, wake);
+                await Task.WhenAny(work, expired.Task);
+                return work.IsCompleted ? await work : await AbandonAsync(wake);
+            }
+        }
+
+        /// <summary>The system takes the time away: the user sees the generic text, unless it is decided.</summary>
+        private async Task<WakeReport> AbandonAsync(Wake wake)
+        {
+            var id = wake.Fetching;
+            wake.Abandon();
+            if (id != null)
+            {
+                // It stays in underWay until the text is shown, so that nobody shows the secret before it.
+                try
+                {
+                    return await NoticeAsync(id, DiagnosticCode.TimedOut, Progress.Pending);
+                }
+                finally
+                {
+                    underWay.Remove(id);
+                }
+            }
+
+            var showing = wake.Showing;
+            if (showing != null)
+            {
+                await Quietly(() => TimeLimit.RunAsync(
+                    clock.Uptime + SecondsToShow, clock, CancellationToken.None,
+                    async token =>
+                    {
+                        await showing;
+                        return true;
+                    }));
+            }
+
+            return new WakeReport(WakeResult.Failed, DiagnosticCode.TimedOut);
+        }
+
+        private async Task<WakeReport> ReceiveAsync(IncomingPush push, Wake wake)
+        {
+            var reception = await ReceiveAsync(push);
+            var report = new WakeReport();
+            switch (reception.Kind)
+            {
+                case ReceptionKind.Locked:
+                    return await ShowLockedNoticeAsync();
+                case ReceptionKind.Ignored:
+                    return new WakeReport(WakeResult.NoData, reception.Code);
+                case ReceptionKind.Unusable:
+                    await ShowAsync(new GenericNotice(null, configuration.Texts.Generic, DiagnosticCode.MalformedPush));
+                    return new WakeReport(WakeResult.Failed, DiagnosticCode.MalformedPush);
+                case ReceptionKind.Withdrawn:
+                    report = new WakeReport(WakeResult.NewData);
+                    break;
+                case ReceptionKind.Wanted:
+                    report = await FetchAndShowAsync(push.Id, wake);
+                    break;
+            }
+
+            if (!wake.IsAbandoned && (report.Code == null || report.Code.AllowsCatchUp))
+            {
+                report.Add(await CatchUpAsync(wake));
+            }
+
+            return await EndAsync(wake, report);
+        }
+
+        /// <summary>Verifies a push and notes its notification, before anything is asked.</summary>
+        private async Task<Reception> ReceiveAsync(IncomingPush push)
+        {
+            try
+            {
+                var owner = await AdoptUserAsync();
+                var fault = await FaultAsync(push, owner);
+                if (fault != null)
+                {
+                    return new Reception { Kind = ReceptionKind.Ignored, Code = fault };
+                }
+
+                if (push.Id == null)
+                {
+                    return new Reception { Kind = ReceptionKind.Unusable };
+                }
+
+                if (push.IsWithdrawal)
+                {
+                    await WithdrawAsync(push.Id);
+                    return new Reception { Kind = ReceptionKind.Withdrawn };
+                }
+
+                await ResolveDoubtsAsync();
+                var now = clock.UnixTime;
+                var isWanted = await keeper.UpdateAsync(state => state.Ledger.Learn(push.Id, now, Limits));
+                return new Reception { Kind = isWanted ? ReceptionKind.Wanted : ReceptionKind.Settled };
+            }
+            catch (ClientStoreException)
+            {
+                return new Reception { Kind = ReceptionKind.Locked };
+            }
+        }
+
+        /// <summary>Carries out a withdrawal. The prompt goes too, if nothing else waits behind it.</summary>
+        private async Task WithdrawAsync(PushId id)
+        {
+            var now = clock.UnixTime;
+            var end = await keeper.UpdateAsync(state =>
+            {
+                var isRemoved = state.Withdraw(id, now, Limits);
+                var isPromptOver = state.IsPrompted && state.Ledger.Waiting.Count == 0;
+                state.IsPrompted = state.IsPrompted && !isPromptOver;
+                return new { isRemoved, isPromptOver };
+            });
+            if (end.isRemoved)
+            {
+                await Quietly(() => presenter.RemoveAsync(new[] { id }));
+            }
+
+            if (end.isPromptOver)
+            {
+                await Quietly(() => presenter.RemovePromptAsync());
+            }
+        }
+
+        /// <summary>
+        /// Notes the user who is logged in. Another user's notifications are removed from the screen. Returns the user
+        /// to whom the device belongs, also after the credentials have expired. It throws if the store is locked.
+        /// </summary>
+        private async Task<string> AdoptUserAsync()
+        {
+            var owner = (await keeper.ReadAsync()).Owner;
+            var userName = await UserNameOrNullAsync();
+            if (userName == null || userName == owner)
+            {
+                return owner;
+            }
+
+            var strangers = await keeper.UpdateAsync(state => state.Adopt(userName));
+            if (strangers.Count > 0)
+            {
+                await Quietly(() => presenter.RemoveAsync(strangers));
+                await Quietly(() => presenter.RemovePromptAsync());
+            }
+
+            return userName;
+        }
+
+        private async Task<string> UserNameOrNullAsync()
+        {
+            string userName = null;
+            await Quietly(async () => userName = await credentials.UserNameAsync());
+            return userName;
+        }
+
+        /// <summary>Why a push is to be ignored; <c>null</c> if it is genuine, or if pushes are not signed.</summary>
+        private async Task<DiagnosticCode> FaultAsync(IncomingPush push, string owner)
+        {
+            if (configuration.PushKeys == null)
+            {
+                return null;
+            }
+
+            if (owner == null)
+            {
+                return DiagnosticCode.BadSignature;
+            }
+
+            var stored = configuration.RefreshesPushKeys ? (await keeper.ReadAsync()).PushKeys : null;
+            DiagnosticCode fault = null;
+            foreach (var keys in new[] { configuration.PushKeys, stored }.Where(keys => keys != null))
+            {
+                fault = new PushVerifier(cryptography, keys, Limits.MaxPushAge).Fault(push, owner, clock.UnixTime);
+                if (fault == null || fault.Equals(DiagnosticCode.TooOld))
+                {
+                    return fault;
+                }
+            }
+
+            return fault;
+        }
+
+        /// <summary>
+        /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
+        /// sees are shown, the others are fetched again.
+        /// </summary>
+        private async Task ResolveDoubtsAsync()
+        {
+            var now = clock.UnixTime;
+            var doubts = (await ReadOrNullAsync())?.Ledger.Doubts(process, now, Limits);
+            if (doubts == null || doubts.Count == 0)
+            {
+                return;
+            }
+
+            ISet<PushId> displayed = null;
+            await Quietly(async () => displayed = await presenter.DisplayedSecretsAsync());
+            foreach (var doubt in doubts)
+            {
+                var isShown = displayed != null && displayed.Contains(doubt.Id);
+                var end = await UpdateOrDefaultAsync(
+                    state =>
+                    {
+                        var result = state.Ledger.Settle(doubt.Id, doubt.Process, isShown, now);
+                        if (isShown && result == ClaimEnd.Noted)
+                        {
+                            state.Report(doubt.Id);
+                        }
+
+                        return result;
+                    }, ClaimEnd.Lost);
+                if (end == ClaimEnd.Withdrawn)
+                {
+                    await Quietly(() => presenter.RemoveAsync(new[] { doubt.Id }));
+                }
+            }
+        }
+
+        /// <summary>
+        /// Asks the server for the notifications that were withdrawn after this device was the first to read them.
+        /// Those that are gone are removed from the screen; the others were withdrawn from the user's other devices
+        /// only.
+        /// </summary>
+        private async Task ResolveQuestionsAsync(double deadline)
+        {
+            if (isQuestioning)
+            {
+                return;
+            }
+
+            isQuestioning = true;
+            try
+            {
+                await ResolveQuestionsAsync(new HashSet<PushId>(), deadline);
+            }
+            finally
+            {
+                isQuestioning = false;
+            }
+        }
+
+        /// <summary>A store that cannot be written keeps an ID, so each is asked for once.</summary>
+        private async Task ResolveQuestionsAsync(HashSet<PushId> asked, double deadline)
+        {
+            while (true)
+            {
+                var id = (await ReadOrNullAsync())?.Questioned.Find(candidate => !asked.Contains(candidate));
+                if (id == null)
+                {
+                    return;
+                }
+
+                // HEAD marks nothing as read and returns no secret.
+                asked.Add(id);
+                var outcome = await connection.SendAsync(
+                    new RetrievalCall("HEAD", "api/notifications/" + id), deadline);
+                if (!outcome.IsSuccess && !outcome.IsGone)
+                {
+                    return;
+                }
+
+                var now = clock.UnixTime;
+                await UpdateOrDefaultAsync(
+                    state =>
+                    {
+                        state.Questioned.Remove(id);
+                        if (outcome.IsGone)
+                        {
+                            state.Ledger.Withdraw(id, now, Limits);
+                        }
+
+                        return true;
+                    }, false);
+                if (outcome.IsGone)
+                {
+                    await Quietly(() => presenter.RemoveAsync(new[] { id }));
+                }
+            }
+        }
+
+        private struct Reception
+        {
+            public ReceptionKind Kind { get; set; }
+
+            public DiagnosticCode Code { get; set; }
+        }
+    }
+}

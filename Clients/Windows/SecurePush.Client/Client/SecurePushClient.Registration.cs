@@ -1,0 +1,206 @@
+using System;
+using System.Collections.Generic;
+using System.Security.Cryptography;
+using System.Text;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <content>Registers the device.</content>
+    public sealed partial class SecurePushClient
+    {
+        /// <summary>The end of the last registration.</summary>
+        private Task registering = Task.FromResult(true);
+
+        /// <summary>
+        /// Registers the device for the user who is logged in, unless that is done: again when the channel, the tags or
+        /// the user change, and when <see cref="ClientLimits.RenewsRegistrationAfter"/> has passed. Call it at each
+        /// start of the app. The installation's ID is kept. When the server has given it up (410), or it belongs to
+        /// another user (404), the client makes a new one.
+        /// </summary>
+        /// <returns>The installation's ID.</returns>
+        /// <exception cref="SecurePushException">The device is not registered.</exception>
+        public Task<string> RegisterAsync(PushDevice device) => OneAfterAnother(async () =>
+        {
+            var deadline = Begin().Deadline;
+            try
+            {
+                await AdoptUserAsync();
+                var userName = await UserNameOrNullAsync();
+                if (userName == null)
+                {
+                    throw new SecurePushException(DiagnosticCode.LoggedOut);
+                }
+
+                await RefreshPushKeysAsync(deadline);
+                var id = await RegisterAsync(device, userName, deadline);
+                await RegisterKeyAsync(id, deadline);
+                return id;
+            }
+            catch (ClientStoreException)
+            {
+                throw new SecurePushException(DiagnosticCode.Locked);
+            }
+        });
+
+        /// <summary>
+        /// Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while
+        /// the credentials are valid.
+        /// </summary>
+        /// <exception cref="SecurePushException">
+        /// The server still has the device. Pushes for the user still come then.
+        /// </exception>
+        public Task UnregisterAsync() => OneAfterAnother(async () =>
+        {
+            var deadline = Begin().Deadline;
+            try
+            {
+                // Forgotten first: after a crash the device is not taken for registered.
+                var id = await keeper.UpdateAsync(state =>
+                {
+                    state.Registration = new RegistrationRecord(state.Registration.InstallationId);
+                    return state.Registration.InstallationId;
+                });
+                if (id != null)
+                {
+                    var outcome = await connection.SendAsync(
+                        new RetrievalCall("DELETE", "api/installations/" + id), deadline);
+                    if (outcome.Status != 404 && outcome.Status != 410)
+                    {
+                        outcome.OrThrow();
+                    }
+                }
+
+                await store.SaveEncryptionKeyAsync(null);
+                var ids = await keeper.UpdateAsync(state => state.Forget(null));
+                await Quietly(() => presenter.RemoveAsync(ids));
+                await Quietly(() => presenter.RemovePromptAsync());
+                await SetBadgeAsync(0);
+                return true;
+            }
+            catch (ClientStoreException)
+            {
+                throw new SecurePushException(DiagnosticCode.Locked);
+            }
+        });
+
+        /// <summary>
+        /// Registrations and their ends follow each other, so that the server has the channel that is stored here.
+        /// </summary>
+        private Task<T> OneAfterAnother<T>(Func<Task<T>> work) => Serial(async () =>
+        {
+            var earlier = registering;
+            var end = new TaskCompletionSource<bool>();
+            registering = end.Task;
+            try
+            {
+                await earlier;
+                return await work();
+            }
+            finally
+            {
+                end.TrySetResult(true);
+            }
+        });
+
+        private async Task<string> RegisterAsync(PushDevice device, string userName, double deadline)
+        {
+            var record = (await keeper.ReadAsync()).Registration;
+            var digest = Digest(device);
+            var age = clock.UnixTime - (record.RegisteredAt ?? double.NegativeInfinity);
+            if (record.UserName == userName && record.Digest == digest && age >= 0
+                && age < Limits.RenewsRegistrationAfter && record.InstallationId != null)
+            {
+                return record.InstallationId;
+            }
+
+            if (record.UserName != null && record.UserName != userName)
+            {
+                // Another user's messages are not for the same key.
+                await store.SaveEncryptionKeyAsync(null);
+            }
+
+            foreach (var known in new[] { record.InstallationId, null })
+            {
+                var id = known ?? Guid.NewGuid().ToString("D");
+
+                // Stored first: after a crash the same installation is registered again, not a second one.
+                var keyDigest = known == null ? null : record.KeyDigest;
+                await keeper.UpdateAsync(
+                    state => state.Registration = new RegistrationRecord(id, keyDigest: keyDigest));
+                var outcome = await connection.SendAsync(Registration(device, id), deadline);
+                if (known != null && (outcome.Status == 404 || outcome.Status == 410))
+                {
+                    continue;
+                }
+
+                outcome.OrThrow();
+                var now = clock.UnixTime;
+                await keeper.UpdateAsync(
+                    state => state.Registration = new RegistrationRecord(id, userName, digest, now, keyDigest));
+                return id;
+            }
+
+            throw new SecurePushException(DiagnosticCode.Status(410));
+        }
+
+        /// <summary>
+        /// Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.
+        /// </summary>
+        private async Task RefreshPushKeysAsync(double deadline)
+        {
+            if (configuration.PushKeys == null || !configuration.RefreshesPushKeys)
+            {
+                return;
+            }
+
+            var call = new RetrievalCall("GET", "api/push-keys") { IsAuthorized = false };
+            var outcome = await connection.SendAsync(call, deadline);
+            if (!outcome.IsSuccess)
+            {
+                return;
+            }
+
+            try
+            {
+                var keys = PushKeySet.FromJwkSet(outcome.Body);
+                await UpdateOrDefaultAsync(state => state.PushKeys = keys, keys);
+            }
+            catch (FormatException)
+            {
+                // The server's keys cannot be used. The configured ones stay.
+            }
+        }
+
+        private static RetrievalCall Registration(PushDevice device, string id)
+        {
+            var members = new List<KeyValuePair<string, object>>
+            {
+                JsonText.Member("installationId", id),
+                JsonText.Member("platform", device.Platform),
+                JsonText.Member("pushChannel", device.Channel),
+            };
+            if (device.Tags.Count > 0)
+            {
+                members.Add(JsonText.Member("tags", device.Tags));
+            }
+
+            return new RetrievalCall("PUT", "api/installations/" + id, null, JsonText.Object(members.ToArray()));
+        }
+
+        /// <summary>A digest, so that the channel itself is not stored.</summary>
+        private static string Digest(PushDevice device)
+        {
+            var text = device.Platform + "\n" + device.Channel + "\n" + string.Join("\n", device.Tags);
+            return Digest(Encoding.UTF8.GetBytes(text));
+        }
+
+        private static string Digest(byte[] bytes)
+        {
+            using (var hash = SHA256.Create())
+            {
+                return Base64Url.Encode(hash.ComputeHash(bytes));
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <summary>One wake. Only the client's scheduler changes it.</summary>
+    internal sealed class Wake
+    {
+        private readonly CancellationTokenSource source = new CancellationTokenSource();
+
+        public Wake(int number, double deadline)
+        {
+            Number = number;
+            Deadline = deadline;
+        }
+
+        /// <summary>Wakes are counted. A catch-up serves those that came before it began.</summary>
+        public int Number { get; }
+
+        /// <summary>The <see cref="IClientClock.Uptime"/> at which it ends.</summary>
+        public double Deadline { get; }
+
+        /// <summary>Cancelled when the system takes the time away.</summary>
+        public CancellationToken Cancellation => source.Token;
+
+        /// <summary>The notification of the push, while it is not decided how it ends.</summary>
+        public PushId Fetching { get; set; }
+
+        /// <summary>The call of the presenter that shows how it ended.</summary>
+        public Task Showing { get; set; }
+
+        /// <summary>Whether the system has taken the time away.</summary>
+        public bool IsAbandoned { get; private set; }
+
+        /// <summary>Ends the wake's own requests.</summary>
+        public void Abandon()
+        {
+            IsAbandoned = true;
+            source.Cancel();
+        }
+    }
+}

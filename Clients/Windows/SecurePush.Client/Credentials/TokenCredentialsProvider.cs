@@ -1,0 +1,223 @@
+using System;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <summary>
+    /// Credentials from <c>POST /api/token</c>: a token for the user's password, renewed with its refresh token where
+    /// the server gives one (<c>AUTH_REFRESH_TTL</c>).
+    /// They are kept in the store, which the app and its background task share. Only one of them refreshes at a time,
+    /// because a refresh token that is used twice ends the session (RFC 9700, section 4.14).
+    /// </summary>
+    public sealed class TokenCredentialsProvider : ICredentialsProvider
+    {
+        /// <summary>Longer than an exchange, whose time-out is 8 s.</summary>
+        private const double LeaseSeconds = 10;
+
+        private readonly TokenService service;
+        private readonly IClientStore store;
+        private readonly IClientClock clock;
+        private readonly string process = Guid.NewGuid().ToString();
+        private readonly object guard = new object();
+        private Task<ClientCredentials> refreshing;
+
+        /// <summary>Makes a provider.</summary>
+        /// <param name="retrievalUrl">As in <see cref="SecurePushConfiguration"/>.</param>
+        /// <param name="store">The client's store.</param>
+        /// <param name="transport">The client's transport.</param>
+        /// <param name="clock">The client's clock; the system's if it is <c>null</c>.</param>
+        public TokenCredentialsProvider(
+            Uri retrievalUrl, IClientStore store, ITransport transport, IClientClock clock = null)
+        {
+            this.clock = clock ?? new SystemClientClock();
+            this.store = store;
+            service = new TokenService(retrievalUrl, transport, this.clock);
+        }
+
+        /// <summary>Logs a user in with a password. It is stored only if the server issues no tokens.</summary>
+        /// <exception cref="SecurePushException">With <c>SP-401</c> for a wrong password.</exception>
+        /// <exception cref="ClientStoreException">The store cannot be written.</exception>
+        public async Task LogInAsync(string userName, string password) =>
+            await store.SaveCredentialsAsync(await service.LogInAsync(userName, password));
+
+        /// <summary>Logs a user in with a token of an identity provider.</summary>
+        /// <param name="userName">The user.</param>
+        /// <param name="token">The token.</param>
+        /// <param name="expiresAt">When the token expires, in seconds since 1970, if that is known.</param>
+        /// <exception cref="ClientStoreException">The store cannot be written.</exception>
+        public Task LogInWithTokenAsync(string userName, string token, double? expiresAt = null) =>
+            store.SaveCredentialsAsync(
+                new StoredCredentials(userName) { AccessToken = token, ExpiresAt = expiresAt });
+
+        /// <summary>
+        /// Forgets the user, and ends the session at the server if it can be reached. Call
+        /// <see cref="SecurePushClient.UnregisterAsync"/> before.
+        /// </summary>
+        /// <exception cref="ClientStoreException">The store cannot be written.</exception>
+        public async Task LogOutAsync()
+        {
+            var token = (await StoredOrNullAsync())?.RefreshToken;
+            await store.SaveCredentialsAsync(null);
+            if (token != null)
+            {
+                await service.EndAsync(token);
+            }
+        }
+
+        /// <inheritdoc/>
+        public async Task<string> UserNameAsync() => (await StoredOrNullAsync())?.UserName;
+
+        /// <inheritdoc/>
+        public async Task<ClientCredentials> CredentialsAsync()
+        {
+            var stored = await store.ReadCredentialsAsync();
+            if (stored == null)
+            {
+                return null;
+            }
+
+            if (stored.IsUsable(clock.UnixTime))
+            {
+                return stored.Current;
+            }
+
+            return stored.RefreshToken == null ? null : await RefreshAsync(stored.Current);
+        }
+
+        /// <inheritdoc/>
+        public Task<ClientCredentials> RefreshAsync(ClientCredentials refused)
+        {
+            TaskCompletionSource<ClientCredentials> exchange;
+            lock (guard)
+            {
+                if (refreshing != null)
+                {
+                    return refreshing;
+                }
+
+                exchange = new TaskCompletionSource<ClientCredentials>();
+                refreshing = exchange.Task;
+            }
+
+            RunAsync(exchange, refused).Forget();
+            return exchange.Task;
+        }
+
+        /// <summary>One exchange for all who wait.</summary>
+        private async Task RunAsync(TaskCompletionSource<ClientCredentials> exchange, ClientCredentials refused)
+        {
+            ClientCredentials result = null;
+            Exception failure = null;
+            try
+            {
+                result = await ExchangeAsync(refused);
+            }
+            catch (Exception error)
+            {
+                failure = error;
+            }
+
+            lock (guard)
+            {
+                refreshing = null;
+            }
+
+            if (failure == null)
+            {
+                exchange.TrySetResult(result);
+            }
+            else
+            {
+                exchange.TrySetException(failure);
+            }
+        }
+
+        /// <summary>Exchanges the refresh token, unless the other process has done so.</summary>
+        private async Task<ClientCredentials> ExchangeAsync(ClientCredentials refused)
+        {
+            await TakeLeaseAsync();
+            try
+            {
+                return await ExchangeWithLeaseAsync(refused);
+            }
+            finally
+            {
+                await EndLeaseAsync();
+            }
+        }
+
+        private async Task<ClientCredentials> ExchangeWithLeaseAsync(ClientCredentials refused)
+        {
+            var stored = await store.ReadCredentialsAsync();
+            if (stored == null)
+            {
+                return null;
+            }
+
+            if (stored.Current != null && !stored.Current.Equals(refused) && stored.IsUsable(clock.UnixTime))
+            {
+                return stored.Current;
+            }
+
+            // Without a refresh token the server refuses what is stored, and it will not change its mind.
+            var renewed = stored.RefreshToken == null
+                ? null
+                : await service.RefreshAsync(stored.RefreshToken, stored.UserName);
+            if (!stored.IsSame(await store.ReadCredentialsAsync()))
+            {
+                // The user has logged out, or another one has logged in. The next try finds the new credentials.
+                if (renewed?.RefreshToken != null)
+                {
+                    await service.EndAsync(renewed.RefreshToken);
+                }
+
+                throw new SecurePushException(DiagnosticCode.Credentials);
+            }
+
+            await store.SaveCredentialsAsync(renewed ?? new StoredCredentials(stored.UserName));
+            return renewed?.Current;
+        }
+
+        private async Task TakeLeaseAsync()
+        {
+            while (true)
+            {
+                var now = clock.UnixTime;
+                var isTaken = await store.UpdateAsync(
+                    state => state.TakeLease(process, now, LeaseSeconds));
+                if (isTaken)
+                {
+                    return;
+                }
+
+                await clock.SleepAsync(0.25, CancellationToken.None);
+            }
+        }
+
+        /// <summary>If the store refuses, the lease expires.</summary>
+        private async Task EndLeaseAsync()
+        {
+            try
+            {
+                await store.UpdateAsync(state => state.EndLease(process));
+            }
+            catch (ClientStoreException)
+            {
+                // It expires.
+            }
+        }
+
+        private async Task<StoredCredentials> StoredOrNullAsync()
+        {
+            try
+            {
+                return await store.ReadCredentialsAsync();
+            }
+            catch (ClientStoreException)
+            {
+                return null;
+            }
+        }
+    }
+}

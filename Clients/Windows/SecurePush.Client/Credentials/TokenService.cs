@@ -1,0 +1,125 @@
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <summary><c>POST /api/token</c> and <c>DELETE /api/token</c> of the retrieval service.</summary>
+    internal sealed class TokenService
+    {
+        private const double Timeout = 8;
+        private const int MaxBytes = 64 << 10;
+
+        /// <summary>A hundred years, in seconds.</summary>
+        private const double MaxLifetime = 100.0 * 366 * 86400;
+
+        private readonly Uri url;
+        private readonly ITransport transport;
+        private readonly IClientClock clock;
+
+        public TokenService(Uri retrievalUrl, ITransport transport, IClientClock clock)
+        {
+            url = new Uri(SecurePushConfiguration.Checked(retrievalUrl).AbsoluteUri.TrimEnd('/') + "/api/token");
+            this.transport = transport;
+            this.clock = clock;
+        }
+
+        /// <summary>Gets tokens for a password.</summary>
+        /// <exception cref="SecurePushException">With <c>SP-401</c> for a wrong password.</exception>
+        public async Task<StoredCredentials> LogInAsync(string userName, string password)
+        {
+            var response = await SendAsync("POST", ClientCredentials.Basic(userName, password), null);
+            if (response.Status == 404)
+            {
+                // The server issues no tokens. Whether the password is right shows with the first request.
+                return new StoredCredentials(userName) { Password = password };
+            }
+
+            return response.Status == 200 ? Read(userName, response.Body) : throw Refusal(response);
+        }
+
+        /// <summary>Exchanges a refresh token; <c>null</c> if it cannot be used any more.</summary>
+        /// <exception cref="SecurePushException">It is not known now, for example without a connection.</exception>
+        public async Task<StoredCredentials> RefreshAsync(string token, string userName)
+        {
+            var response = await SendAsync("POST", null, token);
+            if (response.Status == 400 || response.Status == 401)
+            {
+                return null;
+            }
+
+            return response.Status == 200 ? Read(userName, response.Body) : throw Refusal(response);
+        }
+
+        /// <summary>Ends a session. A failure is of no consequence: the token expires.</summary>
+        public async Task EndAsync(string token)
+        {
+            try
+            {
+                await SendAsync("DELETE", null, token);
+            }
+            catch (SecurePushException)
+            {
+                // The server cannot be reached.
+            }
+        }
+
+        private static SecurePushException Refusal(TransportResponse response) =>
+            new SecurePushException(DiagnosticCode.Status(response.Status));
+
+        private StoredCredentials Read(string userName, byte[] body)
+        {
+            try
+            {
+                var members = JsonValue.Parse(body).Members();
+                var token = AnswerMembers.Required(members, "access_token").Text();
+                var lifetime = members.TryGetValue("expires_in", out var seconds) ? seconds.Number() : (double?)null;
+                if (token == "" || lifetime < 1 || lifetime > MaxLifetime)
+                {
+                    throw JsonScanner.Malformed();
+                }
+
+                return new StoredCredentials(userName)
+                {
+                    AccessToken = token,
+                    ExpiresAt = clock.UnixTime + lifetime,
+                    RefreshToken = members.TryGetValue("refresh_token", out var refresh) ? refresh.Text() : null,
+                };
+            }
+            catch (FormatException)
+            {
+                throw new SecurePushException(DiagnosticCode.MalformedAnswer);
+            }
+        }
+
+        private async Task<TransportResponse> SendAsync(string method, ClientCredentials credentials, string refresh)
+        {
+            var headers = new Dictionary<string, string> { { "Accept", "application/json" } };
+            byte[] body = null;
+            if (credentials != null)
+            {
+                headers["Authorization"] = credentials.Authorization;
+            }
+
+            if (refresh != null)
+            {
+                headers["Content-Type"] = "application/json";
+                body = JsonText.Object(
+                    JsonText.Member("grant_type", "refresh_token"), JsonText.Member("refresh_token", refresh));
+            }
+
+            var request = new TransportRequest(method, url, headers, body);
+            try
+            {
+                return await TimeLimit.RunAsync(
+                    clock.Uptime + Timeout, clock, CancellationToken.None,
+                    token => transport.SendAsync(request, Timeout, MaxBytes, token));
+            }
+            catch (TransportException error)
+            {
+                throw new SecurePushException(DiagnosticCode.Of(error.Error));
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+using System.Collections.Generic;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <summary>
+    /// Shows notifications to the user. <c>ToastPresenter</c> is the one for Windows; a tool writes lines.
+    /// Everything is shown under an identifier, and replaces what was shown under the same one: secrets and generic
+    /// texts use the notification's ID, the prompt and the notices without an ID use one identifier each.
+    /// </summary>
+    public interface INotificationPresenter
+    {
+        /// <summary>
+        /// Shows a secret. It replaces the generic text of the same ID. If it throws, the secret was not shown, and the
+        /// client tries again at the next wake.
+        /// </summary>
+        Task ShowAsync(SecretNotification secret);
+
+        /// <summary>Shows the generic text.</summary>
+        Task ShowAsync(GenericNotice notice);
+
+        /// <summary>Shows the prompt to log in. It replaces the last prompt.</summary>
+        Task ShowAsync(LogInPrompt prompt);
+
+        /// <summary>
+        /// Removes the secrets and the generic texts of these IDs, and of no others. Unknown IDs change nothing.
+        /// </summary>
+        Task RemoveAsync(IReadOnlyCollection<PushId> ids);
+
+        /// <summary>Removes the prompt to log in.</summary>
+        Task RemovePromptAsync();
+
+        /// <summary>Sets the number on the app's tile and taskbar button.</summary>
+        Task SetBadgeAsync(int count);
+
+        /// <summary>
+        /// The IDs whose secrets (not generic texts) the user can see now; <c>null</c> if the system cannot tell. The
+        /// client asks after a crash, for a secret that it may have shown.
+        /// </summary>
+        Task<ISet<PushId>> DisplayedSecretsAsync();
+    }
+
+    /// <summary>A secret to show. Its text does not show in <see cref="ToString"/>.</summary>
+    public sealed class SecretNotification
+    {
+        /// <summary>Makes a secret.</summary>
+        public SecretNotification(PushId id, string text, string json, bool wasRead = false)
+        {
+            Id = id;
+            Text = text;
+            Json = json;
+            WasRead = wasRead;
+        }
+
+        /// <summary>The notification's ID.</summary>
+        public PushId Id { get; }
+
+        /// <summary>The text to show: the payload if it is a JSON string, otherwise its JSON text.</summary>
+        public string Text { get; }
+
+        /// <summary>The payload's JSON text, exactly as the sender wrote it.</summary>
+        public string Json { get; }
+
+        /// <summary>Whether one of the user's devices had fetched it before.</summary>
+        public bool WasRead { get; }
+
+        /// <inheritdoc/>
+        public override string ToString() => "secret " + Id;
+    }
+
+    /// <summary>The text that is shown in place of a secret that cannot be had now.</summary>
+    public sealed class GenericNotice
+    {
+        /// <summary>Makes a notice.</summary>
+        public GenericNotice(PushId id, string localizationKey, DiagnosticCode code)
+        {
+            Id = id;
+            LocalizationKey = localizationKey;
+            Code = code;
+        }
+
+        /// <summary>The notification's ID; <c>null</c> when the push had none that can be used.</summary>
+        public PushId Id { get; }
+
+        /// <summary>The key of the text in the app's resources.</summary>
+        public string LocalizationKey { get; }
+
+        /// <summary>The reason.</summary>
+        public DiagnosticCode Code { get; }
+    }
+
+    /// <summary>The text that asks the user to log in.</summary>
+    public sealed class LogInPrompt
+    {
+        /// <summary>Makes a prompt.</summary>
+        public LogInPrompt(IReadOnlyList<PushId> ids, string localizationKey, DiagnosticCode code)
+        {
+            Ids = ids;
+            LocalizationKey = localizationKey;
+            Code = code;
+        }
+
+        /// <summary>The notifications that wait for the log-in, oldest first.</summary>
+        public IReadOnlyList<PushId> Ids { get; }
+
+        /// <summary>The key of the text in the app's resources.</summary>
+        public string LocalizationKey { get; }
+
+        /// <summary><see cref="DiagnosticCode.LoggedOut"/> or 401.</summary>
+        public DiagnosticCode Code { get; }
+    }
+}

@@ -1,0 +1,61 @@
+using System.Globalization;
+using System.Linq;
+using System.Text;
+
+namespace SecurePush
+{
+    /// <summary>
+    /// Checks that a push comes from the server: an Ed25519 signature over the ID, the user and the time.
+    /// </summary>
+    internal sealed class PushVerifier
+    {
+        private readonly IClientCryptography cryptography;
+        private readonly PushKeySet keys;
+        private readonly double maxAge;
+
+        /// <param name="cryptography">Verifies.</param>
+        /// <param name="keys">The server's keys.</param>
+        /// <param name="maxAge">The oldest signature, in seconds.</param>
+        public PushVerifier(IClientCryptography cryptography, PushKeySet keys, double maxAge)
+        {
+            this.cryptography = cryptography;
+            this.keys = keys;
+            this.maxAge = maxAge;
+        }
+
+        /// <summary>Checks a push.</summary>
+        /// <param name="push">The push.</param>
+        /// <param name="userName">The user of the device.</param>
+        /// <param name="now">Seconds since 1970.</param>
+        /// <returns><c>null</c> if the push is genuine; otherwise the reason to ignore it.</returns>
+        public DiagnosticCode Fault(IncomingPush push, string userName, double now)
+        {
+            var signature = Base64Url.Decode(push.Signature);
+            if (push.Id == null || !IsTime(push.Timestamp) || signature == null || signature.Length != 64)
+            {
+                return DiagnosticCode.BadSignature;
+            }
+
+            var text = SignedText(push.Id.ToString(), userName, push.Timestamp, push.IsWithdrawal);
+            if (!keys.Keys.Any(key => cryptography.VerifyEd25519(key, text, signature)))
+            {
+                return DiagnosticCode.BadSignature;
+            }
+
+            // A time in the future is a clock that is behind. The signature says that the server wrote it.
+            var seconds = double.Parse(push.Timestamp, NumberStyles.None, CultureInfo.InvariantCulture);
+            return now - seconds > maxAge ? DiagnosticCode.TooOld : null;
+        }
+
+        /// <summary>The bytes that the server signs.</summary>
+        internal static byte[] SignedText(string id, string userName, string timestamp, bool isWithdrawal) =>
+            Encoding.UTF8.GetBytes(
+                "securepush-push-v1\n" + id + "\n" + userName + "\n" + timestamp + "\n"
+                + (isWithdrawal ? "withdraw\n" : ""));
+
+        /// <summary>Whether a text is a time: 1 to 12 digits, without a sign and without a zero in front.</summary>
+        private static bool IsTime(string text) =>
+            text != null && text.Length >= 1 && text.Length <= 12 && text.All(digit => digit >= '0' && digit <= '9')
+            && (text[0] != '0' || text.Length == 1);
+    }
+}

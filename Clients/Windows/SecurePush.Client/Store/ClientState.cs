@@ -1,0 +1,222 @@
+using System;
+using System.Collections.Generic;
+using System.Linq;
+
+namespace SecurePush
+{
+    /// <summary>The state of a client. Stores treat it as one value that can be coded.</summary>
+    public sealed class ClientState
+    {
+        /// <summary>The server needs no complete account, and the state stays small.</summary>
+        private const int MaxUnreported = 200;
+
+        /// <summary>Makes an empty state.</summary>
+        public ClientState()
+        {
+        }
+
+        /// <summary>The user whose notifications the state is about.</summary>
+        internal string Owner { get; set; }
+
+        /// <summary>
+        /// How often the user has changed. What was asked for before a change is shown to nobody after it.
+        /// </summary>
+        internal int UserChanges { get; set; }
+
+        /// <summary>The notifications that the client knows.</summary>
+        internal SecretLedger Ledger { get; set; } = new SecretLedger();
+
+        /// <summary>The newest notification that the client has seen in the inbox.</summary>
+        internal PushId Cursor { get; set; }
+
+        /// <summary>Whether the user was asked to log in.</summary>
+        internal bool IsPrompted { get; set; }
+
+        /// <summary>
+        /// Withdrawn notifications that this device was the first to read: the server is asked whether they still
+        /// exist.
+        /// </summary>
+        internal List<PushId> Questioned { get; private set; } = new List<PushId>();
+
+        /// <summary>Shown notifications of which the server has not been told, oldest first.</summary>
+        internal List<PushId> Unreported { get; private set; } = new List<PushId>();
+
+        /// <summary>The device's registration.</summary>
+        internal RegistrationRecord Registration { get; set; } = new RegistrationRecord();
+
+        /// <summary>Keys for pushes from <c>GET /api/push-keys</c>.</summary>
+        internal PushKeySet PushKeys { get; set; }
+
+        /// <summary>The process that refreshes the credentials now.</summary>
+        internal string LeaseProcess { get; set; }
+
+        /// <summary>When it began, in seconds since 1970.</summary>
+        internal double LeaseTakenAt { get; set; }
+
+        /// <summary>A copy that changes on its own.</summary>
+        public ClientState Clone()
+        {
+            var copy = (ClientState)MemberwiseClone();
+            copy.Ledger = Ledger.Clone();
+            copy.Questioned = new List<PushId>(Questioned);
+            copy.Unreported = new List<PushId>(Unreported);
+            return copy;
+        }
+
+        /// <summary>The state as JSON text in UTF-8, for a store.</summary>
+        public byte[] Encode() => ClientStateCodec.Encode(this);
+
+        /// <summary>Reads what <see cref="Encode"/> has made.</summary>
+        /// <exception cref="FormatException">It is damaged.</exception>
+        public static ClientState Decode(byte[] data) => ClientStateCodec.Decode(data);
+
+        /// <summary>Takes over what was noted while the store could not be written.</summary>
+        internal void Merge(ClientState other)
+        {
+            if (other.UserChanges < UserChanges)
+            {
+                // Another process has changed the user in the meantime.
+                return;
+            }
+
+            if (other.UserChanges != UserChanges || (Owner != null && other.Owner != Owner))
+            {
+                UserChanges = other.UserChanges;
+                Ledger = new SecretLedger();
+                Cursor = null;
+                Questioned.Clear();
+                Unreported.Clear();
+                PushKeys = null;
+            }
+
+            Owner = other.Owner;
+            Ledger.Merge(other.Ledger);
+            Cursor = other.Cursor ?? Cursor;
+            IsPrompted = other.IsPrompted;
+            Questioned.AddRange(other.Questioned.Where(id => !Questioned.Contains(id)).ToList());
+            Unreported.AddRange(other.Unreported.Where(id => !Unreported.Contains(id)).ToList());
+            Registration = other.Registration;
+            PushKeys = other.PushKeys ?? PushKeys;
+        }
+
+        /// <summary>
+        /// Notes the user. Another user's notifications are forgotten; returns the IDs that are to be removed from the
+        /// screen.
+        /// </summary>
+        internal List<PushId> Adopt(string userName)
+        {
+            if (Owner != null && Owner != userName)
+            {
+                return Forget(userName);
+            }
+
+            Owner = userName;
+            return new List<PushId>();
+        }
+
+        /// <summary>
+        /// Forgets the user's notifications. The installation's ID, the registration and the keys stay. Returns the IDs
+        /// that are to be removed from the screen.
+        /// </summary>
+        internal List<PushId> Forget(string newOwner)
+        {
+            var ids = Ledger.Entries.Select(entry => entry.Id).ToList();
+            Ledger = new SecretLedger();
+            Cursor = null;
+            IsPrompted = false;
+            Questioned.Clear();
+            Unreported.Clear();
+            Owner = newOwner;
+            UserChanges++;
+            return ids;
+        }
+
+        /// <summary>
+        /// Notes a withdrawal, and tells whether the notification is to be removed from the screen now.
+        /// A withdrawal also follows when one of the user's devices has read the notification
+        /// (<c>DISPATCH_WITHDRAW=read</c>), and reaches that device too. What this device was the first to read is
+        /// therefore questioned before it is removed.
+        /// </summary>
+        internal bool Withdraw(PushId id, double now, ClientLimits limits)
+        {
+            var entry = Ledger.Find(id);
+            if (entry != null && entry.IsFirstReader && entry.Progress != Progress.Withdrawn)
+            {
+                AddBounded(Questioned, id);
+                return false;
+            }
+
+            Ledger.Withdraw(id, now, limits);
+            return true;
+        }
+
+        /// <summary>Notes that the server is being asked for a notification.</summary>
+        internal FetchRequest Request(PushId id) =>
+            new FetchRequest { IsRepeated = Ledger.Ask(id), UserChanges = UserChanges };
+
+        /// <summary>
+        /// Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it
+        /// is shown and questioned.
+        /// </summary>
+        /// <param name="secret">The secret.</param>
+        /// <param name="request">The request that brought it.</param>
+        /// <param name="process">The process that wants to show it.</param>
+        /// <param name="now">Seconds since 1970.</param>
+        /// <param name="limits">The limits.</param>
+        internal Claim Claim(
+            SecretNotification secret, FetchRequest request, string process, double now, ClientLimits limits)
+        {
+            if (UserChanges > request.UserChanges)
+            {
+                // A damaged store begins at 0 again. Its secrets are shown.
+                return new Claim();
+            }
+
+            var wasWithdrawn = Ledger.Find(secret.Id)?.Progress == Progress.Withdrawn;
+            var claim = Ledger.Claim(secret.Id, process, !secret.WasRead || request.IsRepeated, now, limits);
+            if (claim.IsGranted && wasWithdrawn)
+            {
+                AddBounded(Questioned, secret.Id);
+            }
+
+            return claim;
+        }
+
+        /// <summary>Notes that a secret is shown, so that the server is told.</summary>
+        internal void Report(PushId id) => AddBounded(Unreported, id);
+
+        /// <summary>Takes the exclusive right to refresh the credentials, unless another process has it.</summary>
+        internal bool TakeLease(string process, double now, double seconds)
+        {
+            var age = now - LeaseTakenAt;
+            if (LeaseProcess != null && LeaseProcess != process && age >= 0 && age < seconds)
+            {
+                return false;
+            }
+
+            LeaseProcess = process;
+            LeaseTakenAt = now;
+            return true;
+        }
+
+        /// <summary>Gives the right back, if the process has it.</summary>
+        internal bool EndLease(string process)
+        {
+            LeaseProcess = LeaseProcess == process ? null : LeaseProcess;
+            return true;
+        }
+
+        private static void AddBounded(List<PushId> ids, PushId id)
+        {
+            if (!ids.Contains(id))
+            {
+                ids.Add(id);
+            }
+
+            if (ids.Count > MaxUnreported)
+            {
+                ids.RemoveAt(0);
+            }
+        }
+    }
+}

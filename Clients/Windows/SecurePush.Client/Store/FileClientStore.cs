@@ -1,0 +1,248 @@
+using System;
+using System.Diagnostics;
+using System.Globalization;
+using System.IO;
+using System.Text;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <summary>
+    /// A store in files of one folder, which the app and its background task share:
+    /// <c>ApplicationData.Current.LocalFolder</c>. Windows lets only the user and the app open that folder; the
+    /// credentials and the key are encrypted besides.
+    /// A change writes a new file, flushes it and replaces the old one, under a lock that other processes see. A
+    /// damaged
+    /// file is put aside as <c>NAME.damaged</c>, and the store begins anew.
+    /// </summary>
+    public sealed class FileClientStore : IClientStore
+    {
+        /// <summary>Two seconds. A change takes milliseconds.</summary>
+        private const int LockTries = 200;
+        private const int SharingViolation = unchecked((int)0x80070020);
+        private const int LockViolation = unchecked((int)0x80070021);
+
+        /// <summary>Two readings of the clocks differ by less within one start of the device, in seconds.</summary>
+        private const double StartTolerance = 300;
+
+        private readonly string folder;
+        private readonly ISecretProtector protector;
+        private readonly Func<double> startedAt;
+        private readonly ProtectedFile state;
+        private readonly ProtectedFile credentials;
+        private readonly ProtectedFile key;
+        private readonly SemaphoreSlim turn = new SemaphoreSlim(1);
+
+        /// <summary>Makes a store.</summary>
+        /// <param name="folder">A folder of its own. It is created when something is first stored.</param>
+        /// <param name="protector">Encrypts the secrets.</param>
+        public FileClientStore(string folder, ISecretProtector protector)
+            : this(folder, protector, StartOfDevice)
+        {
+        }
+
+        /// <param name="folder">The folder.</param>
+        /// <param name="protector">Encrypts the secrets.</param>
+        /// <param name="startedAt">When the device started, in seconds since 1970.</param>
+        internal FileClientStore(string folder, ISecretProtector protector, Func<double> startedAt)
+        {
+            this.folder = folder;
+            this.protector = protector;
+            this.startedAt = startedAt;
+            state = new ProtectedFile(Path.Combine(folder, "state.json"));
+            credentials = new ProtectedFile(Path.Combine(folder, "credentials.bin"));
+            key = new ProtectedFile(Path.Combine(folder, "encryption-key.bin"));
+        }
+
+        /// <inheritdoc/>
+        public Task<ClientState> ReadAsync() => Task.FromResult(ReadState());
+
+        /// <inheritdoc/>
+        public Task<T> UpdateAsync<T>(Func<ClientState, T> change) => WithLockAsync(() =>
+        {
+            var next = ReadState();
+            var before = next.Encode();
+            var result = change(next);
+            var after = next.Encode();
+            if (!AreEqual(before, after))
+            {
+                state.Write(after);
+            }
+
+            return Task.FromResult(result);
+        });
+
+        /// <inheritdoc/>
+        public async Task<StoredCredentials> ReadCredentialsAsync()
+        {
+            var plain = await ReadSecretAsync(credentials);
+            try
+            {
+                return plain == null ? null : CredentialsCodec.Decode(plain);
+            }
+            catch (FormatException)
+            {
+                credentials.PutAside();
+                return null;
+            }
+        }
+
+        /// <inheritdoc/>
+        public Task SaveCredentialsAsync(StoredCredentials credentials) =>
+            SaveSecretAsync(this.credentials, credentials == null ? null : CredentialsCodec.Encode(credentials));
+
+        /// <inheritdoc/>
+        public Task<byte[]> ReadEncryptionKeyAsync() => ReadSecretAsync(key);
+
+        /// <inheritdoc/>
+        public Task SaveEncryptionKeyAsync(byte[] privateKey) => SaveSecretAsync(key, privateKey);
+
+        /// <inheritdoc/>
+        public Task<bool> ClaimLockedNoticeAsync()
+        {
+            try
+            {
+                Directory.CreateDirectory(folder);
+                var path = Path.Combine(folder, "locked-notice");
+                using (var file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None))
+                {
+                    var buffer = new byte[64];
+                    var text = Encoding.ASCII.GetString(buffer, 0, file.Read(buffer, 0, buffer.Length));
+                    var start = startedAt();
+                    var isKnown = double.TryParse(
+                        text, NumberStyles.Float, CultureInfo.InvariantCulture, out var last);
+                    if (isKnown && Math.Abs(last - start) < StartTolerance)
+                    {
+                        return Task.FromResult(false);
+                    }
+
+                    file.SetLength(0);
+                    var content = Encoding.ASCII.GetBytes(start.ToString("R", CultureInfo.InvariantCulture));
+                    file.Write(content, 0, content.Length);
+                    return Task.FromResult(true);
+                }
+            }
+            catch (IOException error) when (IsHeld(error))
+            {
+                // Another process shows it.
+                return Task.FromResult(false);
+            }
+            catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+            {
+                return Task.FromResult(true);
+            }
+        }
+
+        private static double StartOfDevice()
+        {
+            var clock = new SystemClientClock();
+            return clock.UnixTime - ((double)Stopwatch.GetTimestamp() / Stopwatch.Frequency);
+        }
+
+        private static bool IsHeld(IOException error) =>
+            error.HResult == SharingViolation || error.HResult == LockViolation;
+
+        private static bool AreEqual(byte[] one, byte[] other)
+        {
+            var isEqual = one.Length == other.Length;
+            for (var i = 0; isEqual && i < one.Length; i++)
+            {
+                isEqual = one[i] == other[i];
+            }
+
+            return isEqual;
+        }
+
+        private ClientState ReadState()
+        {
+            var content = state.Read();
+            try
+            {
+                return content == null ? new ClientState() : ClientState.Decode(content);
+            }
+            catch (FormatException)
+            {
+                state.PutAside();
+                return new ClientState();
+            }
+        }
+
+        private async Task<byte[]> ReadSecretAsync(ProtectedFile file)
+        {
+            var content = file.Read();
+            if (content == null)
+            {
+                return null;
+            }
+
+            var plain = await protector.UnprotectAsync(content);
+            if (plain == null)
+            {
+                file.PutAside();
+            }
+
+            return plain;
+        }
+
+        private Task SaveSecretAsync(ProtectedFile file, byte[] plain) => WithLockAsync(async () =>
+        {
+            if (plain == null)
+            {
+                file.Remove();
+            }
+            else
+            {
+                file.Write(await protector.ProtectAsync(plain));
+            }
+
+            return true;
+        });
+
+        /// <summary>Runs work while no other process changes the files.</summary>
+        private async Task<T> WithLockAsync<T>(Func<Task<T>> work)
+        {
+            await turn.WaitAsync();
+            try
+            {
+                for (var count = 0; count < LockTries; count++)
+                {
+                    using (var file = OpenLock())
+                    {
+                        if (file != null)
+                        {
+                            return await work();
+                        }
+                    }
+
+                    await Task.Delay(10);
+                }
+
+                throw new ClientStoreException(ClientStoreError.Busy);
+            }
+            finally
+            {
+                turn.Release();
+            }
+        }
+
+        /// <summary>The lock; <c>null</c> if another process has it.</summary>
+        private FileStream OpenLock()
+        {
+            try
+            {
+                Directory.CreateDirectory(folder);
+                return new FileStream(
+                    Path.Combine(folder, "lock"), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            }
+            catch (IOException error) when (IsHeld(error))
+            {
+                return null;
+            }
+            catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+            {
+                throw new ClientStoreException(ClientStoreError.Unwritable);
+            }
+        }
+    }
+}

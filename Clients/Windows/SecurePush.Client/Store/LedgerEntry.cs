@@ -1,0 +1,120 @@
+namespace SecurePush
+{
+    /// <summary>How far the client has come with one notification.</summary>
+    internal enum Progress
+    {
+        /// <summary>To be fetched.</summary>
+        Pending,
+
+        /// <summary>The server has no such notification for this user. Another push for it tries again.</summary>
+        Gone,
+
+        /// <summary>Fetched, and about to be shown by one process.</summary>
+        Claimed,
+
+        /// <summary>Shown. Final.</summary>
+        Shown,
+
+        /// <summary>Encrypted, and not for a key of this device. Final.</summary>
+        Unopenable,
+
+        /// <summary>Withdrawn by the sender, or read on another device. Final.</summary>
+        Withdrawn,
+    }
+
+    /// <summary>One notification that the client knows.</summary>
+    internal sealed class LedgerEntry
+    {
+        public LedgerEntry(PushId id, Progress progress, double at)
+        {
+            Id = id;
+            Progress = progress;
+            At = at;
+        }
+
+        public PushId Id { get; }
+
+        public Progress Progress { get; set; }
+
+        /// <summary>The process that has claimed it.</summary>
+        public string Process { get; set; }
+
+        /// <summary>When the progress changed, in seconds since 1970.</summary>
+        public double At { get; set; }
+
+        /// <summary>Whether the user has seen the generic text or the prompt for it.</summary>
+        public bool IsNoticed { get; set; }
+
+        /// <summary>
+        /// Whether the server was asked for it. The answer may have been lost, and the notification marked as read.
+        /// </summary>
+        public bool IsAsked { get; set; }
+
+        /// <summary>Whether this device may have been the first of the user's devices that fetched it.</summary>
+        public bool IsFirstReader { get; set; }
+
+        /// <summary>Whether nothing is left to do.</summary>
+        public bool IsSettled => Progress != Progress.Pending && Progress != Progress.Claimed;
+
+        public LedgerEntry Clone() => (LedgerEntry)MemberwiseClone();
+
+        public bool IsClaimedBy(string process) => Progress == Progress.Claimed && Process == process;
+
+        /// <summary>Whether another process has claimed it.</summary>
+        public bool IsClaimedBesides(string process) => Progress == Progress.Claimed && Process != process;
+
+        public void Become(Progress progress, double now, string process = null)
+        {
+            Progress = progress;
+            Process = process;
+            At = now;
+        }
+
+        /// <summary>
+        /// The seconds until the claim expires. A clock that went back makes the age negative: the claim counts as old.
+        /// </summary>
+        public double SecondsLeft(double now, ClientLimits limits)
+        {
+            var age = now - At;
+            return age >= 0 && age < limits.ClaimSeconds ? limits.ClaimSeconds - age : 0;
+        }
+    }
+
+    /// <summary>The answer to a wish to show a secret that was fetched.</summary>
+    internal struct Claim
+    {
+        /// <summary>Show it.</summary>
+        public bool IsGranted { get; set; }
+
+        /// <summary>The seconds until the claim of another process expires; 0 if there is none.</summary>
+        public double HeldFor { get; set; }
+
+        /// <summary>Whether another process was about to show it, and has not said whether it did.</summary>
+        public bool IsInDoubt { get; set; }
+    }
+
+    /// <summary>How the claim of a process ended.</summary>
+    internal enum ClaimEnd
+    {
+        /// <summary>Noted.</summary>
+        Noted,
+
+        /// <summary>The notification was withdrawn in the meantime: it must be removed from the screen.</summary>
+        Withdrawn,
+
+        /// <summary>The process has no claim any more.</summary>
+        Lost,
+    }
+
+    /// <summary>A request for a notification.</summary>
+    internal sealed class FetchRequest
+    {
+        /// <summary>
+        /// Whether this device has asked for it before without an answer, which may have marked it as read.
+        /// </summary>
+        public bool IsRepeated { get; set; }
+
+        /// <summary>The count of the state when it was sent.</summary>
+        public int UserChanges { get; set; }
+    }
+}

@@ -1,0 +1,67 @@
+using System;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <summary>A store that forgets everything at the end of the process, for tools and tests.</summary>
+    public sealed class MemoryClientStore : IClientStore
+    {
+        private readonly object guard = new object();
+        private ClientState state = new ClientState();
+        private StoredCredentials credentials;
+        private byte[] encryptionKey;
+        private bool hasNoticed;
+
+        /// <inheritdoc/>
+        public Task<ClientState> ReadAsync()
+        {
+            lock (guard)
+            {
+                return Task.FromResult(state.Clone());
+            }
+        }
+
+        /// <inheritdoc/>
+        public Task<T> UpdateAsync<T>(Func<ClientState, T> change)
+        {
+            lock (guard)
+            {
+                var next = state.Clone();
+                var result = change(next);
+                state = next;
+                return Task.FromResult(result);
+            }
+        }
+
+        /// <inheritdoc/>
+        public Task<StoredCredentials> ReadCredentialsAsync() => Task.FromResult(credentials);
+
+        /// <inheritdoc/>
+        public Task SaveCredentialsAsync(StoredCredentials credentials)
+        {
+            this.credentials = credentials;
+            return Task.FromResult(true);
+        }
+
+        /// <inheritdoc/>
+        public Task<byte[]> ReadEncryptionKeyAsync() => Task.FromResult(encryptionKey);
+
+        /// <inheritdoc/>
+        public Task SaveEncryptionKeyAsync(byte[] privateKey)
+        {
+            encryptionKey = privateKey;
+            return Task.FromResult(true);
+        }
+
+        /// <inheritdoc/>
+        public Task<bool> ClaimLockedNoticeAsync()
+        {
+            lock (guard)
+            {
+                var isFirst = !hasNoticed;
+                hasNoticed = true;
+                return Task.FromResult(isFirst);
+            }
+        }
+    }
+}

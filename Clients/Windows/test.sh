@@ -1,0 +1,43 @@
+#!/bin/sh
+# Compiles the Windows SDK, its glue and the example with mono, and runs the tests with NUnit. It installs nothing: the
+# file debian-packages names what it needs. The last line is `N passed, N failed`.
+#
+#   test.sh            all tests
+#   test.sh NAME       one fixture, such as FlowTests
+#
+# SECUREPUSH_VECTORS names the folder of the test vectors, if it is not ../vectors.
+set -eu
+cd "$(dirname "$0")"
+SECUREPUSH_VECTORS=${SECUREPUSH_VECTORS:-$(pwd)/../vectors}
+export SECUREPUSH_VECTORS
+build=$(pwd)/.build
+example=../../Examples/Windows
+nunit=$(ls -d /usr/lib/cli/nunit.framework-2.6* | head -n 1)
+mkdir -p "$build"
+
+compile() {
+    output=$1
+    shift
+    mcs -langversion:7 -warn:4 -warnaserror -debug -target:library -out:"$build/$output" -lib:"$build" "$@"
+}
+
+compile SecurePush.Client.dll -r:System.Net.Http -r:System.Numerics -r:System.Security -recurse:'SecurePush.Client/*.cs'
+# Nobody raises some of the events of the stand-ins.
+compile StandIns.dll -nowarn:67 -r:System.Xml -recurse:'Tests/StandIns/*.cs'
+compile SecurePush.Client.Uwp.dll -r:SecurePush.Client.dll -r:StandIns.dll -recurse:'SecurePush.Client.Uwp/*.cs'
+compile PushTask.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
+    -recurse:"$example/Common/*.cs" -recurse:"$example/PushTask/*.cs"
+compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll -r:System.Net.Http \
+    -recurse:"$example/Common/*.cs" -recurse:"$example/App/*.cs" -recurse:'Tests/ExampleParts/*.cs'
+compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
+    -r:System.Net.Http -r:System.Numerics -r:System.Xml -r:System.Xml.Linq -r:"$nunit/nunit.framework.dll" \
+    $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*')
+
+cd "$build"
+rm -f TestResult.xml
+nunit-console -nologo -noshadow -nodots -result=TestResult.xml ${1:+-run:SecurePush.Tests.$1} SecurePush.Tests.dll || true
+attribute() { sed -n "s/.*<test-results .* $1=\"\([0-9]*\)\".*/\1/p" TestResult.xml; }
+total=$(attribute total)
+failed=$(($(attribute errors) + $(attribute failures) + $(attribute invalid) + $(attribute not-run)))
+echo "$((total - failed)) passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$total" -gt 0 ]
