@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by stack.sh and demo.sh: starts and stops the servers and services of one local stack.
+# Sourced by stack.sh, demo.sh and scenario.sh: starts and stops the servers and services of one local stack.
 #
 # A stack lives in a folder: secrets/, rabbitmq/ or rabbitmq-cluster/ (BROKER_NODES=3), the database, and run/ with process
 # IDs, ports and logs.
@@ -199,6 +199,24 @@ stack_status() {
     done
     say "rabbitmq: $(broker status || true)"
     return $result
+}
+
+# stack_stop_at_exit [COMMAND]: stops the stack when the script ends, also by Ctrl-C or TERM. COMMAND runs before that,
+# with the exit code as its argument.
+stack_stop_at_exit() {
+    before_stack_stop=${1:-:}
+    trap stack_end EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+
+stack_end() {
+    local result=$?
+    trap - EXIT INT TERM
+    "$before_stack_stop" "$result"
+    (exit $result) || stack_failed
+    stack_stop
+    exit "$result"
 }
 
 # For an EXIT trap: says what went wrong, and leaves nothing running.
