@@ -11,9 +11,7 @@ struct WithdrawalTests {
         _ store: any Store, _ state: DeliveryState = .sent, _ platforms: [Platform] = [.apple],
         isWithdrawnOnRead: Bool = false
     ) async throws -> FollowUp {
-        let sent = SealedNotification.sample()
-        try await store.append([sent])
-        _ = try await store.claim([sent.id], now: noon)
+        let sent = try await store.appendClaimed()
         let deliveries = platforms.map { platform in
             var delivery = Delivery.sample(platform, state)
             delivery.isWithdrawnOnRead = isWithdrawnOnRead
@@ -92,9 +90,7 @@ struct WithdrawalTests {
     @Test("What an error quotes decides nothing", arguments: conformingStores)
     func quoted(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = SealedNotification.sample()
-            try await store.append([sent])
-            _ = try await store.claim([sent.id], now: noon)
+            let sent = try await store.appendClaimed()
             var dead = Delivery.sample(.windows, .dead)
             dead.error = #"{"s":"sent","r":1}"#
             dead.isWithdrawnOnRead = true
@@ -111,10 +107,8 @@ struct WithdrawalTests {
     func late(_ kind: StoreKind, _ mode: WithdrawalMode) async throws {
         try await withStore(kind, withdrawals: mode) { store in
             for isRead in [true, false] {
-                let sent = SealedNotification.sample()
+                let sent = try await store.appendClaimed()
                 let withdrawal = FollowUp(id: sent.id, kind: .withdrawal)
-                try await store.append([sent])
-                _ = try await store.claim([sent.id], now: noon)
                 if isRead {
                     try await store.markRead(sent.id, at: noon + .seconds(1))
                 } else {
