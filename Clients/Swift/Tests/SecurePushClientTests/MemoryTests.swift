@@ -44,7 +44,7 @@ import Glibc
         ) { [port = port as UInt16, name = name as String] in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdk-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
-            let screen = LengthPresenter()
+            let screen = RecordingPresenter()
             let client = SecurePushClient(
                 configuration: SecurePushConfiguration(
                     retrievalURL: try #require(URL(string: "http://127.0.0.1:\(port)"))),
@@ -58,7 +58,7 @@ import Glibc
             let report = await client.handle(push: IncomingPush(userInfo: ["secureId": Self.large]))
             let last = Memory()
             #expect(report.shown.map(\.rawValue) == [Self.large])
-            #expect(await screen.length == 256 << 10)
+            #expect(await screen.secrets[Self.large]?.utf8.count == 256 << 10)
             let growth = last.peak - warm.resident
             print(
                 """
@@ -77,19 +77,6 @@ import Glibc
     private static let maxGrowth = 12_000_000 / 1_024
     private static let small = "019aa4a2-1c9b-7000-8000-000000000001"
     private static let large = "019aa4a2-1c9b-7000-8000-000000000002"
-}
-
-/// Keeps the length of the last secret and nothing else, like a system that copies it away.
-private actor LengthPresenter: NotificationPresenter {
-    private(set) var length = 0
-
-    func show(_ secret: SecretNotification) async throws { length = secret.text.utf8.count }
-    func show(_ notice: GenericNotice) async throws {}
-    func show(_ prompt: LogInPrompt) async throws {}
-    func remove(_ ids: [PushID]) async {}
-    func removePrompt() async {}
-    func setBadge(_ count: Int) async {}
-    func displayedSecrets() async -> Set<PushID>? { nil }
 }
 
 /// The memory of this process, in KiB (proc_pid_status(5)).
