@@ -16,7 +16,7 @@ stack_use() {
     broker_nodes=$(sed -n 's/^broker_nodes=//p' "$run/ports" 2>/dev/null || true)
     bin=${SECUREPUSH_BIN:-$here/../.build/debug}
     bin=$(cd "$bin" 2>/dev/null && pwd || echo "$bin")
-    # What crosses to the services is named below; a proxy would only be in the way of loopback.
+    # The scripts and services use loopback addresses, which a proxy does not reach.
     unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
 }
 
@@ -33,7 +33,7 @@ stack_start() {
     start_services
 }
 
-# A port in `run/ports` is used again, so that what a person has written down stays true.
+# The ports in `run/ports` are used again, so that addresses that a person has noted stay valid.
 choose_ports() {
     [ -f "$run/ports" ] && . "$run/ports"
     broker_nodes=${BROKER_NODES:-${broker_nodes:-1}}
@@ -60,7 +60,7 @@ stack_read_ports() {
     . "$run/ports"
 }
 
-# Starts one node, or a cluster of three that keeps its own ports. Both heal what a crash left without a leader.
+# Starts one node, or a cluster of three that keeps its own ports. Both repair queues that have no leader after a crash.
 start_broker() {
     if [ "$broker_nodes" = 3 ]; then
         amqp_url=$("$here/rabbitmq-cluster.sh" start "$stack/rabbitmq-cluster" 2>"$run/heal.out") ||
@@ -164,7 +164,7 @@ wait_until_ready() {
     return 1
 }
 
-# In the order that lets each finish: who takes work first, what they work with last.
+# Services that accept work stop first; the servers that they use stop last. So each service can finish its work.
 stack_stop() {
     local name
     for name in ingest retrieval dispatcher hub-emulator; do stop_service "$name" TERM; done
@@ -219,7 +219,7 @@ stack_end() {
     exit "$result"
 }
 
-# For an EXIT trap: says what went wrong, and leaves nothing running.
+# For an EXIT trap: after a failure prints the log of the failed service, and stops the stack.
 stack_failed() {
     local result=$?
     trap - EXIT

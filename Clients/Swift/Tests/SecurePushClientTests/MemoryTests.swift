@@ -9,10 +9,10 @@ import Glibc
 /// The peak memory of a wake, with the real transport and the file store. A service extension of a recent device is
 /// killed at 24 MB.
 ///
-/// The tests bound the growth: what the wake adds at its peak to the memory that the process had before. They print the
-/// peak of the whole process, too, and do not bound it. Most of that is not the SDK's: on Linux each process has its
-/// own copy of Foundation, ICU, curl and the test library, and this one ran a wake before, to load them. Apple's
-/// systems share their libraries between processes and do not count them against the limit of an extension.
+/// The tests bound the growth: the difference between the peak of the wake and the memory before it. They also print
+/// the peak of the whole process, without a bound. Most of that peak does not belong to the SDK: on Linux each process
+/// has its own copy of Foundation, ICU, curl and the test library, and an earlier wake has loaded them. Apple's systems
+/// share their libraries between processes and do not count them against the limit of an extension.
 ///
 /// The server runs in this process. The SDK runs in a process of its own, where no other suite uses memory.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct MemoryTests {

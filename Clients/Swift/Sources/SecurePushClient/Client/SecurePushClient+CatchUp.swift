@@ -67,7 +67,7 @@ extension SecurePushClient {
 
     /// Waits until the claims of other processes have expired, and finds out how they ended.
     ///
-    /// - Returns: whether there were any, and there was time for them.
+    /// - Returns: whether there were claims, and they expired before the deadline.
     private func waitForClaims(until deadline: TimeInterval) async -> Bool {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
         let claims = try? await keeper.read().ledger.claims(besides: process, at: now, limits)

@@ -71,7 +71,7 @@ extension TokenCredentialsProvider: CredentialsProvider {
         try await refresh(after: Optional(refused))
     }
 
-    /// One exchange for all who wait.
+    /// All callers that need new credentials at the same time share one exchange.
     private func refresh(after refused: ClientCredentials?) async throws -> ClientCredentials? {
         if let refreshing { return try await refreshing.value }
         let task = Task { try await exchange(refused) }

@@ -6,12 +6,12 @@ import Glibc
 import Musl
 #endif
 
-/// The time, for the fetch plan and the memory of shown IDs. Tests inject a simulated one.
+/// The client's clock. It measures deadlines, delays and ages. Tests inject a simulated one.
 public protocol ClientClock: Sendable {
     /// The time of day. It can jump, so only ages of days are measured with it.
     var date: Date { get }
 
-    /// Seconds since some moment in the past. It never goes backwards. Deadlines are measured with it.
+    /// Seconds since an arbitrary moment in the past. It never goes backwards. Deadlines are measured with it.
     var uptime: TimeInterval { get }
 
     /// Waits.
