@@ -49,7 +49,9 @@ public struct SecretNotification: Sendable, Equatable {
 }
 
 extension SecretNotification: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The ID, without the text.
     public var description: String { "secret \(id)" }
+    /// The same as ``description``, so that a debugger shows no secret.
     public var debugDescription: String { description }
     /// Only the ID, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["id": id]) }

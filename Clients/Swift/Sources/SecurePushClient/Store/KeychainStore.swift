@@ -35,6 +35,9 @@ extension KeychainStore: ClientStore {
 
     public func claimLockedNotice() async -> Bool { await files.claimLockedNotice() }
 
+    /// Reads the credentials from the Keychain; `nil` if there are none, or if they were damaged.
+    ///
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func credentials() async throws -> StoredCredentials? {
         var query = item
         query[kSecReturnData as String] = true
@@ -48,6 +51,10 @@ extension KeychainStore: ClientStore {
         return try? JSONDecoder().decode(StoredCredentials.self, from: data)
     }
 
+    /// Stores the credentials in the Keychain; `nil` removes them. They stay on this device, and can be read after the
+    /// first unlock.
+    ///
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func save(_ credentials: StoredCredentials?) async throws {
         guard let credentials else {
             let status = SecItemDelete(item as CFDictionary)
