@@ -99,9 +99,27 @@ extension SecurePushClient {
     ) async -> Acquisition {
         switch await open(secret) {
         case .opened(let opened): await claim(opened, unread: unread, request, until: deadline)
-        case .closed(let code): .closed(code)
+        case .closed(let code): await close(secret, code, request, until: deadline)
         case .failed(let code): .failed(code, isGone: false)
         case .locked: .locked
+        }
+    }
+
+    /// Notes that this device has read a secret that it will never open. So the withdrawal that follows when the first
+    /// of the user's devices has read it does not remove the generic text of that device.
+    private func close(
+        _ secret: SecretNotification, _ code: DiagnosticCode, _ request: FetchRequest, until deadline: TimeInterval
+    ) async -> Acquisition {
+        let claim = await claim(secret, unread: nil, request, until: deadline)
+        guard case .secret = claim else { return claim }
+        let (now, process) = (clock.date.timeIntervalSince1970, process)
+        let end = try? await keeper.update {
+            $0.ledger.settle(secret.id, of: process, isShown: false, at: now)
+        }
+        switch end {
+        case .noted: return .closed(code)
+        case .withdrawn, .lost: return .settled
+        case nil: return .locked
         }
     }
 

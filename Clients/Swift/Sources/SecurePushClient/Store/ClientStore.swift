@@ -77,6 +77,8 @@ public struct ClientState: Codable, Sendable, Equatable {
     var unreported: [PushID] = []
     /// The device's registration.
     var registration = RegistrationRecord()
+    /// The user for whom the device's key for end-to-end encryption was made.
+    var keyOwner: String?
     /// Keys for pushes from `GET /api/push-keys`. They replace the configured ones.
     var pushKeys: PushKeySet?
     /// When ``pushKeys`` came, in seconds since 1970.
