@@ -119,7 +119,9 @@ public struct StoredCredentials: Codable, Sendable, Hashable {
 }
 
 extension StoredCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A fixed text, so that no log shows the credentials.
     public var description: String { "credentials of a user" }
+    /// The same as ``description``, so that a debugger shows no credential.
     public var debugDescription: String { description }
     /// No children, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
