@@ -91,7 +91,7 @@ import Glibc
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
         ) { [port = port as UInt16, path = path as String] in
-            let screen = LengthPresenter()
+            let screen = RecordingPresenter()
             let client = SecurePushClient(
                 configuration: SecurePushConfiguration(
                     retrievalURL: try #require(URL(string: "http://127.0.0.1:\(port)"))),
@@ -104,7 +104,7 @@ import Glibc
             let report = await client.handle(push: IncomingPush(userInfo: ["secureId": Self.large]))
             let growth = Memory().peak - warm.resident
             #expect(report.shown.map(\.rawValue) == [Self.large])
-            #expect(await screen.length == 190_000)
+            #expect(await screen.secrets[Self.large]?.utf8.count == 190_000)
             print("Memory, an envelope of 256 KiB: peak \(growth) KiB above the \(warm.resident) KiB before the wake.")
             #expect(growth <= Self.maxGrowth)
         }
