@@ -5,7 +5,7 @@ import Testing
 @testable import SecurePushClient
 
 /// End-to-end encryption on the device: the key, its registration, and what the user sees.
-@Suite(.timeLimit(.minutes(1))) struct EncryptionTests {
+@Suite(.timeLimit(.minutes(10))) struct EncryptionTests {
     private let device = PushDevice(platform: .apns, channel: "AB")
 
     private func phone(sharing other: SimulatedPhone? = nil, store: any ClientStore = MemoryClientStore()) async throws
