@@ -35,7 +35,7 @@ with contextlib.ExitStack() as open_devices:
         found.await_listening()
     status, _, answer = stack.request(
         stack.port("ingest"), "POST", "/api/notifications",
-        json.dumps({"Recipient": "alice", "Payload": "Your results are in."}))
+        json.dumps({"Recipient": "alice", "Payload": "Your results are in.", "Platforms": PLATFORMS}))
     if status != 201:
         sys.exit(f"ingest answered {status}: {answer[:500]}")
     identifier = json.loads(answer)["Id"]
