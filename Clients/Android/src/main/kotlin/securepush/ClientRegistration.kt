@@ -14,10 +14,11 @@ internal fun SecurePushClient.registerDevice(device: PushDevice, wake: Wake): St
     val age = clock.date - (record.registeredAt ?: Long.MIN_VALUE / 2)
     val isCurrent = record.userName == userName && record.digest == digest &&
         age in 0 until limits.renewsRegistrationAfter && record.installationID != null
+    if (isCurrent && registerKey(checkNotNull(record.installationID), wake)) return record.installationID
     // Another user's messages are not for the same key.
-    if (record.userName != null && record.userName != userName) withKey { store.keep(null) }
-    val id = if (isCurrent) checkNotNull(record.installationID) else put(device, userName, digest, record, wake)
-    if (configuration.encryptsEndToEnd) registerKey(id, wake.deadline)
+    if (record.userName != null && record.userName != userName) withKey { store.removeEnvelopeKey() }
+    val id = put(device, userName, digest, record, wake)
+    if (!registerKey(id, wake)) throw SecurePushFailure(DiagnosticCode.status(404))
     return id
 }
 
@@ -35,27 +36,26 @@ private fun SecurePushClient.put(
             stored { keeper.update { it.registration = RegistrationRecord(id, userName, digest, now) } }
             return id
         }
-        val isGivenUp = outcome is RetrievalConnection.Outcome.Refused &&
-            (outcome.status == 404 || outcome.status == 410)
-        if (known == null || !isGivenUp) throw outcome.failure
+        if (known == null || !outcome.isMissing) throw outcome.failure
     }
     throw SecurePushFailure(DiagnosticCode.status(410))
 }
 
 /**
- * Registers the public key of this device, unless the server has it. The first call makes the key.
+ * Registers the public key of this device. The first call makes the key. The server forgets it when the installation is
+ * replaced or belongs to another user, so it is sent every time.
  *
+ * @return whether the server has the installation.
  * @throws SecurePushFailure and the device is registered then, and gets what is not encrypted.
  */
-private fun SecurePushClient.registerKey(id: String, deadline: Long) {
-    val key = withKey { store.envelopeKey() ?: store.keep(EnvelopePrivateKey.generate()) } ?: return
-    val text = Base64Url.encode(key.publicBytes)
-    if (stored { keeper.read() }.registration.publicKey == text) return
-    val outcome = connection.send(
-        RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk), deadline
-    )
+private fun SecurePushClient.registerKey(id: String, wake: Wake): Boolean {
+    if (!configuration.encryptsEndToEnd) return true
+    val key = withKey { store.makeEnvelopeKey() }
+    val call = RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk)
+    val outcome = connection.send(call, wake.deadline)
+    if (outcome.isMissing) return false
     if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
-    stored { keeper.update { it.registration = it.registration.copy(publicKey = text) } }
+    return true
 }
 
 /**
@@ -80,28 +80,18 @@ internal fun SecurePushClient.unregisterDevice(wake: Wake) {
     if (record.installationID != null) {
         val call = RetrievalConnection.Call("api/installations/${record.installationID}", "DELETE")
         val outcome = connection.send(call, wake.deadline)
-        val isGone = outcome is RetrievalConnection.Outcome.Refused && (outcome.status == 404 || outcome.status == 410)
-        if (outcome !is RetrievalConnection.Outcome.Success && !isGone) throw outcome.failure
+        if (outcome !is RetrievalConnection.Outcome.Success && !outcome.isMissing) throw outcome.failure
     }
-    withKey { store.keep(null) }
+    withKey { store.removeEnvelopeKey() }
     val ids = stored { keeper.update { it.forget(null) } }
     presenter.remove(ids)
     presenter.removePrompt()
     presenter.setBadge(0)
 }
 
-/** Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing. */
-private fun SecurePushClient.refreshPushKeys(deadline: Long) {
-    if (configuration.pushKeys == null || !configuration.refreshesPushKeys) return
-    val call = RetrievalConnection.Call("api/push-keys", isAuthorized = false)
-    val outcome = connection.send(call, deadline) as? RetrievalConnection.Outcome.Success ?: return
-    val keys = try {
-        PushKeySet.fromJwkSet(outcome.response.body)
-    } catch (e: PushKeySet.Malformed) {
-        return
-    }
-    unlessLocked { keeper.update { it.pushKeys = keys } }
-}
+/** Whether the server does not have the installation, or another user does. */
+private val RetrievalConnection.Outcome.isMissing: Boolean
+    get() = this is RetrievalConnection.Outcome.Refused && (status == 404 || status == 410)
 
 /**
  * Uses the store.
