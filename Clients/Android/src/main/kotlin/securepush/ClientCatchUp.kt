@@ -176,7 +176,7 @@ private fun SecurePushClient.payloadPage(
     if (reply.lost == 0) {
         val isRefused = reply.outcome !is RetrievalConnection.Outcome.Success
         // Known notifications have taken the place of those that are not on the page.
-        val onPage = page?.entries?.map { it.id }?.toSet()
+        val onPage = page?.entries?.mapNotNull { it.secret?.id }
         if (isRefused || onPage != null) forget(requests.filterKeys { onPage == null || it !in onPage })
     }
     return Pair(page, reply.lost)

@@ -13,8 +13,9 @@ internal fun SecurePushClient.registerDevice(device: PushDevice, wake: Wake): St
     val digest = digest(device)
     val age = clock.date - (record.registeredAt ?: Long.MIN_VALUE / 2)
     val isCurrent = record.userName == userName && record.digest == digest &&
-        age in 0 until limits.renewsRegistrationAfter && record.installationID != null
-    if (isCurrent && registerKey(checkNotNull(record.installationID), wake)) return record.installationID
+        age in 0 until limits.renewsRegistrationAfter
+    val known = record.installationID
+    if (isCurrent && known != null && registerKey(known, wake)) return known
     // Another user's messages are not for the same key.
     if (record.userName != null && record.userName != userName) withKey { store.removeEnvelopeKey() }
     val id = put(device, userName, digest, record, wake)
