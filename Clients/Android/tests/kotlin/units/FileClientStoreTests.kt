@@ -181,8 +181,6 @@ class FileClientStoreTests {
         assertEquals(1, checkNotNull(folder.list()).size)
     }
 
-    private fun FileClientStore(folder: File, bootID: () -> String) = FileClientStore(folder, bootID = bootID)
-
     @Test
     fun theLedgerForgetsTheOldestThatIsSettled() {
         val limits = ClientLimits(maxRememberedIDs = 3)
