@@ -73,7 +73,8 @@ class FileClientStore @JvmOverloads constructor(
 
     override fun envelopeKey(): EnvelopePrivateKey? {
         val content = open(key) ?: return null
-        if (content.size != EnvelopePrivateKey.BYTES + 1 || content[0] != IN_VAULT) return SoftwareEnvelopeKey.of(content)
+        if (content.size == EnvelopePrivateKey.BYTES) return SoftwareEnvelopeKey.of(content)
+        if (content.size != EnvelopePrivateKey.BYTES + 1 || content[0] != IN_VAULT) return null
         return inVault { it.find(content.copyOfRange(1, content.size)) }
     }
 
