@@ -84,6 +84,47 @@ class RegistrationTests {
         assertNotEquals(first, device.disk.envelopeKey?.toList())
     }
 
+    /** A key that the server has got before is no reason to fail: the next call sends it again. */
+    @Test
+    fun aKeyThatTheServerNeverGotIsAFailure() = simulation.run {
+        device.logIn()
+        val faults = RequestFaults()
+        val client = device.start(faults = faults, encryptsEndToEnd = true).client
+        faults.disconnect("PUT /api/devices")
+        assertEquals(DiagnosticCode.UNREACHABLE, code { client.register(phone) })
+        faults.clear()
+        val id = client.register(phone)
+        faults.disconnect("PUT /api/devices")
+        assertEquals(id, client.register(phone))
+        faults.clear()
+        client.register(phone)
+        assertEquals(2, server.count("PUT /api/devices/$id/key"))
+        assertEquals(1, server.count("PUT /api/installations/$id"))
+    }
+
+    /** Senders encrypt for a key until the server has given the device to another user. */
+    @Test
+    fun aKeyStaysWithItsUser() = simulation.run {
+        device.logIn()
+        val faults = RequestFaults()
+        val app = device.start(faults = faults, encryptsEndToEnd = true)
+        app.client.register(phone)
+        fun key() = device.disk.envelopeKey?.toList()
+        val first = key()
+        app.credentials.logInWithToken("bob", checkNotNull(app.store.credentials()?.accessToken))
+        faults.fail("PUT /api/installations") { TransportResponse(400) }
+        assertEquals(DiagnosticCode.status(400), code { app.client.register(phone) })
+        assertEquals("bob is not registered", first, key())
+        app.client.register(phone)
+        val second = key()
+        assertNotEquals(first, second)
+        // The store is damaged, and the user changes.
+        device.disk.corrupt()
+        app.credentials.logInWithToken("carol", checkNotNull(app.store.credentials()?.accessToken))
+        device.start(encryptsEndToEnd = true).client.register(phone)
+        assertNotEquals(second, key())
+    }
+
     /** The server has removed the installation, or another user has it. Then it does not take the key. */
     @Test
     fun anInstallationThatTheServerHasLostIsRegisteredAgain() = simulation.run {

@@ -91,6 +91,19 @@ class UserChangeTests {
         assertTrue(device.disk.read().unreported.isEmpty())
     }
 
+    @Test
+    fun aSecretThatCannotBeShownWhenTheUserGoesIsNoFailure() = Phone().run {
+        val id = device.server.send()
+        val leaves = object : DeviceFaults by NoFaults {
+            override fun present() {
+                app.client.unregister()
+                throw IllegalStateException("refused")
+            }
+        }
+        assertEquals(WakeReport(), device.start(faults = leaves).client.handle(device.push(id)))
+        assertEquals(0, device.screen.hints)
+    }
+
     /** The new user's wake has begun before the catch-up of the last user's wake. */
     @Test
     fun theCatchUpForTheLastUserDoesNotServeTheNewOne() {

@@ -91,13 +91,27 @@ private fun SecurePushClient.openAndClaim(
     val secret = try {
         open(sealed)
     } catch (e: Envelope.Unopened) {
-        return Acquisition.Failed(e.code, isGone = true)
+        return close(sealed, e.code, request, deadline)
     } catch (e: ClientStoreException) {
         // The key cannot be read now.
         val isLocked = e.reason == ClientStoreException.Reason.LOCKED
         return if (isLocked) Acquisition.Locked else Acquisition.Failed(DiagnosticCode.NO_KEY)
     }
     return claim(secret, unread, request, deadline)
+}
+
+/**
+ * Notes that this device has read a secret that it will never open. So the withdrawal that follows when the first of
+ * the user's devices has read it does not remove the generic text of that device.
+ */
+private fun SecurePushClient.close(
+    secret: SecretNotification, code: DiagnosticCode, request: FetchRequest, deadline: Long
+): Acquisition {
+    val claim = claim(secret, null, request, deadline)
+    if (claim !is Acquisition.Secret) return claim
+    val end = unlessLocked { keeper.update { it.ledger.settle(secret.id, process, isShown = false) } }
+        ?: return Acquisition.Locked
+    return if (end == SecretLedger.End.NOTED) Acquisition.Failed(code, isGone = true) else Acquisition.Settled
 }
 
 /** Claims a secret, and waits for another process that has claimed it. */
@@ -168,6 +182,7 @@ private fun SecurePushClient.show(secret: SecretNotification, wake: Wake): WakeR
         presenter.show(secret)
     } catch (e: Exception) {
         settle(secret.id, isShown = false, wake = wake)
+        if (!isCurrent(wake)) return WakeReport()
         return notice(secret.id, DiagnosticCode.NOT_PRESENTED, isGone = false)
     }
     settle(secret.id, isShown = true, wake = wake)

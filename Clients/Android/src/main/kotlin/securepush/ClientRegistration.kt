@@ -15,11 +15,9 @@ internal fun SecurePushClient.registerDevice(device: PushDevice, wake: Wake): St
     val isCurrent = record.userName == userName && record.digest == digest &&
         age in 0 until limits.renewsRegistrationAfter
     val known = record.installationID
-    if (isCurrent && known != null && registerKey(known, wake)) return known
-    // Another user's messages are not for the same key.
-    if (record.userName != null && record.userName != userName) withKey { store.removeEnvelopeKey() }
+    if (isCurrent && known != null && registerKey(known, userName, wake)) return known
     val id = put(device, userName, digest, record, wake)
-    if (!registerKey(id, wake)) throw SecurePushFailure(DiagnosticCode.status(404))
+    if (!registerKey(id, userName, wake)) throw SecurePushFailure(DiagnosticCode.status(404))
     return id
 }
 
@@ -43,20 +41,42 @@ private fun SecurePushClient.put(
 }
 
 /**
- * Registers the public key of this device. The first call makes the key. The server forgets it when the installation is
- * replaced or belongs to another user, so it is sent every time.
+ * Registers the public key of this device, which the server forgets when it replaces or removes the installation, or
+ * when another user takes it over. The first call for a user makes the key.
  *
  * @return whether the server has the installation.
- * @throws SecurePushFailure and the device is registered then, and gets what is not encrypted.
+ * @throws SecurePushFailure if the server may not have the key. The device is registered then, and gets notifications
+ *   that are not encrypted.
  */
-private fun SecurePushClient.registerKey(id: String, wake: Wake): Boolean {
+private fun SecurePushClient.registerKey(id: String, userName: String, wake: Wake): Boolean {
+    // Another user's messages are not for the same key. The server has forgotten the former one by now.
+    val owner = stored { keeper.read() }.keyOwner
+    if (owner != userName && (owner != null || configuration.encryptsEndToEnd)) forgetKey()
     if (!configuration.encryptsEndToEnd) return true
     val key = withKey { store.makeEnvelopeKey() }
+    val text = Base64Url.encode(key.publicBytes)
+    val record = stored {
+        keeper.update { state ->
+            state.keyOwner = userName
+            state.registration
+        }
+    }
     val call = RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk)
     val outcome = connection.send(call, wake.deadline)
     if (outcome.isMissing) return false
-    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+    if (outcome is RetrievalConnection.Outcome.Success) {
+        stored { keeper.update { it.registration = it.registration.copy(publicKey = text) } }
+    } else if (record.publicKey != text) {
+        throw outcome.failure
+    }
+    // Otherwise the server has got it before. The next call sends it again.
     return true
+}
+
+/** Removes the device's key. */
+private fun SecurePushClient.forgetKey() {
+    withKey { store.removeEnvelopeKey() }
+    stored { keeper.update { it.keyOwner = null } }
 }
 
 /**
@@ -83,7 +103,7 @@ internal fun SecurePushClient.unregisterDevice(wake: Wake) {
         val outcome = connection.send(call, wake.deadline)
         if (outcome !is RetrievalConnection.Outcome.Success && !outcome.isMissing) throw outcome.failure
     }
-    withKey { store.removeEnvelopeKey() }
+    forgetKey()
     val ids = stored { keeper.update { it.forget(null) } }
     presenter.remove(ids)
     presenter.removePrompt()

@@ -21,6 +21,8 @@ class ClientState internal constructor() {
     internal var unreported: List<PushID> = emptyList()
     /** The device's registration. */
     internal var registration = RegistrationRecord()
+    /** The user for whom the device's key for end-to-end encryption was made. */
+    internal var keyOwner: String? = null
     /** Keys for pushes from `GET /api/push-keys`. They replace the configured ones. */
     internal var pushKeys: PushKeySet? = null
     /** When [pushKeys] came, in milliseconds since 1970. */
@@ -39,6 +41,7 @@ class ClientState internal constructor() {
         copy.unconfirmed = unconfirmed
         copy.unreported = unreported
         copy.registration = registration
+        copy.keyOwner = keyOwner
         copy.pushKeys = pushKeys
         copy.pushKeysReadAt = pushKeysReadAt
         copy.refreshLease = refreshLease
@@ -47,8 +50,8 @@ class ClientState internal constructor() {
 
     private val parts: List<Any?>
         get() = listOf(
-            owner, userChanges, ledger, cursor, isPrompted, unconfirmed, unreported, registration, pushKeys,
-            pushKeysReadAt, refreshLease
+            owner, userChanges, ledger, cursor, isPrompted, unconfirmed, unreported, registration, keyOwner,
+            pushKeys, pushKeysReadAt, refreshLease
         )
 
     override fun equals(other: Any?): Boolean = other is ClientState && other.parts == parts
@@ -76,6 +79,7 @@ class ClientState internal constructor() {
             unreported = (unreported + other.unreported).distinct()
         }
         registration = other.registration
+        keyOwner = other.keyOwner
         if (other.pushKeys != null) {
             pushKeys = other.pushKeys
             pushKeysReadAt = other.pushKeysReadAt
@@ -213,7 +217,9 @@ internal data class RegistrationRecord(
     /** A digest of the platform, the channel and the tags. */
     val digest: String? = null,
     /** When it was registered, in milliseconds since 1970. */
-    val registeredAt: Long? = null
+    val registeredAt: Long? = null,
+    /** The public key that the server has got since the device was registered, in base64url. */
+    val publicKey: String? = null
 )
 
 /**

@@ -18,6 +18,7 @@ object ClientStateCoding {
         json.put("unconfirmed", JSONArray(state.unconfirmed.map { it.rawValue }))
         json.put("unreported", JSONArray(state.unreported.map { it.rawValue }))
         json.put("registration", encode(state.registration))
+        json.put("keyOwner", state.keyOwner)
         json.put("pushKeys", state.pushKeys?.let { JSONArray(it.texts) })
         json.put("pushKeysReadAt", state.pushKeysReadAt)
         json.put("refreshLease", state.refreshLease?.let { lease ->
@@ -44,6 +45,7 @@ object ClientStateCoding {
         json.put("userName", record.userName)
         json.put("digest", record.digest)
         json.put("registeredAt", record.registeredAt)
+        json.put("publicKey", record.publicKey)
         return json
     }
 
@@ -59,6 +61,7 @@ object ClientStateCoding {
         state.unconfirmed = root.texts("unconfirmed").map { id(it) }
         state.unreported = root.texts("unreported").map { id(it) }
         state.registration = root.child("registration")?.let { record(it) } ?: RegistrationRecord()
+        state.keyOwner = root.text("keyOwner")
         state.pushKeys = if (root.has("pushKeys")) PushKeySet(root.texts("pushKeys").map { key(it) }) else null
         state.pushKeysReadAt = root.number("pushKeysReadAt")
         state.refreshLease = root.child("refreshLease")?.let { lease ->
@@ -106,7 +109,7 @@ object ClientStateCoding {
 
     private fun record(node: Node) = RegistrationRecord(
         node.text("installationID")?.let { uuid(it) }, node.text("userName"), node.text("digest"),
-        node.number("registeredAt")
+        node.number("registeredAt"), node.text("publicKey")
     )
 
     /** The installation's ID becomes a part of a path, so a store with another text is damaged. */

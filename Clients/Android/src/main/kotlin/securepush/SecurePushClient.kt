@@ -115,10 +115,11 @@ class SecurePushClient @JvmOverloads constructor(
      * user change, and when [ClientLimits.renewsRegistrationAfter] has passed. Call it at each start of the app.
      *
      * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
-     * client makes a new one.
+     * client makes a new one. With [SecurePushConfiguration.encryptsEndToEnd], each call sends the device's public key,
+     * because the server forgets it with the installation.
      *
      * @return the installation's ID.
-     * @throws SecurePushFailure if the server does not have the device now.
+     * @throws SecurePushFailure if the server does not have the device or its key now.
      */
     @Throws(SecurePushFailure::class)
     fun register(device: PushDevice): String = afterLastRegistration {
