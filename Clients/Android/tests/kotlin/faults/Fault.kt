@@ -24,7 +24,9 @@ class Fault(
 }
 
 /** Where it begins to go wrong. */
-enum class Stage { PARSE, VERIFY, TOKEN, FETCH, REFRESH, INBOX, MARK_SHOWN, STORE, PRESENT, TIME_WILL_EXPIRE, RESUME }
+enum class Stage {
+    PARSE, VERIFY, TOKEN, FETCH, REFRESH, INBOX, MARK_SHOWN, KEYS, STORE, PRESENT, TIME_WILL_EXPIRE, RESUME
+}
 
 /** How long it goes wrong. */
 enum class FaultLength {

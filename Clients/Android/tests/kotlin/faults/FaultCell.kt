@@ -23,7 +23,9 @@ class FaultCell(
         /** A message of Firebase to the SDK's service. */
         SERVICE,
         /** The job, after the process that got the message has died. */
-        JOB
+        JOB,
+        /** A call. With `DISPATCH_WITHDRAW=read` the next wakes are withdrawals of what the server saw fetched. */
+        ECHO
     }
 
     override fun toString(): String = "$fault at $stage, $length, $way, seed $seed"
@@ -102,7 +104,7 @@ class FaultCell(
         val begin = simulation.uptime
         val limit = if (stage == Stage.TIME_WILL_EXPIRE) 2_000L else null
         when (way) {
-            Way.DIRECT -> {
+            Way.DIRECT, Way.ECHO -> {
                 val push = securepush.IncomingPush.of(message.data)
                 if (limit == null) app.client.handle(push) else app.client.handle(push, limit)
                 seen.completions += 1
@@ -155,13 +157,17 @@ class FaultCell(
         seen.millis = simulation.uptime - begin
     }
 
-    /** Everything works again, a minute later: the app comes to the front, and the user logs in if that is needed. */
+    /**
+     * Everything works again, a minute later: the withdrawals that follow a fetch come, the app comes to the front, and
+     * the user logs in if that is needed.
+     */
     private fun recover(plan: FaultPlan, ids: List<PushID>, first: SimulatedDevice.App) {
         plan.heal()
         simulation.sleep(60_000)
         // What could not be stored is in the memory of the process. If that ends first, a secret may be shown again.
         val isMemoryNeeded = fault.kind == Fault.Kind.STORE_FULL || fault.kind == Fault.Kind.STORE_READ_ONLY
         val app = if (isMemoryNeeded) first else device.start()
+        if (way == Way.ECHO) device.echoReads { app }
         val report = app.client.catchUp()
         simulation.sleep(60_000)
         val isLoggedOut = report.code == DiagnosticCode.LOGGED_OUT || report.code == DiagnosticCode.status(401)

@@ -95,6 +95,7 @@ class FaultPlan(
     /** The stage to which a request belongs. */
     private fun stage(request: TransportRequest): Stage = when {
         request.url.path.endsWith("/api/token") -> Stage.TOKEN
+        request.url.path.endsWith("/api/push-keys") -> Stage.KEYS
         request.url.path.endsWith("/shown") || request.url.path.endsWith("/read") -> Stage.MARK_SHOWN
         request.url.path.endsWith("/api/notifications") -> Stage.INBOX
         else -> Stage.FETCH

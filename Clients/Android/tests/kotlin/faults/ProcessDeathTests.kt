@@ -28,7 +28,11 @@ class ProcessDeathTests {
         /** The user logs in after a prompt. */
         RESUME,
         /** The sender withdraws what is on the screen. */
-        WITHDRAWAL
+        WITHDRAWAL,
+        /** A push. With `DISPATCH_WITHDRAW=read` the server withdraws what the dead process has asked for. */
+        READ_ECHO,
+        /** The same, for several secrets in the inbox that the app fetches with one request. */
+        PAGE_ECHO
     }
 
     private class Ending(val point: String?, val shown: List<Int>)
@@ -67,6 +71,8 @@ class ProcessDeathTests {
             val lived = app.process.live { wake(scenario, device, app, pushed) }
             // The next wakes, each in a new process: the job, the app, a repeated push, the app again.
             simulation.sleep(60_000)
+            val hasEcho = scenario == Scenario.READ_ECHO || scenario == Scenario.PAGE_ECHO
+            if (hasEcho) device.echoReads { device.start() }
             if (device.jobs.jobs.isNotEmpty()) runJob(device)
             device.start().client.catchUp()
             if (device.screen.isPrompting) {
@@ -90,14 +96,18 @@ class ProcessDeathTests {
             }
             Scenario.WITHDRAWAL -> device.start().client.handle(device.push(pushed))
             Scenario.REFRESH -> device.server.revokeAccessTokens()
-            Scenario.PUSH, Scenario.SERVICE -> Unit
+            Scenario.PUSH, Scenario.SERVICE, Scenario.READ_ECHO, Scenario.PAGE_ECHO -> Unit
         }
     }
 
     private fun wake(scenario: Scenario, device: SimulatedDevice, app: SimulatedDevice.App, pushed: PushID) {
         when (scenario) {
-            Scenario.PUSH, Scenario.REFRESH -> app.client.handle(device.push(pushed))
-            Scenario.WITHDRAWAL -> app.client.handle(device.push(pushed, withdraw = true))
+            Scenario.PUSH, Scenario.REFRESH, Scenario.READ_ECHO -> app.client.handle(device.push(pushed))
+            Scenario.PAGE_ECHO -> app.client.catchUp()
+            Scenario.WITHDRAWAL -> {
+                device.server.stored.filter { it.id == pushed }.forEach { it.isRevoked = true }
+                app.client.handle(device.push(pushed, withdraw = true))
+            }
             Scenario.SERVICE -> {
                 val service = SecurePushMessagingService()
                 service.attachBaseContext(app)

@@ -10,7 +10,6 @@ import android.provider.Settings
 import android.security.keystore.StandInProvider
 import com.google.firebase.messaging.RemoteMessage
 import java.io.File
-import java.security.Security
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNull
@@ -21,11 +20,12 @@ import org.junit.Test
 import org.junit.rules.TemporaryFolder
 import securepush.ClientStoreException
 import securepush.DiagnosticCode
-import securepush.EnvelopePrivateKey
+import securepush.EnvelopeKeyVault
 import securepush.GenericNotice
 import securepush.LogInPrompt
 import securepush.PushID
 import securepush.SecretNotification
+import securepush.SoftwareEnvelopeKey
 import securepush.StoredCredentials
 import securepush.WakeReport
 import securepush.android.AndroidClientStore
@@ -54,8 +54,7 @@ class PlatformTests {
 
     @Before
     fun prepare() {
-        if (Security.getProvider("AndroidKeyStore") == null) Security.addProvider(StandInProvider())
-        StandInProvider.KEYS.clear()
+        StandInProvider.install()
         context.services[NotificationManager::class.java] = manager
         context.services[UserManager::class.java] = UserManager()
         context.folder = temporary.newFolder("files")
@@ -129,14 +128,22 @@ class PlatformTests {
         assertEquals(0, manager.dropped)
     }
 
+    /** A device that cannot keep keys. */
+    private object NoVault : EnvelopeKeyVault {
+        override fun make() = null
+
+        override fun find(publicBytes: ByteArray) = null
+
+        override fun remove() = Unit
+    }
+
     @Test
-    fun credentialsAndKeysAreInTheKeystore() {
-        val store = AndroidClientStore(context)
-        val key = EnvelopePrivateKey.generate()
+    fun credentialsAndKeysAreEncryptedByTheKeystore() {
+        val store = AndroidClientStore(context, vault = NoVault)
+        val key = store.makeEnvelopeKey() as SoftwareEnvelopeKey
         store.save(StoredCredentials("alice", "access-token"))
-        store.keep(key)
         store.update { it.owner = "alice" }
-        val again = AndroidClientStore(context)
+        val again = AndroidClientStore(context, vault = NoVault)
         assertEquals("access-token", again.credentials()?.accessToken)
         assertEquals(key.publicJwk, again.envelopeKey()?.publicJwk)
         assertEquals("alice", again.read().owner)

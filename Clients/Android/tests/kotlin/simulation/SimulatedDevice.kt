@@ -2,16 +2,11 @@ package securepush.simulation
 
 import android.app.Application
 import android.app.job.JobScheduler
-import java.security.SecureRandom
-import org.bouncycastle.crypto.params.Ed25519PrivateKeyParameters
-import org.bouncycastle.crypto.signers.Ed25519Signer
-import securepush.Base64Url
 import securepush.ClientLimits
 import securepush.IncomingPush
 import securepush.PushDevice
 import securepush.PushID
 import securepush.PushKeySet
-import securepush.PushVerifier
 import securepush.SecurePushClient
 import securepush.SecurePushConfiguration
 import securepush.TokenCredentialsProvider
@@ -24,7 +19,7 @@ import securepush.android.SecurePushHost
 class SimulatedDevice(val simulation: Simulation) {
     val disk = SimulatedDisk()
     val screen = SimulatedScreen()
-    val server = SimulatedServer()
+    val server = SimulatedServer().apply { pushKeys = jwkSet }
     /** The jobs that the app has scheduled. */
     val jobs = JobScheduler()
 
@@ -45,7 +40,8 @@ class SimulatedDevice(val simulation: Simulation) {
      * @param faults what goes wrong in it.
      */
     fun start(
-        diesAt: Int? = null, faults: DeviceFaults = NoFaults, encryptsEndToEnd: Boolean = false
+        diesAt: Int? = null, faults: DeviceFaults = NoFaults, encryptsEndToEnd: Boolean = false,
+        limits: ClientLimits = ClientLimits()
     ): App {
         val process = SimulatedProcess(simulation, diesAt)
         val store = SimulatedStore(disk, process, faults)
@@ -58,7 +54,7 @@ class SimulatedDevice(val simulation: Simulation) {
         }
         val credentials = TokenCredentialsProvider(SimulatedServer.url, store, transport, simulation, simulation)
         val configuration = SecurePushConfiguration(
-            SimulatedServer.url, publicKeys, limits = ClientLimits(), encryptsEndToEnd = encryptsEndToEnd
+            SimulatedServer.url, publicKeys, limits = limits, encryptsEndToEnd = encryptsEndToEnd
         )
         val client = SecurePushClient(
             configuration, credentials, store, transport, SimulatedPresenter(screen, process, faults), simulation,
@@ -73,25 +69,26 @@ class SimulatedDevice(val simulation: Simulation) {
     fun logIn() = start().credentials.logIn(SimulatedServer.USER, SimulatedServer.PASSWORD)
 
     /** A push of the server, signed now: the `data` of a message of Firebase. */
-    fun data(id: PushID, withdraw: Boolean = false, extra: Map<String, String> = emptyMap()): Map<String, String> {
-        val timestamp = (simulation.date / 1_000).toString()
-        val text = PushVerifier.signedText(id, SimulatedServer.USER, timestamp, withdraw).toByteArray()
-        val signer = Ed25519Signer()
-        signer.init(true, key)
-        signer.update(text, 0, text.size)
-        val data = linkedMapOf(
-            "secureId" to id.rawValue, "ts" to timestamp, "sig" to Base64Url.encode(signer.generateSignature())
-        )
-        if (withdraw) data["withdraw"] = "1"
-        return data + extra
+    fun data(id: PushID, withdraw: Boolean = false, signer: PushSigner = SimulatedDevice.signer): Map<String, String> =
+        signer.data(id, (simulation.date / 1_000).toString(), withdraw)
+
+    fun push(id: PushID, withdraw: Boolean = false, signer: PushSigner = SimulatedDevice.signer): IncomingPush =
+        IncomingPush.of(data(id, withdraw, signer))
+
+    /**
+     * With `DISPATCH_WITHDRAW=read` the server withdraws what one of the user's devices has fetched, from that device
+     * too.
+     *
+     * @param app a process for each push.
+     */
+    fun echoReads(app: () -> App) {
+        for (read in server.stored.filter { it.isRead }) app().client.handle(push(read.id, withdraw = true))
     }
 
-    fun push(id: PushID, withdraw: Boolean = false): IncomingPush = IncomingPush.of(data(id, withdraw))
-
     companion object {
-        private val key = Ed25519PrivateKeyParameters(SecureRandom())
-        private val x = Base64Url.encode(key.generatePublicKey().encoded)
-        val jwkSet = "{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"$x\"}]}"
+        /** The key of the server. */
+        val signer = PushSigner()
+        val jwkSet = PushSigner.jwkSet(signer)
         val publicKeys = PushKeySet.fromJwkSet(jwkSet.toByteArray())
     }
 }

@@ -4,6 +4,7 @@ import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStore
 import securepush.EnvelopePrivateKey
+import securepush.SoftwareEnvelopeKey
 import securepush.StoredCredentials
 
 /** The device's storage. It outlives the processes. */
@@ -52,13 +53,19 @@ class SimulatedStore(
 
     override fun envelopeKey(): EnvelopePrivateKey? = process.call("key") {
         faults.store(writes = false)
-        disk.envelopeKey?.let { EnvelopePrivateKey.of(it) }
+        disk.envelopeKey?.let { SoftwareEnvelopeKey.of(it) }
     }
 
-    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = process.call("keep key") {
+    override fun makeEnvelopeKey(): EnvelopePrivateKey = process.call("make key") {
         faults.store(writes = true)
-        if (key == null || disk.envelopeKey == null) disk.envelopeKey = key?.rawRepresentation
-        disk.envelopeKey?.let { EnvelopePrivateKey.of(it) }
+        val bytes = disk.envelopeKey ?: SoftwareEnvelopeKey.generate().rawRepresentation
+        disk.envelopeKey = bytes
+        checkNotNull(SoftwareEnvelopeKey.of(bytes))
+    }
+
+    override fun removeEnvelopeKey() = process.call("remove key") {
+        faults.store(writes = true)
+        disk.envelopeKey = null
     }
 
     override fun claimLockedNotice(): Boolean = process.call("claim locked notice") {

@@ -59,6 +59,20 @@ class EndToEndTests {
         assertEquals(emptyList<Any>(), device.start().client.waiting())
     }
 
+    /** With `DISPATCH_WITHDRAW=read` the withdrawal of the own read comes, and another reader's. */
+    @Test
+    fun theWithdrawalOfTheOwnReadLeavesTheGenericText() = simulation.run {
+        prepare(hasKey = false)
+        val (own, others) = (1..2).map { device.server.send(JSONObject(vector.getString("payload"))) }
+        device.server.stored[1].isRead = true
+        val app = device.start()
+        for (id in listOf(own, others)) {
+            app.client.handle(device.push(id))
+            app.client.handle(device.push(id, withdraw = true))
+        }
+        assertEquals(listOf(others), device.screen.removed)
+    }
+
     @Test
     fun aPayloadThatOnlyLooksLikeAnEnvelopeIsShown() = simulation.run {
         prepare(hasKey = true)

@@ -18,7 +18,6 @@ import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStore
 import securepush.ClientStoreException
-import securepush.EnvelopePrivateKey
 import securepush.FileClientStore
 import securepush.PushID
 import securepush.RefreshLease
@@ -40,20 +39,22 @@ class FileClientStoreTests {
         state.userChanges = 3
         state.owner = "alice \"\\\n\u00e9\uD83D\uDE00"
         val limits = ClientLimits()
-        for (number in 1..5) state.ledger.learn(id(number), 1_800_000_000_000 + number, limits)
-        state.ledger.claim(id(2), "process", true, 1_800_000_000_100, limits)
-        state.ledger.ask(id(3))
+        for (number in 1..5) state.ledger.learn(id(number), limits)
+        state.ledger.claim(id(2), "process", true, 100, limits)
+        for (time in 1..2) state.ledger.markRequested(id(3))
         state.ledger.notice(id(3))
         state.ledger.notice(id(4), isGone = true)
-        state.ledger.withdraw(id(5), 1_800_000_000_200, limits)
+        state.ledger.withdraw(id(5), limits)
         state.cursor = id(5)
         state.isPrompted = true
         state.unconfirmed = listOf(id(1))
         state.unreported = listOf(id(2), id(3))
         val installation = "0b1f7e8e-6a3e-4d8e-9a55-0d6f6b3c2a10"
         state.registration = RegistrationRecord(installation, "alice", "digest", 1_800_000_000_000, "key")
+        state.keyOwner = "alice"
         state.pushKeys = SimulatedDevice.publicKeys
-        state.refreshLease = RefreshLease("process", 1_800_000_000_000)
+        state.pushKeysReadAt = 1_800_000_000_000
+        state.refreshLease = RefreshLease("process", 200)
         return state
     }
 
@@ -81,7 +82,7 @@ class FileClientStoreTests {
         val store = FileClientStore(folder)
         store.update { it.owner = "alice" }
         store.save(StoredCredentials("alice"))
-        store.keep(EnvelopePrivateKey.generate())
+        store.makeEnvelopeKey()
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.toPath())))
         for (name in listOf("state.json", "credentials", "key")) {
             val modes = Files.getPosixFilePermissions(File(folder, name).toPath())
@@ -116,7 +117,7 @@ class FileClientStoreTests {
         val threads = Executors.newFixedThreadPool(8)
         for (number in 1..200) {
             threads.execute {
-                stores[number % 2].update { it.ledger.learn(id(number), 1_800_000_000_000, ClientLimits()) }
+                stores[number % 2].update { it.ledger.learn(id(number), ClientLimits()) }
             }
         }
         threads.shutdown()
@@ -155,10 +156,9 @@ class FileClientStoreTests {
             override fun open(sealed: ByteArray): ByteArray? = if (isKeyLost) null else seal(sealed)
         }
         val store = FileClientStore(folder, box)
-        val key = EnvelopePrivateKey.generate()
         store.save(StoredCredentials("alice", "access-token"))
-        assertEquals(key.publicJwk, store.keep(key)?.publicJwk)
-        assertEquals("kept", key.publicJwk, store.keep(EnvelopePrivateKey.generate())?.publicJwk)
+        val key = store.makeEnvelopeKey()
+        assertEquals("kept", key.publicJwk, store.makeEnvelopeKey().publicJwk)
         assertEquals("access-token", store.credentials()?.accessToken)
         assertEquals(key.publicJwk, FileClientStore(folder, box).envelopeKey()?.publicJwk)
         assertFalse(File(folder, "credentials").readText().contains("access-token"))
@@ -166,7 +166,7 @@ class FileClientStoreTests {
         assertNull(store.credentials())
         assertNull(store.envelopeKey())
         isKeyLost = false
-        store.keep(null)
+        store.removeEnvelopeKey()
         assertNull(store.envelopeKey())
     }
 
@@ -182,18 +182,16 @@ class FileClientStoreTests {
         assertEquals(1, checkNotNull(folder.list()).size)
     }
 
-    private fun FileClientStore(folder: File, bootID: () -> String) = FileClientStore(folder, null, bootID)
-
     @Test
     fun theLedgerForgetsTheOldestThatIsSettled() {
         val limits = ClientLimits(maxRememberedIDs = 3)
         val ledger = SecretLedger()
-        for (number in 1..3) ledger.learn(id(number), 1, limits)
-        ledger.withdraw(id(2), 2, limits)
-        ledger.learn(id(4), 3, limits)
+        for (number in 1..3) ledger.learn(id(number), limits)
+        ledger.withdraw(id(2), limits)
+        ledger.learn(id(4), limits)
         assertEquals(listOf(id(1), id(3), id(4)), ledger.entries.map { it.id })
-        ledger.learn(id(5), 400L * 86_400_000, limits)
-        assertEquals("by number, not by age", listOf(id(3), id(4), id(5)), ledger.entries.map { it.id })
+        ledger.learn(id(5), limits)
+        assertEquals(listOf(id(3), id(4), id(5)), ledger.entries.map { it.id })
         assertNotNull(ledger[id(5)])
     }
 }

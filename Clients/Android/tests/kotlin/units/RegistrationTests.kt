@@ -9,6 +9,8 @@ import org.junit.Test
 import securepush.DiagnosticCode
 import securepush.PushDevice
 import securepush.SecurePushFailure
+import securepush.TransportResponse
+import securepush.simulation.RequestFaults
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.Simulation
 
@@ -61,25 +63,85 @@ class RegistrationTests {
     }
 
     @Test
-    fun theKeyIsRegisteredOnceAndForgottenWithTheUser() = simulation.run {
+    fun theKeyIsRegisteredEachTimeAndForgottenWithTheUser() = simulation.run {
         device.logIn()
         fun client() = device.start(encryptsEndToEnd = true).client
         val id = client().register(phone)
         client().register(phone)
         val keys = server.bodies.filter { it.first == "PUT /api/devices/$id/key" }.map { JSONObject(it.second) }
-        assertEquals(1, keys.size)
+        assertEquals("the server may have forgotten it", 2, keys.size)
         assertEquals("OKP X25519", keys[0].getString("kty") + " " + keys[0].getString("crv"))
         assertTrue("the private half stays", !keys[0].has("d"))
         val first = checkNotNull(device.disk.envelopeKey).toList()
         simulation.dateOffset += 8 * 86_400_000
         client().register(phone)
-        assertEquals("again with the registration", 2, server.count("PUT /api/devices/$id/key"))
+        assertEquals(3, server.count("PUT /api/devices/$id/key"))
         assertEquals(first, device.disk.envelopeKey?.toList())
         client().unregister()
         assertNull(device.disk.envelopeKey)
         assertEquals(1, server.count("DELETE /api/installations/$id"))
         assertEquals(id, client().register(phone))
         assertNotEquals(first, device.disk.envelopeKey?.toList())
+    }
+
+    /** A key that the server has got before is no reason to fail: the next call sends it again. */
+    @Test
+    fun aKeyThatTheServerNeverGotIsAFailure() = simulation.run {
+        device.logIn()
+        val faults = RequestFaults()
+        val client = device.start(faults = faults, encryptsEndToEnd = true).client
+        faults.disconnect("PUT /api/devices")
+        assertEquals(DiagnosticCode.UNREACHABLE, code { client.register(phone) })
+        faults.clear()
+        val id = client.register(phone)
+        faults.disconnect("PUT /api/devices")
+        assertEquals(id, client.register(phone))
+        faults.clear()
+        client.register(phone)
+        assertEquals(2, server.count("PUT /api/devices/$id/key"))
+        assertEquals(1, server.count("PUT /api/installations/$id"))
+    }
+
+    /** Senders encrypt for a key until the server has given the device to another user. */
+    @Test
+    fun aKeyStaysWithItsUser() = simulation.run {
+        device.logIn()
+        val faults = RequestFaults()
+        val app = device.start(faults = faults, encryptsEndToEnd = true)
+        app.client.register(phone)
+        fun key() = device.disk.envelopeKey?.toList()
+        val first = key()
+        app.credentials.logInWithToken("bob", checkNotNull(app.store.credentials()?.accessToken))
+        faults.fail("PUT /api/installations") { TransportResponse(400) }
+        assertEquals(DiagnosticCode.status(400), code { app.client.register(phone) })
+        assertEquals("bob is not registered", first, key())
+        app.client.register(phone)
+        val second = key()
+        assertNotEquals(first, second)
+        // The store is damaged, and the user changes.
+        device.disk.corrupt()
+        app.credentials.logInWithToken("carol", checkNotNull(app.store.credentials()?.accessToken))
+        device.start(encryptsEndToEnd = true).client.register(phone)
+        assertNotEquals(second, key())
+    }
+
+    /** The server has removed the installation, or another user has it. Then it does not take the key. */
+    @Test
+    fun anInstallationThatTheServerHasLostIsRegisteredAgain() = simulation.run {
+        device.logIn()
+        for (status in listOf(404, 410)) {
+            val faults = RequestFaults()
+            val client = device.start(faults = faults, encryptsEndToEnd = true).client
+            val id = client.register(phone)
+            val before = server.count("PUT /api/installations/$id")
+            faults.fail("PUT /api/devices/$id/key") { TransportResponse(status) }
+            assertEquals(id, client.register(phone))
+            assertEquals(before + 1, server.count("PUT /api/installations/$id"))
+        }
+        val faults = RequestFaults()
+        faults.fail("PUT /api/devices", 2) { TransportResponse(404) }
+        val client = device.start(faults = faults, encryptsEndToEnd = true).client
+        assertEquals(DiagnosticCode.status(404), code { client.register(phone) })
     }
 
     @Test

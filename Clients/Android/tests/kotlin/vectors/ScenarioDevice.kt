@@ -64,7 +64,9 @@ internal class ScenarioStore : ClientStore {
 
     override fun envelopeKey(): EnvelopePrivateKey? = null
 
-    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = null
+    override fun makeEnvelopeKey(): EnvelopePrivateKey = throw UnsupportedOperationException()
+
+    override fun removeEnvelopeKey() = Unit
 
     override fun claimLockedNotice(): Boolean {
         val isFirst = !hasNoticed

@@ -91,6 +91,7 @@ internal class ScenarioRun(private val json: JSONObject) {
                     store.damage()
                     isNewProcess = true
                 }
+                "restarted" -> isNewProcess = true
                 "refused" -> screen.refusals = times
                 else -> simulation.dateOffset += fault.getLong("jumpMs")
             }

@@ -1,5 +1,7 @@
 package securepush.vectors
 
+import android.security.keystore.StandInProvider
+import android.security.keystore.StandInX25519
 import org.json.JSONObject
 import org.junit.Test
 import securepush.Base64Url
@@ -12,7 +14,9 @@ import securepush.PushID
 import securepush.PushKeySet
 import securepush.PushVerifier
 import securepush.SecretNotification
+import securepush.SoftwareEnvelopeKey
 import securepush.UserTag
+import securepush.android.KeystoreEnvelopeVault
 
 /** The vectors without a clock. */
 class VectorTests {
@@ -53,24 +57,22 @@ class VectorTests {
         VectorFolder.report("signatures.json", cases.size, 0, 50, complaints)
     }
 
-    /** As the client does it: by the configured keys, then by those that it has learned. */
+    /** As the client does it: by the keys that it has learned, if they can be used, and else by the configured ones. */
     private fun fault(vector: JSONObject): DiagnosticCode? {
+        val keys = keys(vector, "learnedKeys") ?: keys(vector, "keys") ?: return DiagnosticCode.BAD_SIGNATURE
         val members = vector.getJSONObject("push")
         val push = IncomingPush(
             true, PushID.of(members.getString("id")), members.getBoolean("withdraw"), members.text("timestamp"),
             members.text("signature")
         )
-        for (name in listOf("keys", "learnedKeys")) {
-            val keys = try {
-                vector.child(name)?.let { PushKeySet.fromJwkSet(it.toString().toByteArray()) } ?: continue
-            } catch (e: PushKeySet.Malformed) {
-                continue
-            }
-            val verifier = PushVerifier(keys, ClientLimits().maxPushAge)
-            val fault = verifier.fault(push, vector.getString("user"), vector.getLong("nowMs"))
-            if (fault != DiagnosticCode.BAD_SIGNATURE) return fault
-        }
-        return DiagnosticCode.BAD_SIGNATURE
+        val verifier = PushVerifier(keys, ClientLimits().maxPushAge)
+        return verifier.fault(push, vector.getString("user"), vector.getLong("nowMs"))
+    }
+
+    private fun keys(vector: JSONObject, name: String): PushKeySet? = try {
+        vector.child(name)?.let { PushKeySet.fromJwkSet(it.toString().toByteArray()) }
+    } catch (e: PushKeySet.Malformed) {
+        null
     }
 
     @Test
@@ -85,18 +87,31 @@ class VectorTests {
     }
 
     @Test
-    fun envelopesAreOpened() {
+    fun envelopesAreOpened() = openEnvelopes("e2e.json") { SoftwareEnvelopeKey.of(it) }
+
+    /** The same with the stand-in for the Android Keystore. */
+    @Test
+    fun envelopesAreOpenedByTheKeystore() {
+        StandInProvider.install()
+        openEnvelopes("e2e.json by the Keystore") { bytes ->
+            StandInX25519.put("vector", bytes)
+            val publicBytes = checkNotNull(SoftwareEnvelopeKey.of(bytes)).publicBytes
+            KeystoreEnvelopeVault("vector").find(publicBytes)
+        }
+    }
+
+    private fun openEnvelopes(name: String, key: (ByteArray) -> EnvelopePrivateKey?) {
         val complaints = ArrayList<String>()
         val cases = VectorFolder.cases("e2e.json")
         for (vector in cases) {
             val expected = vector.getJSONObject("expect")
             val payload = vector.getString("payload")
-            val key = vector.child("privateKey")
-                ?.let { checkNotNull(EnvelopePrivateKey.of(checkNotNull(Base64Url.decode(it.getString("d"))))) }
+            val privateKey = vector.child("privateKey")
+                ?.let { checkNotNull(key(checkNotNull(Base64Url.decode(it.getString("d"))))) }
             val sealed = SecretNotification(checkNotNull(PushID.of("01")), payload, payload)
             val seen = try {
                 val opened =
-                    Envelope.open(sealed, vector.getString("recipient"), vector.getString("device"), key)
+                    Envelope.open(sealed, vector.getString("recipient"), vector.getString("device"), privateKey)
                 val isEncrypted = expected.getBoolean("encrypted")
                 val isRight = isEncrypted == (opened !== sealed) &&
                     (!isEncrypted || opened.json == expected.getString("content")) &&
@@ -108,6 +123,6 @@ class VectorTests {
             val should = if (expected.getBoolean("opened")) "opened" else expected.getString("reason")
             if (seen != should) complaints.add("${vector.getString("name")}: $seen, not $should")
         }
-        VectorFolder.report("e2e.json", cases.size, 0, 60, complaints)
+        VectorFolder.report(name, cases.size, 0, 60, complaints)
     }
 }

@@ -6,6 +6,8 @@ internal class CatchUpTurns(private val clock: ClientClock, private val threads:
     private class Run(
         /** The last wake that came before it began. */
         val lastWake: Int,
+        /** [Wake.userChanges] of the wake that began it. */
+        val userChanges: Int,
         val done: ClientSignal
     ) {
         @Volatile var report = WakeReport.failed(DiagnosticCode.TIMED_OUT)
@@ -22,7 +24,8 @@ internal class CatchUpTurns(private val clock: ClientClock, private val threads:
     fun take(wake: Wake, lastWake: Int, run: () -> WakeReport): WakeReport {
         val (earlier, own) = synchronized(lock) {
             val known = last
-            val own = if (known != null && known.lastWake >= wake.number) null else Run(lastWake, threads.newSignal())
+            val isServed = known != null && known.lastWake >= wake.number && known.userChanges >= wake.userChanges
+            val own = if (isServed) null else Run(lastWake, wake.userChanges, threads.newSignal())
             if (own != null) last = own
             Pair(known, own)
         }

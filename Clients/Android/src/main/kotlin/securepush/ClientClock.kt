@@ -1,11 +1,14 @@
 package securepush
 
-/** The time, for the fetch plan and the memory of shown IDs. Tests inject a simulated one. */
+/** The time. Tests inject a simulated one. */
 interface ClientClock {
-    /** The time of day in milliseconds since 1970. It can jump, so only ages of days are measured with it. */
+    /** The time of day in milliseconds since 1970. It can jump, so only ages of hours and days are measured with it. */
     val date: Long
 
-    /** Milliseconds since some moment in the past. It never goes backwards. Deadlines are measured with it. */
+    /**
+     * Milliseconds since the start of the device, or another moment that is the same for all processes of the app. It
+     * never goes backwards. Deadlines are measured with it, and the time that another process has for its work.
+     */
     val uptime: Long
 
     /** Waits this many milliseconds; not at all for a number that is not positive. */

@@ -4,7 +4,7 @@ package securepush
 internal sealed class Acquisition {
     /** The caller shows it and then calls [settle]. */
     class Secret(val secret: SecretNotification, val unread: Int?) : Acquisition()
-    /** It was shown or withdrawn, or somebody else is about to show it. */
+    /** It was shown or withdrawn, somebody else is about to show it, or the user has changed. */
     object Settled : Acquisition()
     /** The fetch failed; if it is gone, the client does not try again. */
     class Failed(val code: DiagnosticCode, val isGone: Boolean = false) : Acquisition()
@@ -16,18 +16,17 @@ internal sealed class Acquisition {
 
 /** Fetches a notification of a push and shows it, or the generic text, or the prompt. */
 internal fun SecurePushClient.fetchAndShow(id: PushID, wake: Wake): WakeReport {
-    val acquisition = acquire(id, wake.deadline, wake.userChanges)
+    val acquisition = acquire(id, wake, wake.deadline)
     if (acquisition is Acquisition.Secret && acquisition.unread != null) presenter.setBadge(acquisition.unread)
-    return finish(acquisition, id)
+    return finish(acquisition, id, wake)
 }
 
-/**
- * Fetches a secret and claims it.
- *
- * @param userChanges [Wake.userChanges]: nothing is fetched after the user has left.
- */
-internal fun SecurePushClient.acquire(id: PushID, deadline: Long, userChanges: Int): Acquisition =
-    enterAnd(id) { fetch(id, deadline, userChanges) }
+/** Fetches a secret and claims it. */
+internal fun SecurePushClient.acquire(id: PushID, wake: Wake, deadline: Long): Acquisition {
+    val acquisition = enterAnd(id) { fetch(id, wake, deadline) }
+    // A failure concerns nobody if the user has changed.
+    return if (acquisition is Acquisition.Secret || isCurrent(wake)) acquisition else Acquisition.Settled
+}
 
 /** Claims a secret that has come with others. */
 internal fun SecurePushClient.acquire(
@@ -47,12 +46,16 @@ private fun SecurePushClient.enterAnd(id: PushID, work: () -> Acquisition): Acqu
     }
 }
 
-private fun SecurePushClient.fetch(id: PushID, deadline: Long, userChanges: Int): Acquisition {
+private fun SecurePushClient.fetch(id: PushID, wake: Wake, deadline: Long): Acquisition {
     val request = unlessLocked { keeper.update { it.request(id) } } ?: return Acquisition.Locked
-    if (request.userChanges > userChanges) return Acquisition.Settled
+    if (request.userChanges > wake.userChanges) {
+        forget(mapOf(id to request))
+        return Acquisition.Settled
+    }
     val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
     val reply = connection.sendCounting(call, deadline)
     val outcome = reply.outcome
+    if (reply.lost == 0 && outcome !is RetrievalConnection.Outcome.Success) forget(mapOf(id to request))
     return when (outcome) {
         is RetrievalConnection.Outcome.Success -> {
             val answer = try {
@@ -60,15 +63,25 @@ private fun SecurePushClient.fetch(id: PushID, deadline: Long, userChanges: Int)
             } catch (e: AnswerFault) {
                 return Acquisition.Failed(e.code)
             }
-            val isRepeated = request.isRepeated || reply.tries > 1
+            val isRepeated = request.isRepeated || reply.lost > 0
             openAndClaim(answer.secret, answer.unread, request.copy(isRepeated = isRepeated), deadline)
         }
-        is RetrievalConnection.Outcome.Refused ->
-            Acquisition.Failed(DiagnosticCode.status(outcome.status), isGone(outcome.status))
+        is RetrievalConnection.Outcome.Refused -> {
+            val isGone = isGone(outcome.status)
+            // The answer to the open question of a withdrawal.
+            if (isGone && endWithdrawn(id)) return Acquisition.Settled
+            Acquisition.Failed(DiagnosticCode.status(outcome.status), isGone)
+        }
         is RetrievalConnection.Outcome.Failed -> Acquisition.Failed(outcome.code)
         is RetrievalConnection.Outcome.LoggedOut -> Acquisition.LoggedOut(outcome.code)
         is RetrievalConnection.Outcome.Locked -> Acquisition.Locked
     }
+}
+
+/** Notes that the server has marked nothing as read for requests. */
+internal fun SecurePushClient.forget(requests: Map<PushID, FetchRequest>) {
+    if (requests.isEmpty()) return
+    unlessLocked { keeper.update { state -> for ((id, request) in requests) state.unrequest(id, request) } }
 }
 
 /** Opens a secret and claims it. */
@@ -78,7 +91,7 @@ private fun SecurePushClient.openAndClaim(
     val secret = try {
         open(sealed)
     } catch (e: Envelope.Unopened) {
-        return Acquisition.Failed(e.code, isGone = true)
+        return close(sealed, e.code, request, deadline)
     } catch (e: ClientStoreException) {
         // The key cannot be read now.
         val isLocked = e.reason == ClientStoreException.Reason.LOCKED
@@ -87,15 +100,30 @@ private fun SecurePushClient.openAndClaim(
     return claim(secret, unread, request, deadline)
 }
 
+/**
+ * Notes that this device has read a secret that it will never open. So the withdrawal that follows when the first of
+ * the user's devices has read it does not remove the generic text of that device.
+ */
+private fun SecurePushClient.close(
+    secret: SecretNotification, code: DiagnosticCode, request: FetchRequest, deadline: Long
+): Acquisition {
+    val claim = claim(secret, null, request, deadline)
+    if (claim !is Acquisition.Secret) return claim
+    val end = unlessLocked { keeper.update { it.ledger.settle(secret.id, process, isShown = false) } }
+        ?: return Acquisition.Locked
+    return if (end == SecretLedger.End.NOTED) Acquisition.Failed(code, isGone = true) else Acquisition.Settled
+}
+
 /** Claims a secret, and waits for another process that has claimed it. */
 private fun SecurePushClient.claim(
     secret: SecretNotification, unread: Int?, request: FetchRequest, deadline: Long
 ): Acquisition {
     while (true) {
-        val now = clock.date
-        val claim = unlessLocked { keeper.update { it.claim(secret, request, process, now, limits) } }
+        val uptime = clock.uptime
+        val claim = unlessLocked { keeper.update { it.claim(secret, request, process, uptime, limits) } }
             ?: return Acquisition.Locked
         if (claim is SecretLedger.Claim.Granted) return Acquisition.Secret(secret, unread)
+        if (claim is SecretLedger.Claim.Withdrawn) presenter.remove(listOf(secret.id))
         if (claim is SecretLedger.Claim.InDoubt) {
             resolveDoubts()
             continue
@@ -124,37 +152,40 @@ private fun SecurePushClient.open(secret: SecretNotification): SecretNotificatio
 }
 
 /** Notes that a claimed secret was shown, or that it waits for the next wake. */
-internal fun SecurePushClient.settle(id: PushID, isShown: Boolean) {
-    val now = clock.date
+private fun SecurePushClient.settle(id: PushID, isShown: Boolean, wake: Wake) {
     val end = unlessLocked {
         keeper.update { state ->
-            val end = state.ledger.settle(id, process, isShown, now)
+            if (state.userChanges > wake.userChanges) return@update SecretLedger.End.WITHDRAWN
+            val end = state.ledger.settle(id, process, isShown)
             if (isShown) state.report(id)
             end
         }
     }
     leave(id)
-    // It was withdrawn while it was shown.
+    // It was withdrawn, or the user changed, while it was shown.
     if (end == SecretLedger.End.WITHDRAWN) presenter.remove(listOf(id))
 }
 
 /** Shows a secret by the presenter, or what is shown in place of it. */
-internal fun SecurePushClient.finish(acquisition: Acquisition, id: PushID): WakeReport = when (acquisition) {
+internal fun SecurePushClient.finish(
+    acquisition: Acquisition, id: PushID, wake: Wake
+): WakeReport = when (acquisition) {
     is Acquisition.Settled -> WakeReport()
-    is Acquisition.Secret -> show(acquisition.secret)
+    is Acquisition.Secret -> show(acquisition.secret, wake)
     is Acquisition.Failed -> notice(id, acquisition.code, acquisition.isGone)
     is Acquisition.LoggedOut -> prompt(listOf(id), acquisition.code)
     is Acquisition.Locked -> showLockedNotice()
 }
 
-private fun SecurePushClient.show(secret: SecretNotification): WakeReport {
+private fun SecurePushClient.show(secret: SecretNotification, wake: Wake): WakeReport {
     try {
         presenter.show(secret)
     } catch (e: Exception) {
-        settle(secret.id, isShown = false)
+        settle(secret.id, isShown = false, wake = wake)
+        if (!isCurrent(wake)) return WakeReport()
         return notice(secret.id, DiagnosticCode.NOT_PRESENTED, isGone = false)
     }
-    settle(secret.id, isShown = true)
+    settle(secret.id, isShown = true, wake = wake)
     return WakeReport(WakeReport.Result.NEW_DATA, shown = listOf(secret.id))
 }
 

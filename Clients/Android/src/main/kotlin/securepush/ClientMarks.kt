@@ -8,8 +8,7 @@ internal fun SecurePushClient.markAsRead(ids: List<PushID>, wake: Wake) {
         mark(JSONObject().put("Ids", JSONArray(part.map { it.rawValue })), wake.deadline)
     }
     // They are done with here too, and will not be shown by the next wake.
-    val now = clock.date
-    unlessLocked { keeper.update { state -> for (id in ids) state.ledger.withdraw(id, now, limits) } }
+    unlessLocked { keeper.update { state -> for (id in ids) state.ledger.withdraw(id, limits) } }
     presenter.remove(ids)
     refreshBadge(wake.deadline)
 }

@@ -27,20 +27,14 @@ internal fun SecurePushClient.receive(push: IncomingPush, wake: Wake): Reception
         withdraw(id)
         return@unlessLocked Reception.Withdrawn
     }
-    val now = clock.date
     resolveDoubts()
-    if (keeper.update { it.ledger.learn(id, now, limits) }) Reception.Wanted(id) else Reception.Settled
+    val isWanted = keeper.update { it.userChanges <= owner.userChanges && it.ledger.learn(id, limits) }
+    if (isWanted) Reception.Wanted(id) else Reception.Settled
 } ?: Reception.Locked
 
 /** Carries out a withdrawal. The prompt goes too, if nothing else waits behind it. */
 private fun SecurePushClient.withdraw(id: PushID) {
-    val now = clock.date
-    val (isRemoved, isPromptOver) = keeper.update { state ->
-        val isRemoved = state.withdraw(id, now, limits)
-        val isPromptOver = state.isPrompted && state.ledger.waiting.isEmpty()
-        if (isPromptOver) state.isPrompted = false
-        Pair(isRemoved, isPromptOver)
-    }
+    val (isRemoved, isPromptOver) = keeper.update { Pair(it.withdraw(id, limits), it.endEmptyPrompt()) }
     if (isRemoved) presenter.remove(listOf(id))
     if (isPromptOver) presenter.removePrompt()
 }
@@ -80,12 +74,9 @@ internal fun SecurePushClient.currentUserName(): String? = try {
 private fun SecurePushClient.fault(push: IncomingPush, owner: String?): DiagnosticCode? {
     val configured = configuration.pushKeys ?: return null
     if (owner == null) return DiagnosticCode.BAD_SIGNATURE
+    // The server may have removed a configured key, because it was stolen.
     val stored = if (configuration.refreshesPushKeys) keeper.read().pushKeys else null
-    for (keys in listOfNotNull(configured, stored)) {
-        val fault = PushVerifier(keys, limits.maxPushAge).fault(push, owner, clock.date)
-        if (fault != DiagnosticCode.BAD_SIGNATURE) return fault
-    }
-    return DiagnosticCode.BAD_SIGNATURE
+    return PushVerifier(stored ?: configured, limits.maxPushAge).fault(push, owner, clock.date)
 }
 
 /**
@@ -93,8 +84,8 @@ private fun SecurePushClient.fault(push: IncomingPush, owner: String?): Diagnost
  * shown, the others are fetched again.
  */
 internal fun SecurePushClient.resolveDoubts() {
-    val now = clock.date
-    val claims = unlessLocked { keeper.read().ledger.claims(process, now, limits) } ?: return
+    val uptime = clock.uptime
+    val claims = unlessLocked { keeper.read().ledger.claims(process, uptime, limits) } ?: return
     val doubts = claims.filter { it.millisLeft == 0L }
     if (doubts.isEmpty()) return
     val displayed = presenter.displayedSecrets()
@@ -103,7 +94,7 @@ internal fun SecurePushClient.resolveDoubts() {
         val isShown = doubt.id in displayed
         val end = unlessLocked {
             keeper.update { state ->
-                val end = state.ledger.settle(doubt.id, doubt.process, isShown, now)
+                val end = state.ledger.settle(doubt.id, doubt.process, isShown)
                 if (isShown && end == SecretLedger.End.NOTED) state.report(doubt.id)
                 end
             }
@@ -114,8 +105,11 @@ internal fun SecurePushClient.resolveDoubts() {
 }
 
 /**
- * Asks the server for the notifications that were withdrawn after this device was the first to read them. Those that
- * are gone are removed from the screen; the others were withdrawn from the user's other devices only.
+ * Asks the server for the notifications that were withdrawn after this device may have been the first to read them.
+ * Those that are gone are removed from the screen. The others were withdrawn from the user's other devices only: they
+ * stay on the screen, or are still fetched.
+ *
+ * Those that are being fetched now are left to the fetch, whose answer says who has read them.
  *
  * One wake does this for all wakes at the same time. A failure ends it until the next wake.
  */
@@ -125,7 +119,8 @@ internal fun SecurePushClient.confirmWithdrawals(deadline: Long) {
         // A store that cannot be written keeps an ID, so it is asked for once.
         val asked = HashSet<PushID>()
         while (true) {
-            val id = unlessLocked { keeper.read() }?.unconfirmed?.find { it !in asked } ?: return
+            val ids = unlessLocked { keeper.read() }?.unconfirmed ?: return
+            val id = ids.find { it !in asked && !isUnderWay(it) } ?: return
             asked.add(id)
             if (!confirmWithdrawal(id, deadline)) return
         }
@@ -138,20 +133,31 @@ internal fun SecurePushClient.confirmWithdrawals(deadline: Long) {
 private fun SecurePushClient.confirmWithdrawal(id: PushID, deadline: Long): Boolean {
     // HEAD marks nothing as read and returns no secret.
     val outcome = connection.send(RetrievalConnection.Call("api/notifications/$id", "HEAD"), deadline)
-    val isGone = when {
-        outcome is RetrievalConnection.Outcome.Success -> false
-        outcome is RetrievalConnection.Outcome.Refused && isGone(outcome.status) -> true
+    when {
+        outcome is RetrievalConnection.Outcome.Success ->
+            unlessLocked { keeper.update { state -> state.unconfirmed = state.unconfirmed - id } }
+        outcome is RetrievalConnection.Outcome.Refused && isGone(outcome.status) -> endWithdrawn(id)
         else -> return false
     }
-    val now = clock.date
-    unlessLocked {
-        keeper.update { state ->
-            state.unconfirmed = state.unconfirmed - id
-            if (isGone) state.ledger.withdraw(id, now, limits)
-        }
-    }
-    if (isGone) presenter.remove(listOf(id))
     return true
+}
+
+/**
+ * Ends a notification whose withdrawal the server has confirmed.
+ *
+ * @return whether there was a withdrawal to confirm.
+ */
+internal fun SecurePushClient.endWithdrawn(id: PushID): Boolean {
+    val (isEnded, isPromptOver) = unlessLocked {
+        keeper.update { state ->
+            val isEnded = id in state.unconfirmed
+            if (isEnded) state.endWithdrawn(id, limits)
+            Pair(isEnded, isEnded && state.endEmptyPrompt())
+        }
+    } ?: return false
+    if (isEnded) presenter.remove(listOf(id))
+    if (isPromptOver) presenter.removePrompt()
+    return isEnded
 }
 
 /** Whether the server says that it has nothing for this user. */

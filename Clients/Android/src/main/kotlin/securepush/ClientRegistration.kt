@@ -13,11 +13,11 @@ internal fun SecurePushClient.registerDevice(device: PushDevice, wake: Wake): St
     val digest = digest(device)
     val age = clock.date - (record.registeredAt ?: Long.MIN_VALUE / 2)
     val isCurrent = record.userName == userName && record.digest == digest &&
-        age in 0 until limits.renewsRegistrationAfter && record.installationID != null
-    // Another user's messages are not for the same key.
-    if (record.userName != null && record.userName != userName) withKey { store.keep(null) }
-    val id = if (isCurrent) checkNotNull(record.installationID) else put(device, userName, digest, record, wake)
-    if (configuration.encryptsEndToEnd) registerKey(id, wake.deadline)
+        age in 0 until limits.renewsRegistrationAfter
+    val known = record.installationID
+    if (isCurrent && known != null && registerKey(known, userName, wake)) return known
+    val id = put(device, userName, digest, record, wake)
+    if (!registerKey(id, userName, wake)) throw SecurePushFailure(DiagnosticCode.status(404))
     return id
 }
 
@@ -35,27 +35,48 @@ private fun SecurePushClient.put(
             stored { keeper.update { it.registration = RegistrationRecord(id, userName, digest, now) } }
             return id
         }
-        val isGivenUp = outcome is RetrievalConnection.Outcome.Refused &&
-            (outcome.status == 404 || outcome.status == 410)
-        if (known == null || !isGivenUp) throw outcome.failure
+        if (known == null || !outcome.isMissing) throw outcome.failure
     }
     throw SecurePushFailure(DiagnosticCode.status(410))
 }
 
 /**
- * Registers the public key of this device, unless the server has it. The first call makes the key.
+ * Registers the public key of this device, which the server forgets when it replaces or removes the installation, or
+ * when another user takes it over. The first call for a user makes the key.
  *
- * @throws SecurePushFailure and the device is registered then, and gets what is not encrypted.
+ * @return whether the server has the installation.
+ * @throws SecurePushFailure if the server may not have the key. The device is registered then, and gets notifications
+ *   that are not encrypted.
  */
-private fun SecurePushClient.registerKey(id: String, deadline: Long) {
-    val key = withKey { store.envelopeKey() ?: store.keep(EnvelopePrivateKey.generate()) } ?: return
+private fun SecurePushClient.registerKey(id: String, userName: String, wake: Wake): Boolean {
+    // Another user's messages are not for the same key. The server has forgotten the former one by now.
+    val owner = stored { keeper.read() }.keyOwner
+    if (owner != userName && (owner != null || configuration.encryptsEndToEnd)) forgetKey()
+    if (!configuration.encryptsEndToEnd) return true
+    val key = withKey { store.makeEnvelopeKey() }
     val text = Base64Url.encode(key.publicBytes)
-    if (stored { keeper.read() }.registration.publicKey == text) return
-    val outcome = connection.send(
-        RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk), deadline
-    )
-    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
-    stored { keeper.update { it.registration = it.registration.copy(publicKey = text) } }
+    val record = stored {
+        keeper.update { state ->
+            state.keyOwner = userName
+            state.registration
+        }
+    }
+    val call = RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk)
+    val outcome = connection.send(call, wake.deadline)
+    if (outcome.isMissing) return false
+    if (outcome is RetrievalConnection.Outcome.Success) {
+        stored { keeper.update { it.registration = it.registration.copy(publicKey = text) } }
+    } else if (record.publicKey != text) {
+        throw outcome.failure
+    }
+    // Otherwise the server has got it before. The next call sends it again.
+    return true
+}
+
+/** Removes the device's key. */
+private fun SecurePushClient.forgetKey() {
+    withKey { store.removeEnvelopeKey() }
+    stored { keeper.update { it.keyOwner = null } }
 }
 
 /**
@@ -80,28 +101,18 @@ internal fun SecurePushClient.unregisterDevice(wake: Wake) {
     if (record.installationID != null) {
         val call = RetrievalConnection.Call("api/installations/${record.installationID}", "DELETE")
         val outcome = connection.send(call, wake.deadline)
-        val isGone = outcome is RetrievalConnection.Outcome.Refused && (outcome.status == 404 || outcome.status == 410)
-        if (outcome !is RetrievalConnection.Outcome.Success && !isGone) throw outcome.failure
+        if (outcome !is RetrievalConnection.Outcome.Success && !outcome.isMissing) throw outcome.failure
     }
-    withKey { store.keep(null) }
+    forgetKey()
     val ids = stored { keeper.update { it.forget(null) } }
     presenter.remove(ids)
     presenter.removePrompt()
     presenter.setBadge(0)
 }
 
-/** Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing. */
-private fun SecurePushClient.refreshPushKeys(deadline: Long) {
-    if (configuration.pushKeys == null || !configuration.refreshesPushKeys) return
-    val call = RetrievalConnection.Call("api/push-keys", isAuthorized = false)
-    val outcome = connection.send(call, deadline) as? RetrievalConnection.Outcome.Success ?: return
-    val keys = try {
-        PushKeySet.fromJwkSet(outcome.response.body)
-    } catch (e: PushKeySet.Malformed) {
-        return
-    }
-    unlessLocked { keeper.update { it.pushKeys = keys } }
-}
+/** Whether the server does not have the installation, or another user does. */
+private val RetrievalConnection.Outcome.isMissing: Boolean
+    get() = this is RetrievalConnection.Outcome.Refused && (status == 404 || status == 410)
 
 /**
  * Uses the store.

@@ -12,14 +12,21 @@ class ClientState internal constructor() {
     internal var cursor: PushID? = null
     /** Whether the user was asked to log in. */
     internal var isPrompted = false
-    /** Withdrawn notifications that this device was the first to read: the server is asked whether they still exist. */
+    /**
+     * Withdrawn notifications that this device may have been the first to read. The server is asked whether they still
+     * exist.
+     */
     internal var unconfirmed: List<PushID> = emptyList()
     /** Shown notifications of which the server has not been told, oldest first. */
     internal var unreported: List<PushID> = emptyList()
     /** The device's registration. */
     internal var registration = RegistrationRecord()
-    /** Keys for pushes from `GET /api/push-keys`. */
+    /** The user for whom the device's key for end-to-end encryption was made. */
+    internal var keyOwner: String? = null
+    /** Keys for pushes from `GET /api/push-keys`. They replace the configured ones. */
     internal var pushKeys: PushKeySet? = null
+    /** When [pushKeys] came, in milliseconds since 1970. */
+    internal var pushKeysReadAt: Long? = null
     /** The process that refreshes the credentials now. */
     internal var refreshLease: RefreshLease? = null
 
@@ -34,15 +41,17 @@ class ClientState internal constructor() {
         copy.unconfirmed = unconfirmed
         copy.unreported = unreported
         copy.registration = registration
+        copy.keyOwner = keyOwner
         copy.pushKeys = pushKeys
+        copy.pushKeysReadAt = pushKeysReadAt
         copy.refreshLease = refreshLease
         return copy
     }
 
     private val parts: List<Any?>
         get() = listOf(
-            owner, userChanges, ledger, cursor, isPrompted, unconfirmed, unreported, registration, pushKeys,
-            refreshLease
+            owner, userChanges, ledger, cursor, isPrompted, unconfirmed, unreported, registration, keyOwner,
+            pushKeys, pushKeysReadAt, refreshLease
         )
 
     override fun equals(other: Any?): Boolean = other is ClientState && other.parts == parts
@@ -70,7 +79,11 @@ class ClientState internal constructor() {
             unreported = (unreported + other.unreported).distinct()
         }
         registration = other.registration
-        pushKeys = other.pushKeys ?: pushKeys
+        keyOwner = other.keyOwner
+        if (other.pushKeys != null) {
+            pushKeys = other.pushKeys
+            pushKeysReadAt = other.pushKeysReadAt
+        }
     }
 
     /**
@@ -107,35 +120,67 @@ class ClientState internal constructor() {
      * Notes a withdrawal.
      *
      * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
-     * and reaches that device too. What this device was the first to read is therefore unconfirmed before it is
-     * removed.
+     * and reaches that device too. If this device may have been the first to read it, the server has to confirm the
+     * withdrawal first. That includes a request without an answer: the process may have died, or the network failed,
+     * after the server had marked it as read.
      *
      * @return whether it is to be removed from the screen now.
      */
-    internal fun withdraw(id: PushID, now: Long, limits: ClientLimits): Boolean {
-        val entry = ledger[id]
-        if (entry != null && entry.isFirstReader && entry.progress != SecretLedger.Progress.WITHDRAWN) {
+    internal fun withdraw(id: PushID, limits: ClientLimits): Boolean {
+        if (ledger[id]?.mayHaveBeenRead == true) {
             confirmLater(id)
             return false
         }
-        ledger.withdraw(id, now, limits)
+        endWithdrawn(id, limits)
+        return true
+    }
+
+    /** Notes that a notification is withdrawn for good. */
+    internal fun endWithdrawn(id: PushID, limits: ClientLimits) {
+        unconfirmed = unconfirmed - id
+        ledger.withdraw(id, limits)
+    }
+
+    /**
+     * Ends the prompt to log in, if nothing waits behind it.
+     *
+     * @return whether it is to be removed from the screen.
+     */
+    internal fun endEmptyPrompt(): Boolean {
+        if (!isPrompted || ledger.waiting.isNotEmpty()) return false
+        isPrompted = false
         return true
     }
 
     /** Notes that the server is being asked for a notification. */
-    internal fun request(id: PushID) = FetchRequest(ledger.ask(id), userChanges)
+    internal fun request(id: PushID) = FetchRequest(ledger.markRequested(id), userChanges)
+
+    /** Notes that the server has marked nothing as read for a request. */
+    internal fun unrequest(id: PushID, request: FetchRequest) {
+        if (userChanges == request.userChanges) ledger.unmarkRequested(id)
+    }
 
     /**
      * Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn
-     * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal.
+     * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal. If
+     * another device was the first, the withdrawal holds.
+     *
+     * @param uptime the [ClientClock.uptime].
      */
     internal fun claim(
-        secret: SecretNotification, request: FetchRequest, process: String, now: Long, limits: ClientLimits
+        secret: SecretNotification, request: FetchRequest, process: String, uptime: Long, limits: ClientLimits
     ): SecretLedger.Claim {
         // A damaged store begins at 0 again. Its secrets are shown.
         if (userChanges > request.userChanges) return SecretLedger.Claim.Settled
-        val wasWithdrawn = ledger[secret.id]?.progress == SecretLedger.Progress.WITHDRAWN
-        val claim = ledger.claim(secret.id, process, !secret.wasRead || request.isRepeated, now, limits)
+        val isFirstReader = !secret.wasRead || request.isRepeated
+        val entry = ledger[secret.id]
+        val isOthers = entry?.progress == SecretLedger.Progress.PENDING && !entry.isFirstReader && !isFirstReader
+        if (isOthers && secret.id in unconfirmed) {
+            endWithdrawn(secret.id, limits)
+            return SecretLedger.Claim.Withdrawn
+        }
+        val claim = ledger.claim(secret.id, process, isFirstReader, uptime, limits)
+        val wasWithdrawn = entry?.progress == SecretLedger.Progress.WITHDRAWN
         if (claim is SecretLedger.Claim.Granted && wasWithdrawn) confirmLater(secret.id)
         return claim
     }
@@ -173,7 +218,7 @@ internal data class RegistrationRecord(
     val digest: String? = null,
     /** When it was registered, in milliseconds since 1970. */
     val registeredAt: Long? = null,
-    /** The public key that the server has of this device, in base64url. */
+    /** The public key that the server has got since the device was registered, in base64url. */
     val publicKey: String? = null
 )
 
@@ -182,6 +227,6 @@ internal data class RegistrationRecord(
  */
 internal data class RefreshLease(
     val process: String,
-    /** Milliseconds since 1970. */
+    /** The [ClientClock.uptime]. The time of day could jump, and then two processes would refresh. */
     val takenAt: Long
 )

@@ -18,7 +18,9 @@ object ClientStateCoding {
         json.put("unconfirmed", JSONArray(state.unconfirmed.map { it.rawValue }))
         json.put("unreported", JSONArray(state.unreported.map { it.rawValue }))
         json.put("registration", encode(state.registration))
+        json.put("keyOwner", state.keyOwner)
         json.put("pushKeys", state.pushKeys?.let { JSONArray(it.texts) })
+        json.put("pushKeysReadAt", state.pushKeysReadAt)
         json.put("refreshLease", state.refreshLease?.let { lease ->
             JSONObject().put("process", lease.process).put("takenAt", lease.takenAt)
         })
@@ -29,10 +31,10 @@ object ClientStateCoding {
         val json = JSONObject()
         json.put("id", entry.id.rawValue)
         json.put("progress", entry.progress.name)
-        json.put("at", entry.at)
         json.put("claimant", entry.claimant)
+        json.put("claimedAt", entry.claimedAt)
         if (entry.isNoticed) json.put("isNoticed", true)
-        if (entry.isAsked) json.put("isAsked", true)
+        if (entry.openRequests > 0) json.put("openRequests", entry.openRequests)
         if (entry.isFirstReader) json.put("isFirstReader", true)
         return json
     }
@@ -59,7 +61,9 @@ object ClientStateCoding {
         state.unconfirmed = root.texts("unconfirmed").map { id(it) }
         state.unreported = root.texts("unreported").map { id(it) }
         state.registration = root.child("registration")?.let { record(it) } ?: RegistrationRecord()
+        state.keyOwner = root.text("keyOwner")
         state.pushKeys = if (root.has("pushKeys")) PushKeySet(root.texts("pushKeys").map { key(it) }) else null
+        state.pushKeysReadAt = root.number("pushKeysReadAt")
         state.refreshLease = root.child("refreshLease")?.let { lease ->
             RefreshLease(lease.text("process") ?: throw JsonReader.Malformed(), lease.number("takenAt") ?: 0)
         }
@@ -98,8 +102,8 @@ object ClientStateCoding {
         return SecretLedger.Entry(
             id(node.text("id")),
             SecretLedger.Progress.values().find { it.name == name } ?: throw JsonReader.Malformed(),
-            node.number("at") ?: throw JsonReader.Malformed(), node.text("claimant"), node.flag("isNoticed"),
-            node.flag("isAsked"), node.flag("isFirstReader")
+            node.text("claimant"), node.number("claimedAt"), node.flag("isNoticed"),
+            (node.number("openRequests") ?: 0).toInt(), node.flag("isFirstReader")
         )
     }
 

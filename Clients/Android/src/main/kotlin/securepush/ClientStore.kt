@@ -33,13 +33,13 @@ interface ClientStore {
     @Throws(ClientStoreException::class)
     fun envelopeKey(): EnvelopePrivateKey?
 
-    /**
-     * Stores the device's key for end-to-end encryption, unless there is one; `null` removes it.
-     *
-     * @return the key that is stored now.
-     */
+    /** Makes and stores the device's key for end-to-end encryption, unless there is one. Returns the stored key. */
     @Throws(ClientStoreException::class)
-    fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey?
+    fun makeEnvelopeKey(): EnvelopePrivateKey
+
+    /** Removes the device's key. What was encrypted for it can never be read again. */
+    @Throws(ClientStoreException::class)
+    fun removeEnvelopeKey()
 
     /**
      * Claims the right to show the one notice of this boot that says that the device is locked. It works while [read]
@@ -129,9 +129,11 @@ class MemoryClientStore : ClientStore {
     override fun envelopeKey(): EnvelopePrivateKey? = key
 
     @Synchronized
-    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? {
-        this.key = key?.let { this.key ?: it }
-        return this.key
+    override fun makeEnvelopeKey(): EnvelopePrivateKey = key ?: SoftwareEnvelopeKey.generate().also { key = it }
+
+    @Synchronized
+    override fun removeEnvelopeKey() {
+        key = null
     }
 
     @Synchronized

@@ -21,6 +21,7 @@ internal object Envelope {
      * @param device the installation's ID; `null` if it has none.
      * @param key the device's key; `null` if it has none.
      * @throws Unopened with `SP-KEY` or `SP-DECRYPT`.
+     * @throws ClientStoreException if the key cannot be used now.
      */
     fun open(
         secret: SecretNotification, recipient: String, device: String?, key: EnvelopePrivateKey?
@@ -66,6 +67,9 @@ internal object Envelope {
         try {
             val contentKey = SealedKey.open(enc, ct, key, INFO, aad)
             return SealedKey.openGcm(contentKey, document.iv, document.ct, aad)
+        } catch (e: ClientStoreException) {
+            // The key cannot be used now.
+            throw e
         } catch (e: Exception) {
             // Libraries differ in what they throw.
             throw Unopened(DiagnosticCode.UNOPENABLE)

@@ -30,11 +30,13 @@ interface SecretBox {
  *
  * @param folder a folder of its own. It is created with mode 0700 when something is first stored.
  * @param box encrypts the credentials and the device's key; `null`: they are not encrypted, for tools and tests.
+ * @param vault keeps the device's key, if it can; `null`: the key is in a file.
  * @param bootID a text that is different after each start of the system.
  */
 class FileClientStore @JvmOverloads constructor(
     private val folder: File,
     private val box: SecretBox? = null,
+    private val vault: EnvelopeKeyVault? = null,
     private val bootID: () -> String = { SystemBoot.id() }
 ) : ClientStore {
     private val state = ProtectedFile(File(folder, "state.json"))
@@ -69,13 +71,34 @@ class FileClientStore @JvmOverloads constructor(
         }
     }
 
-    override fun envelopeKey(): EnvelopePrivateKey? = open(key)?.let { EnvelopePrivateKey.of(it) }
+    override fun envelopeKey(): EnvelopePrivateKey? {
+        val content = open(key) ?: return null
+        if (content.size == EnvelopePrivateKey.BYTES) return SoftwareEnvelopeKey.of(content)
+        if (content.size != EnvelopePrivateKey.BYTES + 1 || content[0] != IN_VAULT) return null
+        return inVault { it.find(content.copyOfRange(1, content.size)) }
+    }
 
-    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = withLock {
-        val stored = if (key == null) null else envelopeKey()
-        if (key == null) this.key.remove()
-        if (key != null && stored == null) this.key.write(seal(key.rawRepresentation))
-        stored ?: key
+    override fun makeEnvelopeKey(): EnvelopePrivateKey = withLock { envelopeKey() ?: newKey() }
+
+    /** Of a key in the vault, the file has the public half. */
+    private fun newKey(): EnvelopePrivateKey {
+        val vaulted = inVault { it.make() }
+        if (vaulted != null) {
+            key.write(seal(byteArrayOf(IN_VAULT) + vaulted.publicBytes))
+            return vaulted
+        }
+        return SoftwareEnvelopeKey.generate().also { key.write(seal(it.rawRepresentation)) }
+    }
+
+    override fun removeEnvelopeKey() = withLock {
+        inVault { it.remove() }
+        key.remove()
+    }
+
+    private fun <R> inVault(action: (EnvelopeKeyVault) -> R): R? = try {
+        vault?.let(action)
+    } catch (e: Exception) {
+        throw ClientStoreException(ClientStoreException.Reason.UNREADABLE)
     }
 
     override fun claimLockedNotice(): Boolean {
@@ -176,6 +199,8 @@ class FileClientStore @JvmOverloads constructor(
 
     private companion object {
         const val MARK = "locked-notice-"
+        /** The first byte of a key's file whose private half is in the vault. */
+        const val IN_VAULT: Byte = 1
         /** A change takes milliseconds. */
         const val LOCK_MILLIS = 2_000L
         val locks = ConcurrentHashMap<String, ReentrantLock>()

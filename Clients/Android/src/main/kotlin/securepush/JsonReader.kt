@@ -84,8 +84,12 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
     fun string(span: Span): String {
         if (!isString(span) || span.end - span.start < 2) throw Malformed()
         val inner = Span(span.start + 1, span.end - 1)
-        val hasEscapes = (inner.start until inner.end).any { bytes[it] == '\\'.asByte }
-        return if (hasEscapes) unescape(json(inner)) else json(inner)
+        return if (hasEscapes(inner)) unescape(json(inner)) else json(inner)
+    }
+
+    private fun hasEscapes(span: Span): Boolean {
+        for (position in span.start until span.end) if (bytes[position] == '\\'.asByte) return true
+        return false
     }
 
     /** Calls the function with the start of each member or element; it returns the end. */
@@ -210,7 +214,9 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
                     result.append(letter)
                     position += 1
                 } else if (text[position + 1] == 'u') {
-                    result.append(Integer.parseInt(text.substring(position + 2, position + 6), 16).asChar)
+                    var code = 0
+                    for (digit in position + 2 until position + 6) code = code * 16 + Character.digit(text[digit], 16)
+                    result.append(code.asChar)
                     position += 6
                 } else {
                     result.append(VALUES[ESCAPED.indexOf(text[position + 1].asByte)])

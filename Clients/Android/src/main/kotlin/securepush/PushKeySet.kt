@@ -31,7 +31,8 @@ class PushKeySet internal constructor(keys: List<ByteArray>) {
         /**
          * Reads a JWK Set. Keys of other kinds are skipped.
          *
-         * @throws Malformed if it is longer than [MAX_BYTES], is not JSON, or has no Ed25519 key.
+         * @throws Malformed if it is longer than [MAX_BYTES], is not JSON, has no Ed25519 key, or has a private key.
+         *   Nobody may publish that, so the set is not trusted.
          */
         @JvmStatic
         @Throws(Malformed::class)
@@ -40,17 +41,18 @@ class PushKeySet internal constructor(keys: List<ByteArray>) {
             val keys = try {
                 JsonReader.read(jwkSet) { reader, span ->
                     val list = reader.members(span)["keys"] ?: throw JsonReader.Malformed()
-                    reader.elements(list, MAX_READ).mapNotNull { key(reader, it) }.take(MAX_KEYS)
+                    reader.elements(list, MAX_READ).map { reader.members(it) }.mapNotNull { key(it, reader) }
                 }
             } catch (e: JsonReader.Malformed) {
                 throw Malformed("The JWK Set is not JSON, or has no list \"keys\".")
             }
             if (keys.isEmpty()) throw Malformed("The JWK Set has no Ed25519 key.")
-            return PushKeySet(keys)
+            return PushKeySet(keys.take(MAX_KEYS))
         }
 
-        private fun key(reader: JsonReader, span: Span): ByteArray? {
-            val members = reader.members(span)
+        private fun key(members: Map<String, Span>, reader: JsonReader): ByteArray? {
+            // Members that only private and symmetric keys have (RFC 7518, section 6).
+            if ("d" in members || "k" in members) throw Malformed("The JWK Set has a private key.")
             fun text(name: String): String? = members[name]?.takeIf { reader.isString(it) }?.let { reader.string(it) }
             if (text("kty") != "OKP" || text("crv") != "Ed25519") return null
             return text("x")?.let { Base64Url.decode(it) }?.takeIf { it.size == KEY_BYTES }

@@ -21,7 +21,9 @@ internal class RetrievalConnection(
         val query: List<Pair<String, String>> = emptyList(),
         val json: String? = null,
         /** `false` for what the server tells everybody. */
-        val isAuthorized: Boolean = true
+        val isAuthorized: Boolean = true,
+        /** `false` for a request that the next wake sends again if this one fails. */
+        val isRetried: Boolean = true
     )
 
     sealed class Outcome {
@@ -49,41 +51,46 @@ internal class RetrievalConnection(
             )
     }
 
-    /** The end of a request. The server may have carried out each of the tries. */
-    class Reply(val outcome: Outcome, val tries: Int)
+    /** The end of a request. */
+    class Reply(
+        val outcome: Outcome,
+        /** The number of tries whose answer was lost. The server may have carried out each of them. */
+        val lost: Int
+    )
 
     /** Sends a request until it succeeds or the plan gives up, at the latest at the deadline. */
     fun send(call: Call, deadline: Long): Outcome = sendCounting(call, deadline).outcome
 
-    /** Sends a request like [send], and counts the tries. */
+    /** Sends a request like [send], and counts the tries whose answer was lost. */
     fun sendCounting(call: Call, deadline: Long): Reply {
         val plan = FetchPlan(deadline, limits.millisPerTry)
-        var tries = 0
+        var lost = 0
         var refused: ClientCredentials? = null
         while (true) {
-            if (plan.timeout(clock.uptime) == null) return Reply(Outcome.Failed(DiagnosticCode.TIMED_OUT), tries)
+            if (plan.timeout(clock.uptime) == null) return Reply(Outcome.Failed(DiagnosticCode.TIMED_OUT), lost)
             var used: ClientCredentials? = null
             val end = try {
                 if (call.isAuthorized) {
                     used = credentials(refused, deadline) ?: return Reply(
                         Outcome.LoggedOut(
                             if (refused == null) DiagnosticCode.LOGGED_OUT else DiagnosticCode.status(401)
-                        ), tries
+                        ), lost
                     )
                 }
                 // They are refreshed once.
                 refused = null
                 // The credentials may have taken their time.
                 val timeout = plan.timeout(clock.uptime)
-                    ?: return Reply(Outcome.Failed(DiagnosticCode.TIMED_OUT), tries)
-                tries += 1
+                    ?: return Reply(Outcome.Failed(DiagnosticCode.TIMED_OUT), lost)
+                lost += 1
                 val response = send(call, used, timeout)
-                if (response.status in 200..299) return Reply(Outcome.Success(response), tries)
+                if (!mayHideASuccess(response.status)) lost -= 1
+                if (response.status in 200..299) return Reply(Outcome.Success(response), lost)
                 end(response, call)
             } catch (e: ClientStoreException) {
-                return Reply(Outcome.Locked, tries)
+                return Reply(Outcome.Locked, lost)
             } catch (e: InterruptedException) {
-                return Reply(interrupted(), tries)
+                return Reply(interrupted(), lost)
             } catch (e: TransportException) {
                 TryEnd(FetchPlan.Event.Transport(e.reason), Outcome.Failed(e.code))
             } catch (e: NoCredentials) {
@@ -94,17 +101,17 @@ internal class RetrievalConnection(
                     Outcome.Failed(DiagnosticCode.UNREACHABLE)
                 )
             }
-            val step = plan.step(end.event, clock.uptime)
-            if (step is FetchPlan.Step.Finish) return Reply(end.outcome, tries)
+            val step = if (call.isRetried) plan.step(end.event, clock.uptime) else FetchPlan.Step.Finish
+            if (step is FetchPlan.Step.Finish) return Reply(end.outcome, lost)
             if (step is FetchPlan.Step.RefreshCredentials) {
-                if (!call.isAuthorized) return Reply(end.outcome, tries)
+                if (!call.isAuthorized) return Reply(end.outcome, lost)
                 refused = used
             }
             if (step is FetchPlan.Step.Retry) {
                 try {
                     clock.sleep(step.after)
                 } catch (e: InterruptedException) {
-                    return Reply(interrupted(), tries)
+                    return Reply(interrupted(), lost)
                 }
             }
         }
@@ -116,7 +123,8 @@ internal class RetrievalConnection(
     private class NoCredentials : Exception()
 
     private fun end(response: TransportResponse, call: Call): TryEnd {
-        val event = FetchPlan.Event.Response(response.status, retryAfter(response))
+        val wait = response.headers["retry-after"]?.let { RetryAfter.millis(it, clock.date) }
+        val event = FetchPlan.Event.Response(response.status, wait)
         val isLoggedOut = response.status == 401 && call.isAuthorized
         return TryEnd(
             event,
@@ -163,16 +171,9 @@ internal class RetrievalConnection(
         }
     }
 
-    /** The milliseconds of `Retry-After`; `null` for a date, whose meaning depends on the clock, and for no number. */
-    private fun retryAfter(response: TransportResponse): Long? {
-        val text = response.headers["retry-after"] ?: return null
-        if (text.length !in 1..MAX_DIGITS || !text.all { it in '0'..'9' }) return null
-        return text.toLong().takeIf { it <= MAX_SECONDS }?.times(1_000)
-    }
-
-    private companion object {
-        const val MAX_DIGITS = 10
-        /** 32 bits. */
-        const val MAX_SECONDS = 4_294_967_295
-    }
+    /**
+     * Whether the server may have carried out a request that has this answer: a proxy's 504 says nothing of the server
+     * behind it.
+     */
+    private fun mayHideASuccess(status: Int) = status == 408 || status >= 500
 }

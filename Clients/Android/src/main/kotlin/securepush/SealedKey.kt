@@ -25,14 +25,25 @@ internal object SealedKey {
      * @throws Exception if it was sealed for another key, or was changed.
      */
     fun open(enc: ByteArray, ct: ByteArray, key: EnvelopePrivateKey, info: ByteArray, aad: ByteArray): ByteArray {
+        val (contentKey, nonce) = keys(key.agree(enc), enc + key.publicBytes, info)
+        return openGcm(contentKey, nonce, ct, aad)
+    }
+
+    /**
+     * The key and the nonce of the message.
+     *
+     * @param secret the secret that the ephemeral key and the device's key share.
+     * @param publicKeys both public keys.
+     */
+    fun keys(secret: ByteArray, publicKeys: ByteArray, info: ByteArray): Pair<ByteArray, ByteArray> {
         // Section 4.1: DHKEM.
-        val prk = extract(KEM, NONE, "eae_prk", key.agree(enc))
-        val shared = expand(KEM, prk, "shared_secret", enc + key.publicBytes, 32)
+        val prk = extract(KEM, NONE, "eae_prk", secret)
+        val shared = expand(KEM, prk, "shared_secret", publicKeys, 32)
         // Section 5.1: the key schedule.
         val context = byteArrayOf(0) + extract(SUITE, NONE, "psk_id_hash", NONE) +
             extract(SUITE, NONE, "info_hash", info)
         val root = extract(SUITE, shared, "secret", NONE)
-        return openGcm(expand(SUITE, root, "key", context, 16), expand(SUITE, root, "base_nonce", context, 12), ct, aad)
+        return Pair(expand(SUITE, root, "key", context, 16), expand(SUITE, root, "base_nonce", context, 12))
     }
 
     /** AES-GCM with the tag at the end. */

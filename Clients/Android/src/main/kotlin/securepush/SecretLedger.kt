@@ -9,8 +9,6 @@ package securepush
  * 2. [Progress.CLAIMED] is stored when the payload is here, before it is shown. Another process leaves it alone. After
  *    a crash it is in doubt, and the presenter is asked whether the user sees the secret.
  * 3. [Progress.SHOWN] is stored after it was shown.
- *
- * All times are in milliseconds since 1970.
  */
 internal class SecretLedger(entries: List<Entry> = emptyList()) {
     /** How far the client has come with one notification. A later progress has a higher rank. */
@@ -33,17 +31,25 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
     data class Entry(
         val id: PushID,
         val progress: Progress,
-        /** When the progress changed. */
-        val at: Long,
         /** The process that shows it; `null` unless it is claimed. */
         val claimant: String? = null,
+        /** The [ClientClock.uptime] of the claim. The time of day could jump, and then two processes would show it. */
+        val claimedAt: Long? = null,
         /** Whether the user has seen the generic text or the prompt for it. */
         val isNoticed: Boolean = false,
-        /** Whether the server was asked for it. The answer may have been lost, and the notification marked as read. */
-        val isAsked: Boolean = false,
+        /**
+         * How many requests for it have no clear answer: those that are under way, and those whose answer was lost. The
+         * server may have marked it as read for each of them.
+         */
+        val openRequests: Int = 0,
         /** Whether this device may have been the first of the user's devices that fetched it. */
         val isFirstReader: Boolean = false
-    )
+    ) {
+        /** Whether a withdrawal may be the echo of this device's own fetch (see [ClientState.withdraw]). */
+        val mayHaveBeenRead: Boolean
+            get() = progress != Progress.WITHDRAWN &&
+                (isFirstReader || (progress == Progress.PENDING && openRequests > 0))
+    }
 
     /** In the order in which the client learned of them. */
     var entries: List<Entry> = entries
@@ -78,25 +84,31 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
      *
      * @return whether it is to be fetched. One that was shown or withdrawn is not; one that is claimed may be.
      */
-    fun learn(id: PushID, now: Long, limits: ClientLimits): Boolean {
+    fun learn(id: PushID, limits: ClientLimits): Boolean {
         val entry = this[id]
         if (entry == null) {
-            append(Entry(id, Progress.PENDING, now), limits)
+            append(Entry(id, Progress.PENDING), limits)
             return true
         }
-        if (entry.progress == Progress.GONE) replace(entry.copy(progress = Progress.PENDING, at = now))
+        if (entry.progress == Progress.GONE) replace(entry.copy(progress = Progress.PENDING))
         return !entry.progress.isSettled || entry.progress == Progress.GONE
     }
 
     /**
      * Notes that the server is being asked for a notification.
      *
-     * @return whether that was so before.
+     * @return whether an earlier request has no clear answer.
      */
-    fun ask(id: PushID): Boolean {
+    fun markRequested(id: PushID): Boolean {
         val entry = this[id] ?: return false
-        if (!entry.isAsked) replace(entry.copy(isAsked = true))
-        return entry.isAsked
+        replace(entry.copy(openRequests = minOf(entry.openRequests + 1, MAX_OPEN_REQUESTS)))
+        return entry.openRequests > 0
+    }
+
+    /** Notes that the server has refused a request for a notification, or was not asked after all. */
+    fun unmarkRequested(id: PushID) {
+        val entry = this[id] ?: return
+        replace(entry.copy(openRequests = maxOf(0, entry.openRequests - 1)))
     }
 
     /** The answer to a process that has fetched a secret and wants to show it. */
@@ -105,6 +117,8 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
         object Granted : Claim()
         /** It was shown or withdrawn. */
         object Settled : Claim()
+        /** Its withdrawal came while it was being fetched, and another device is the reader. It is to be removed. */
+        object Withdrawn : Claim()
         /** Another process is about to show it. */
         class Held(val millis: Long) : Claim()
         /** Another process was about to show it, and has not said whether it did. */
@@ -116,11 +130,12 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
      *
      * @param isFirstReader whether no device of the user had fetched it before. Then a withdrawal that came in the
      *   meantime may be the echo of this fetch (see [ClientState.withdraw]).
+     * @param uptime the [ClientClock.uptime].
      */
-    fun claim(id: PushID, process: String, isFirstReader: Boolean, now: Long, limits: ClientLimits): Claim {
+    fun claim(id: PushID, process: String, isFirstReader: Boolean, uptime: Long, limits: ClientLimits): Claim {
         val entry = this[id]
         if (entry == null) {
-            append(Entry(id, Progress.CLAIMED, now, process, isFirstReader = isFirstReader), limits)
+            append(Entry(id, Progress.CLAIMED, process, uptime, isFirstReader = isFirstReader), limits)
             return Claim.Granted
         }
         when (entry.progress) {
@@ -128,23 +143,24 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
             Progress.WITHDRAWN -> if (!isFirstReader) return Claim.Settled
             Progress.CLAIMED -> {
                 if (entry.claimant == process) return Claim.Settled
-                val millis = millisLeft(entry, now, limits)
+                val millis = millisLeft(entry, uptime, limits)
                 return if (millis > 0) Claim.Held(millis) else Claim.InDoubt
             }
             Progress.PENDING, Progress.GONE -> Unit
         }
         replace(
             entry.copy(
-                progress = Progress.CLAIMED, claimant = process, at = now,
-                isFirstReader = isFirstReader || entry.isFirstReader
+                progress = Progress.CLAIMED, claimant = process, claimedAt = uptime,
+                isFirstReader = isFirstReader || entry.isFirstReader,
+                openRequests = maxOf(0, entry.openRequests - 1)
             )
         )
         return Claim.Granted
     }
 
-    /** The time until a claim is in doubt. A clock that went back makes the age negative: the claim counts as old. */
-    private fun millisLeft(claim: Entry, now: Long, limits: ClientLimits): Long {
-        val age = now - claim.at
+    /** The time until a claim is in doubt. The uptime begins anew with the device, which ends all its processes. */
+    private fun millisLeft(claim: Entry, uptime: Long, limits: ClientLimits): Long {
+        val age = uptime - (claim.claimedAt ?: return 0)
         return if (age >= 0) maxOf(0, limits.claimMillis - age) else 0
     }
 
@@ -157,9 +173,9 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
     )
 
     /** The claims of all processes but this one. */
-    fun claims(process: String, now: Long, limits: ClientLimits): List<OtherClaim> =
+    fun claims(process: String, uptime: Long, limits: ClientLimits): List<OtherClaim> =
         entries.filter { it.progress == Progress.CLAIMED && it.claimant != process }
-            .map { OtherClaim(it.id, it.claimant, millisLeft(it, now, limits)) }
+            .map { OtherClaim(it.id, it.claimant, millisLeft(it, uptime, limits)) }
 
     /** How the claim of a process ended. */
     enum class End {
@@ -176,22 +192,22 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
      *
      * @param isShown whether the user sees the secret. If not, it waits for the next wake.
      */
-    fun settle(id: PushID, process: String?, isShown: Boolean, now: Long): End {
+    fun settle(id: PushID, process: String?, isShown: Boolean): End {
         val entry = this[id] ?: return End.LOST
         if (entry.progress == Progress.WITHDRAWN) return End.WITHDRAWN
         if (entry.progress != Progress.CLAIMED || entry.claimant != process) return End.LOST
         val progress = if (isShown) Progress.SHOWN else Progress.PENDING
-        replace(entry.copy(progress = progress, claimant = null, at = now))
+        replace(entry.copy(progress = progress, claimant = null, claimedAt = null))
         return End.NOTED
     }
 
     /** Notes that a notification was withdrawn, also before its push has come. */
-    fun withdraw(id: PushID, now: Long, limits: ClientLimits) {
+    fun withdraw(id: PushID, limits: ClientLimits) {
         val entry = this[id]
         if (entry == null) {
-            append(Entry(id, Progress.WITHDRAWN, now), limits)
+            append(Entry(id, Progress.WITHDRAWN), limits)
         } else {
-            replace(entry.copy(progress = Progress.WITHDRAWN, claimant = null, at = now))
+            replace(entry.copy(progress = Progress.WITHDRAWN, claimant = null, claimedAt = null))
         }
     }
 
@@ -219,7 +235,8 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
             val later = if (theirs.progress > ours.progress) theirs else ours
             replace(
                 later.copy(
-                    isNoticed = ours.isNoticed || theirs.isNoticed, isAsked = ours.isAsked || theirs.isAsked
+                    isNoticed = ours.isNoticed || theirs.isNoticed,
+                    openRequests = maxOf(ours.openRequests, theirs.openRequests)
                 )
             )
         }
@@ -240,5 +257,10 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
             kept.removeAt(maxOf(0, kept.indexOfFirst { it.progress.isSettled }))
         }
         entries = kept
+    }
+
+    private companion object {
+        /** More make no difference. */
+        const val MAX_OPEN_REQUESTS = 1_000
     }
 }

@@ -38,6 +38,8 @@ class SecurePushClient @JvmOverloads constructor(
     internal val isReporting = AtomicBoolean()
     /** Whether a wake confirms withdrawals now. */
     internal val isConfirming = AtomicBoolean()
+    /** Whether a wake reads the server's keys for pushes now. */
+    internal val isRefreshingPushKeys = AtomicBoolean()
     /** Set when the last registration or unregistration has ended. */
     private var lastRegistration: ClientSignal? = null
     private val lock = Any()
@@ -113,10 +115,11 @@ class SecurePushClient @JvmOverloads constructor(
      * user change, and when [ClientLimits.renewsRegistrationAfter] has passed. Call it at each start of the app.
      *
      * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
-     * client makes a new one.
+     * client makes a new one. With [SecurePushConfiguration.encryptsEndToEnd], each call sends the device's public key,
+     * because the server forgets it with the installation.
      *
      * @return the installation's ID.
-     * @throws SecurePushFailure if the server does not have the device now.
+     * @throws SecurePushFailure if the server does not have the device or its key now.
      */
     @Throws(SecurePushFailure::class)
     fun register(device: PushDevice): String = afterLastRegistration {
@@ -177,10 +180,11 @@ class SecurePushClient @JvmOverloads constructor(
         return catchUps.take(wake, last) { runCatchUp(wake) }
     }
 
-    /** Tells the server what was shown, and settles what was withdrawn in the meantime. */
+    /** Tells the server what was shown, confirms what was withdrawn in the meantime, and reads keys that are old. */
     private fun end(wake: Wake, report: WakeReport): WakeReport {
         reportShown(wake.deadline)
         confirmWithdrawals(wake.deadline)
+        refreshOldPushKeys(wake.deadline)
         return report
     }
 
@@ -192,6 +196,10 @@ class SecurePushClient @JvmOverloads constructor(
     }
 
     internal fun isUnderWay(id: PushID): Boolean = synchronized(lock) { id in underWay }
+
+    /** Whether the user is still the one for whom the wake began. A damaged store begins at 0 again. */
+    internal fun isCurrent(wake: Wake): Boolean =
+        (unlessLocked { keeper.read() }?.userChanges ?: 0) <= wake.userChanges
 
     /** Shows that messages may be waiting behind the lock: once per start of the device. */
     internal fun showLockedNotice(): WakeReport {
@@ -208,7 +216,7 @@ internal class Wake(
     /** The [ClientClock.uptime] at which it ends. */
     val deadline: Long
 ) {
-    /** [ClientState.userChanges] when it began. Nothing is fetched for a user who has left since then. */
+    /** [ClientState.userChanges] when it began. It shows nothing after the user has changed. */
     var userChanges = 0
 }
 

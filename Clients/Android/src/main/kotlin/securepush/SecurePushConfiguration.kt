@@ -11,11 +11,15 @@ import java.net.URI
 class SecurePushConfiguration @JvmOverloads constructor(
     /** Where the retrieval service is, such as `https://push.example.com`. A path before `/api` is allowed. */
     val retrievalUrl: URI,
-    /** The keys that sign pushes. With keys, a push without a valid signature is ignored. `null`: none are signed. */
+    /**
+     * The keys that sign pushes. With keys, a push without a valid signature is ignored. `null`: pushes are not signed.
+     *
+     * They hold until the client has read the server's keys, which then replace them ([refreshesPushKeys]).
+     */
     val pushKeys: PushKeySet? = null,
     /**
-     * Whether the client reads `GET /api/push-keys` when it registers, so that the server can rotate its keys. Only
-     * with [pushKeys].
+     * Whether the client reads `GET /api/push-keys`, so that the server can rotate its keys: when it registers, and at
+     * the end of a wake if the last time was more than [ClientLimits.refreshesPushKeysAfter] ago. Only with [pushKeys].
      */
     val refreshesPushKeys: Boolean = true,
     /** Times and sizes. */
@@ -64,6 +68,8 @@ data class ClientLimits @JvmOverloads constructor(
      * has not seen for long (`DEVICE_STALE_AFTER`, 270 days).
      */
     val renewsRegistrationAfter: Long = 7 * DAY,
+    /** The age at which a wake reads the server's keys for pushes again, in milliseconds. */
+    val refreshesPushKeysAfter: Long = 3_600_000,
     /** The most notifications with payloads that are asked for at once. An answer has at most [maxAnswerBytes]. */
     val maxSecretsPerPage: Int = 20
 ) {

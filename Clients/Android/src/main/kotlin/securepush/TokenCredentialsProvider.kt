@@ -134,7 +134,7 @@ class TokenCredentialsProvider @JvmOverloads constructor(
 
     private fun takeLease() {
         while (true) {
-            val now = clock.date
+            val now = clock.uptime
             val isTaken = store.update { state ->
                 val lease = state.refreshLease
                 val isHeld = lease != null && lease.process != process && now - lease.takenAt in 0 until LEASE_MILLIS

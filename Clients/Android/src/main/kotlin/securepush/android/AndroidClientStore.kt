@@ -7,25 +7,29 @@ import java.io.File
 import securepush.ClientState
 import securepush.ClientStore
 import securepush.ClientStoreException
+import securepush.EnvelopeKeyVault
 import securepush.EnvelopePrivateKey
 import securepush.FileClientStore
 import securepush.SecretBox
 import securepush.StoredCredentials
 
 /**
- * The store for Android: files in the app's folder that is never backed up. The credentials and the device's key are
- * encrypted with a key of the Android Keystore.
+ * The store for Android: files in the app's folder that is never backed up. The credentials are encrypted with a key of
+ * the Android Keystore. The device's key for end-to-end encryption is in the Keystore where that has X25519 (Android 13
+ * and later, not every device), and otherwise encrypted like the credentials.
  *
  * A backup would give two devices the same installation ID. Before the first unlock after a start of the device,
  * nothing can be read: [ClientStoreException.Reason.LOCKED].
  *
- * @param box encrypts the credentials and the device's key.
+ * @param box encrypts the credentials, and a device's key that is not in the vault.
+ * @param vault keeps the device's key.
  */
 class AndroidClientStore @JvmOverloads constructor(
     private val context: Context,
-    private val box: SecretBox = KeystoreBox()
+    private val box: SecretBox = KeystoreBox(),
+    private val vault: EnvelopeKeyVault = KeystoreEnvelopeVault()
 ) : ClientStore {
-    private val files by lazy { FileClientStore(File(context.noBackupFilesDir, FOLDER), box) }
+    private val files by lazy { FileClientStore(File(context.noBackupFilesDir, FOLDER), box, vault) }
 
     override fun read(): ClientState = unlocked().read()
 
@@ -37,12 +41,14 @@ class AndroidClientStore @JvmOverloads constructor(
 
     override fun envelopeKey(): EnvelopePrivateKey? = unlocked().envelopeKey()
 
-    override fun keep(key: EnvelopePrivateKey?): EnvelopePrivateKey? = unlocked().keep(key)
+    override fun makeEnvelopeKey(): EnvelopePrivateKey = unlocked().makeEnvelopeKey()
+
+    override fun removeEnvelopeKey() = unlocked().removeEnvelopeKey()
 
     override fun claimLockedNotice(): Boolean {
         val folder = File(context.createDeviceProtectedStorageContext().noBackupFilesDir, FOLDER)
         val starts = Settings.Global.getInt(context.contentResolver, Settings.Global.BOOT_COUNT, 0)
-        return FileClientStore(folder, null) { "$starts" }.claimLockedNotice()
+        return FileClientStore(folder) { "$starts" }.claimLockedNotice()
     }
 
     private fun unlocked(): FileClientStore {

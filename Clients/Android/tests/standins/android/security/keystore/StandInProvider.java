@@ -7,6 +7,7 @@ import java.security.Key;
 import java.security.KeyStoreSpi;
 import java.security.Provider;
 import java.security.SecureRandom;
+import java.security.Security;
 import java.security.cert.Certificate;
 import java.security.spec.AlgorithmParameterSpec;
 import java.util.Collections;
@@ -27,6 +28,15 @@ public class StandInProvider extends Provider {
         super("AndroidKeyStore", 1.0, "stand-in");
         put("KeyStore.AndroidKeyStore", Store.class.getName());
         put("KeyGenerator.AES", Generator.class.getName());
+        put("KeyPairGenerator.EC", StandInX25519.Generator.class.getName());
+        put("KeyAgreement.XDH", StandInX25519.Agreement.class.getName());
+    }
+
+    /** Lets the platform find the provider, without any keys. */
+    public static void install() {
+        if (Security.getProvider("AndroidKeyStore") == null) Security.addProvider(new StandInProvider());
+        KEYS.clear();
+        StandInX25519.reset();
     }
 
     /** Makes keys. */
@@ -53,7 +63,9 @@ public class StandInProvider extends Provider {
 
     /** Finds keys. */
     public static class Store extends KeyStoreSpi {
-        @Override public Key engineGetKey(String alias, char[] password) { return KEYS.get(alias); }
+        @Override public Key engineGetKey(String alias, char[] password) {
+            return StandInX25519.KEYS.containsKey(alias) ? new StandInX25519.Handle(alias) : KEYS.get(alias);
+        }
         @Override public void engineLoad(InputStream stream, char[] password) { }
         @Override public void engineStore(OutputStream stream, char[] password) { }
         @Override public Certificate[] engineGetCertificateChain(String alias) { return null; }
@@ -62,7 +74,10 @@ public class StandInProvider extends Provider {
         @Override public void engineSetKeyEntry(String alias, Key key, char[] password, Certificate[] chain) { }
         @Override public void engineSetKeyEntry(String alias, byte[] key, Certificate[] chain) { }
         @Override public void engineSetCertificateEntry(String alias, Certificate certificate) { }
-        @Override public void engineDeleteEntry(String alias) { KEYS.remove(alias); }
+        @Override public void engineDeleteEntry(String alias) {
+            KEYS.remove(alias);
+            StandInX25519.KEYS.remove(alias);
+        }
         @Override public Enumeration<String> engineAliases() { return Collections.enumeration(KEYS.keySet()); }
         @Override public boolean engineContainsAlias(String alias) { return KEYS.containsKey(alias); }
         @Override public int engineSize() { return KEYS.size(); }
