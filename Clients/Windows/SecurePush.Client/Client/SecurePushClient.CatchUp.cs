@@ -137,9 +137,8 @@ namespace SecurePush
                 var waiting = await LearnAsync(listing, ids, !isUnreadOnly || listing.Anchor == null);
                 var last = ids.LastOrDefault();
 
-                // The rest comes at the next wake, so that nothing that waits is forgotten. It is also the end if
-                // the user
-                // has changed since the request.
+                // The rest comes at the next wake: more IDs would push waiting ones out of the ledger. It is also the
+                // end if the user has changed since the request.
                 if (waiting == null || !page.HasNext || last == null || last == after
                     || waiting >= Limits.MaxRememberedIds / 2)
                 {
@@ -164,7 +163,7 @@ namespace SecurePush
                         return null;
                     }
 
-                    var fresh = ids.Where(id => state.Ledger.Find(id) == null).ToList();
+                    var fresh = ids.Where(id => state.Ledger.Find(id) == null).Distinct().ToList();
                     foreach (var id in ids)
                     {
                         state.Ledger.Learn(id, now, Limits);
@@ -185,9 +184,14 @@ namespace SecurePush
 
         private async Task<InboxAnswer> PageAsync(string query, bool isUnreadOnly, PushId after, double deadline)
         {
-            query += (isUnreadOnly ? "&Unread=true" : "") + (after != null ? "&After=" + after : "");
-            var outcome = await connection.SendAsync(new RetrievalCall("GET", "api/notifications", query), deadline);
+            var outcome = await connection.SendAsync(PageCall(query, isUnreadOnly, after), deadline);
             return InboxAnswer.Read(outcome.OrThrow().Body);
+        }
+
+        private static RetrievalCall PageCall(string query, bool isUnreadOnly, PushId after)
+        {
+            query += (isUnreadOnly ? "&Unread=true" : "") + (after != null ? "&After=" + after : "");
+            return new RetrievalCall("GET", "api/notifications", query);
         }
 
         /// <summary>
@@ -197,38 +201,33 @@ namespace SecurePush
         private async Task<WakeReport> ShowPagesAsync(Listing listing, double deadline)
         {
             var report = new WakeReport();
-            var requests = await UpdateOrDefaultAsync(
-                state => listing.Found.ToDictionary(id => id, state.Request), new Dictionary<PushId, FetchRequest>());
+            var wanted = listing.Found.ToList();
             var after = listing.Anchor;
-            while (requests.Count > 0 && report.Shown.Count < Limits.MaxShownPerWake)
+            while (wanted.Count > 0 && report.Shown.Count < Limits.MaxShownPerWake)
             {
-                InboxAnswer page;
-                try
-                {
-                    page = await PageAsync(
-                        "include=payload&Limit=" + Limits.MaxSecretsPerPage, listing.Anchor == null, after, deadline);
-                }
-                catch (SecurePushException)
+                // The server marks no more than these as read.
+                var requests = await RequestAsync(wanted.Take(Limits.MaxSecretsPerPage), listing);
+                var page = requests.Count > 0 ? await PayloadPageAsync(listing, after, requests, deadline) : null;
+                var last = page?.Entries.LastOrDefault()?.Id;
+                if (last == null)
                 {
                     break;
                 }
 
+                listing.Unread = page.Unread;
                 var secrets = page.Entries.Select(entry => entry.Secret).Where(secret => secret != null).ToList();
-                listing.Unread = page.Entries.Count > 0 ? page.Unread : listing.Unread;
-                await LearnUnlistedAsync(secrets.Select(secret => secret.Id).ToList(), listing, requests);
                 foreach (var secret in secrets.Where(secret => requests.ContainsKey(secret.Id)))
                 {
-                    var request = requests[secret.Id];
-                    requests.Remove(secret.Id);
                     if (underWay.Add(secret.Id))
                     {
-                        var acquisition = await ClaimAsync(secret, null, request, deadline, CancellationToken.None);
+                        var acquisition = await ClaimAsync(
+                            secret, null, requests[secret.Id], deadline, CancellationToken.None);
                         report.Add(await FinishAsync(acquisition, secret.Id));
                     }
                 }
 
-                var last = page.Entries.LastOrDefault()?.Id;
-                if (!page.HasNext || last == null || last == after || secrets.Count == 0)
+                wanted.RemoveAll(id => secrets.Any(secret => secret.Id == id));
+                if (!page.HasNext || secrets.Count == 0 || last == after)
                 {
                     break;
                 }
@@ -240,32 +239,80 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Adds the notifications that have become visible since the listing: a page with payloads has marked them as
-        /// read, too, so nobody else would show them.
+        /// Fetches a page with payloads; <c>null</c> if there is none. The requests that it answers are left: those for
+        /// notifications on the page, also for those that have become visible since the listing.
         /// </summary>
-        private async Task LearnUnlistedAsync(
-            List<PushId> ids, Listing listing, Dictionary<PushId, FetchRequest> requests)
+        /// <param name="listing">The listing.</param>
+        /// <param name="after">The last notification of the page before it.</param>
+        /// <param name="requests">Those that the page may answer.</param>
+        /// <param name="deadline">The <see cref="IClientClock.Uptime"/> at which it ends.</param>
+        private async Task<InboxAnswer> PayloadPageAsync(
+            Listing listing, PushId after, Dictionary<PushId, FetchRequest> requests, double deadline)
         {
-            var now = clock.UnixTime;
-            var fresh = await UpdateOrDefaultAsync(
-                state =>
-                {
-                    var found = new Dictionary<PushId, FetchRequest>();
-                    foreach (var id in ids)
-                    {
-                        if (state.UserChanges == listing.UserChanges && state.Ledger.Find(id) == null)
-                        {
-                            state.Ledger.Learn(id, now, Limits);
-                            found[id] = state.Request(id);
-                        }
-                    }
+            var call = PageCall("include=payload&Limit=" + Limits.MaxSecretsPerPage, listing.Anchor == null, after);
+            var outcome = await connection.SendAsync(call, deadline);
+            var page = PageOrNull(outcome);
+            var ids = (page?.Entries ?? new InboxAnswer.Entry[0]).Where(entry => entry.Secret != null)
+                .Select(entry => entry.Id).ToList();
 
-                    return found;
-                }, new Dictionary<PushId, FetchRequest>());
-            foreach (var request in fresh)
+            // Known notifications have taken the place of those that are not on the page. A success that cannot be
+            // read may have marked any of them as read.
+            if (outcome.LostTries == 0 && (page != null || !outcome.IsSuccess))
+            {
+                await UnrequestAsync(
+                    requests.Where(request => !ids.Contains(request.Key))
+                        .ToDictionary(request => request.Key, request => request.Value));
+            }
+
+            foreach (var request in await RequestUnlistedAsync(ids, listing))
             {
                 requests[request.Key] = request.Value;
             }
+
+            foreach (var request in requests.Values)
+            {
+                request.IsRepeated |= outcome.LostTries > 0;
+            }
+
+            return page;
+        }
+
+        private static InboxAnswer PageOrNull(RetrievalOutcome outcome)
+        {
+            try
+            {
+                return outcome.IsSuccess ? InboxAnswer.Read(outcome.Body) : null;
+            }
+            catch (SecurePushException)
+            {
+                return null;
+            }
+        }
+
+        /// <summary>
+        /// Notes that the server is being asked for notifications. None if the user has changed since the listing.
+        /// </summary>
+        private Task<Dictionary<PushId, FetchRequest>> RequestAsync(IEnumerable<PushId> ids, Listing listing) =>
+            UpdateOrDefaultAsync(
+                state => ids.Select(id => new { id, request = state.Request(id, listing.UserChanges) })
+                    .Where(pair => pair.request != null).ToDictionary(pair => pair.id, pair => pair.request),
+                new Dictionary<PushId, FetchRequest>());
+
+        /// <summary>
+        /// Notes the notifications that have become visible since the listing: a page with payloads has marked them as
+        /// read, too, so nobody else would show them.
+        /// </summary>
+        private Task<Dictionary<PushId, FetchRequest>> RequestUnlistedAsync(List<PushId> ids, Listing listing)
+        {
+            var now = clock.UnixTime;
+            return UpdateOrDefaultAsync(
+                state =>
+                {
+                    var isSameUser = state.UserChanges == listing.UserChanges;
+                    var fresh = ids.Where(id => isSameUser && state.Ledger.Find(id) == null).Distinct().ToList();
+                    fresh.ForEach(id => state.Ledger.Learn(id, now, Limits));
+                    return fresh.ToDictionary(id => id, id => state.Request(id, listing.UserChanges));
+                }, new Dictionary<PushId, FetchRequest>());
         }
 
         /// <summary>Fetches and shows what waits, one by one, until something fails for all.</summary>
@@ -282,7 +329,7 @@ namespace SecurePush
                 }
 
                 var end = Math.Min(deadline, clock.Uptime + Limits.SecondsPerTry);
-                var acquisition = await AcquireAsync(id, end, CancellationToken.None);
+                var acquisition = await AcquireAsync(id, listing.UserChanges, end, CancellationToken.None);
                 listing.Unread = acquisition.Unread ?? listing.Unread;
                 if (acquisition.Kind == AcquisitionKind.LoggedOut)
                 {

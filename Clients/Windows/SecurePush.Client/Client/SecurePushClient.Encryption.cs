@@ -3,12 +3,12 @@ using System.Threading.Tasks;
 
 namespace SecurePush
 {
-    /// <content>End-to-end encryption.</content>
+    /// <content>End-to-end encryption (contract, section F).</content>
     public sealed partial class SecurePushClient
     {
         /// <summary>
         /// Gives the server the public key of this installation, making a key first if there is none. The store keeps
-        /// the private key; it leaves the device never.
+        /// the private key, which never leaves the device.
         /// </summary>
         private async Task RegisterKeyAsync(string id, double deadline)
         {
@@ -43,7 +43,7 @@ namespace SecurePush
 
         /// <summary>
         /// Decrypts a secret, if it is encrypted. It throws <see cref="SecurePushException"/> if that is impossible,
-        /// and <see cref="ClientStoreException"/> if the store is locked.
+        /// and <see cref="ClientStoreException"/> if the key cannot be read now.
         /// </summary>
         private async Task<SecretNotification> OpenAsync(SecretNotification secret)
         {
@@ -53,16 +53,7 @@ namespace SecurePush
             }
 
             var state = await keeper.ReadAsync();
-            byte[] privateKey = null;
-            try
-            {
-                privateKey = await store.ReadEncryptionKeyAsync();
-            }
-            catch (ClientStoreException error) when (error.Error != ClientStoreError.Locked)
-            {
-                // A key that cannot be read is lost, as far as this wake can tell.
-            }
-
+            var privateKey = await store.ReadEncryptionKeyAsync();
             var content = Envelope.Open(
                 cryptography, secret.Json, state.Owner, state.Registration.InstallationId, privateKey);
             return Envelope.Secret(secret, content);

@@ -28,7 +28,7 @@ namespace SecurePush
         }
 
         /// <summary>Fetches a notification of a push and shows it, or the generic text, or the prompt.</summary>
-        private async Task<WakeReport> FetchAndShowAsync(PushId id, Wake wake)
+        private async Task<WakeReport> FetchAndShowAsync(PushId id, int userChanges, Wake wake)
         {
             if (!underWay.Add(id))
             {
@@ -36,7 +36,7 @@ namespace SecurePush
             }
 
             wake.Fetching = id;
-            var acquisition = await AcquireAsync(id, wake.Deadline, wake.Cancellation);
+            var acquisition = await AcquireAsync(id, userChanges, wake.Deadline, wake.Cancellation);
             if (acquisition.Unread != null && !wake.IsAbandoned)
             {
                 await SetBadgeAsync(acquisition.Unread.Value);
@@ -46,23 +46,48 @@ namespace SecurePush
         }
 
         /// <summary>Fetches a secret that is in <see cref="underWay"/>, and claims the right to show it.</summary>
-        private async Task<Acquisition> AcquireAsync(PushId id, double deadline, CancellationToken cancellation)
+        /// <param name="id">The notification.</param>
+        /// <param name="userChanges">The count of the state when the client learned of it.</param>
+        /// <param name="deadline">The <see cref="IClientClock.Uptime"/> at which it ends.</param>
+        /// <param name="cancellation">Ends it early.</param>
+        private async Task<Acquisition> AcquireAsync(
+            PushId id, int userChanges, double deadline, CancellationToken cancellation)
         {
-            var request = await UpdateOrDefaultAsync(state => state.Request(id), null);
-            if (request == null)
+            FetchRequest request;
+            try
+            {
+                request = await keeper.UpdateAsync(state => state.Request(id, userChanges));
+            }
+            catch (ClientStoreException)
             {
                 return new Acquisition { Kind = AcquisitionKind.Locked };
             }
 
+            if (request == null)
+            {
+                return new Acquisition { Kind = AcquisitionKind.Settled };
+            }
+
             var call = new RetrievalCall("GET", "api/notifications/" + id, "include=unread");
             var outcome = await connection.SendAsync(call, deadline, cancellation);
+            if (outcome.LostTries == 0 && !outcome.IsSuccess)
+            {
+                await UnrequestAsync(new Dictionary<PushId, FetchRequest> { { id, request } });
+            }
+
+            if (outcome.IsGone && await EndWithdrawnAsync(id))
+            {
+                // The answer to the open question of a withdrawal.
+                return new Acquisition { Kind = AcquisitionKind.Settled };
+            }
+
             switch (outcome.Kind)
             {
                 case OutcomeKind.Success:
                     try
                     {
                         var answer = SecretAnswer.Read(outcome.Body, id);
-                        request.IsRepeated |= outcome.Tries > 1;
+                        request.IsRepeated |= outcome.LostTries > 0;
                         return await ClaimAsync(answer.Secret, answer.Unread, request, deadline, cancellation);
                     }
                     catch (SecurePushException error)
@@ -76,6 +101,24 @@ namespace SecurePush
                     return new Acquisition { Kind = AcquisitionKind.Locked };
                 default:
                     return Acquisition.Failed(outcome.Code, outcome.IsGone ? Progress.Gone : Progress.Pending);
+            }
+        }
+
+        /// <summary>Notes that the server has marked nothing as read for requests.</summary>
+        private async Task UnrequestAsync(IReadOnlyDictionary<PushId, FetchRequest> requests)
+        {
+            if (requests.Count > 0)
+            {
+                await UpdateOrDefaultAsync(
+                    state =>
+                    {
+                        foreach (var request in requests)
+                        {
+                            state.Unrequest(request.Key, request.Value);
+                        }
+
+                        return true;
+                    }, false);
             }
         }
 
@@ -95,9 +138,11 @@ namespace SecurePush
                     Kind = AcquisitionKind.Failed, Code = error.Code, End = Progress.Unopenable, Unread = unread,
                 };
             }
-            catch (ClientStoreException)
+            catch (ClientStoreException error)
             {
-                return new Acquisition { Kind = AcquisitionKind.Locked };
+                return error.Error == ClientStoreError.Locked
+                    ? new Acquisition { Kind = AcquisitionKind.Locked }
+                    : Acquisition.Failed(DiagnosticCode.NoKey, Progress.Pending);
             }
 
             while (true)
@@ -116,6 +161,12 @@ namespace SecurePush
                 if (claim.IsGranted)
                 {
                     return new Acquisition { Kind = AcquisitionKind.Secret, Secret = secret, Unread = unread };
+                }
+
+                if (claim.IsWithdrawn)
+                {
+                    await Quietly(() => presenter.RemoveAsync(new[] { secret.Id }));
+                    return new Acquisition { Kind = AcquisitionKind.Settled };
                 }
 
                 // If the other process dies now, this one shows the secret.

@@ -11,9 +11,6 @@ namespace SecurePush
         /// <summary>How long a call of the presenter may take after the time is up, in seconds.</summary>
         private const double SecondsToShow = 2;
 
-        /// <summary>Whether a wake is asking the server about withdrawals. It serves the others, too.</summary>
-        private bool isQuestioning;
-
         private enum ReceptionKind
         {
             /// <summary>The notification is to be fetched.</summary>
@@ -96,7 +93,7 @@ namespace SecurePush
                     report = new WakeReport(WakeResult.NewData);
                     break;
                 case ReceptionKind.Wanted:
-                    report = await FetchAndShowAsync(push.Id, wake);
+                    report = await FetchAndShowAsync(push.Id, reception.UserChanges, wake);
                     break;
             }
 
@@ -133,34 +130,15 @@ namespace SecurePush
 
                 await ResolveDoubtsAsync();
                 var now = clock.UnixTime;
-                var isWanted = await keeper.UpdateAsync(state => state.Ledger.Learn(push.Id, now, Limits));
-                return new Reception { Kind = isWanted ? ReceptionKind.Wanted : ReceptionKind.Settled };
+                return await keeper.UpdateAsync(state => new Reception
+                {
+                    Kind = state.Ledger.Learn(push.Id, now, Limits) ? ReceptionKind.Wanted : ReceptionKind.Settled,
+                    UserChanges = state.UserChanges,
+                });
             }
             catch (ClientStoreException)
             {
                 return new Reception { Kind = ReceptionKind.Locked };
-            }
-        }
-
-        /// <summary>Carries out a withdrawal. The prompt goes too, if nothing else waits behind it.</summary>
-        private async Task WithdrawAsync(PushId id)
-        {
-            var now = clock.UnixTime;
-            var end = await keeper.UpdateAsync(state =>
-            {
-                var isRemoved = state.Withdraw(id, now, Limits);
-                var isPromptOver = state.IsPrompted && state.Ledger.Waiting.Count == 0;
-                state.IsPrompted = state.IsPrompted && !isPromptOver;
-                return new { isRemoved, isPromptOver };
-            });
-            if (end.isRemoved)
-            {
-                await Quietly(() => presenter.RemoveAsync(new[] { id }));
-            }
-
-            if (end.isPromptOver)
-            {
-                await Quietly(() => presenter.RemovePromptAsync());
             }
         }
 
@@ -207,18 +185,10 @@ namespace SecurePush
                 return DiagnosticCode.BadSignature;
             }
 
+            // The server may have removed a configured key, because it was stolen.
             var stored = configuration.RefreshesPushKeys ? (await keeper.ReadAsync()).PushKeys : null;
-            DiagnosticCode fault = null;
-            foreach (var keys in new[] { configuration.PushKeys, stored }.Where(keys => keys != null))
-            {
-                fault = new PushVerifier(cryptography, keys, Limits.MaxPushAge).Fault(push, owner, clock.UnixTime);
-                if (fault == null || fault.Equals(DiagnosticCode.TooOld))
-                {
-                    return fault;
-                }
-            }
-
-            return fault;
+            var verifier = new PushVerifier(cryptography, stored ?? configuration.PushKeys, Limits.MaxPushAge);
+            return verifier.Fault(push, owner, clock.UnixTime);
         }
 
         /// <summary>
@@ -257,73 +227,14 @@ namespace SecurePush
             }
         }
 
-        /// <summary>
-        /// Asks the server for the notifications that were withdrawn after this device was the first to read them.
-        /// Those that are gone are removed from the screen; the others were withdrawn from the user's other devices
-        /// only.
-        /// </summary>
-        private async Task ResolveQuestionsAsync(double deadline)
-        {
-            if (isQuestioning)
-            {
-                return;
-            }
-
-            isQuestioning = true;
-            try
-            {
-                await ResolveQuestionsAsync(new HashSet<PushId>(), deadline);
-            }
-            finally
-            {
-                isQuestioning = false;
-            }
-        }
-
-        /// <summary>A store that cannot be written keeps an ID, so each is asked for once.</summary>
-        private async Task ResolveQuestionsAsync(HashSet<PushId> asked, double deadline)
-        {
-            while (true)
-            {
-                var id = (await ReadOrNullAsync())?.Questioned.Find(candidate => !asked.Contains(candidate));
-                if (id == null)
-                {
-                    return;
-                }
-
-                // HEAD marks nothing as read and returns no secret.
-                asked.Add(id);
-                var outcome = await connection.SendAsync(
-                    new RetrievalCall("HEAD", "api/notifications/" + id), deadline);
-                if (!outcome.IsSuccess && !outcome.IsGone)
-                {
-                    return;
-                }
-
-                var now = clock.UnixTime;
-                await UpdateOrDefaultAsync(
-                    state =>
-                    {
-                        state.Questioned.Remove(id);
-                        if (outcome.IsGone)
-                        {
-                            state.Ledger.Withdraw(id, now, Limits);
-                        }
-
-                        return true;
-                    }, false);
-                if (outcome.IsGone)
-                {
-                    await Quietly(() => presenter.RemoveAsync(new[] { id }));
-                }
-            }
-        }
-
         private struct Reception
         {
             public ReceptionKind Kind { get; set; }
 
             public DiagnosticCode Code { get; set; }
+
+            /// <summary>The count of the state when the notification was noted.</summary>
+            public int UserChanges { get; set; }
         }
     }
 }

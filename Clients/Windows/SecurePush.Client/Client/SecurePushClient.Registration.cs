@@ -32,7 +32,7 @@ namespace SecurePush
                     throw new SecurePushException(DiagnosticCode.LoggedOut);
                 }
 
-                await RefreshPushKeysAsync(deadline);
+                await RefreshPushKeysAsync(true, deadline);
                 var id = await RegisterAsync(device, userName, deadline);
                 await RegisterKeyAsync(id, deadline);
                 return id;
@@ -125,9 +125,8 @@ namespace SecurePush
                 var id = known ?? Guid.NewGuid().ToString("D");
 
                 // Stored first: after a crash the same installation is registered again, not a second one.
-                var keyDigest = known == null ? null : record.KeyDigest;
-                await keeper.UpdateAsync(
-                    state => state.Registration = new RegistrationRecord(id, keyDigest: keyDigest));
+                // The server forgets the key of an installation that it replaces, so the key is registered again, too.
+                await keeper.UpdateAsync(state => state.Registration = new RegistrationRecord(id));
                 var outcome = await connection.SendAsync(Registration(device, id), deadline);
                 if (known != null && (outcome.Status == 404 || outcome.Status == 410))
                 {
@@ -137,39 +136,11 @@ namespace SecurePush
                 outcome.OrThrow();
                 var now = clock.UnixTime;
                 await keeper.UpdateAsync(
-                    state => state.Registration = new RegistrationRecord(id, userName, digest, now, keyDigest));
+                    state => state.Registration = new RegistrationRecord(id, userName, digest, now));
                 return id;
             }
 
             throw new SecurePushException(DiagnosticCode.Status(410));
-        }
-
-        /// <summary>
-        /// Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.
-        /// </summary>
-        private async Task RefreshPushKeysAsync(double deadline)
-        {
-            if (configuration.PushKeys == null || !configuration.RefreshesPushKeys)
-            {
-                return;
-            }
-
-            var call = new RetrievalCall("GET", "api/push-keys") { IsAuthorized = false };
-            var outcome = await connection.SendAsync(call, deadline);
-            if (!outcome.IsSuccess)
-            {
-                return;
-            }
-
-            try
-            {
-                var keys = PushKeySet.FromJwkSet(outcome.Body);
-                await UpdateOrDefaultAsync(state => state.PushKeys = keys, keys);
-            }
-            catch (FormatException)
-            {
-                // The server's keys cannot be used. The configured ones stay.
-            }
         }
 
         private static RetrievalCall Registration(PushDevice device, string id)

@@ -127,11 +127,15 @@ namespace SecurePush
             return await EndAsync(wake, report);
         }
 
-        /// <summary>Tells the server what was shown, and settles what was withdrawn in the meantime.</summary>
+        /// <summary>
+        /// Tells the server what was shown, settles what was withdrawn in the meantime, and reads the server's keys for
+        /// pushes if those that are stored are old.
+        /// </summary>
         private async Task<WakeReport> EndAsync(Wake wake, WakeReport report)
         {
             await ReportShownAsync(wake.Deadline);
             await ResolveQuestionsAsync(wake.Deadline);
+            await RefreshOldPushKeysAsync(wake.Deadline);
             return report;
         }
 

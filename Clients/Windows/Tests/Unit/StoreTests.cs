@@ -41,8 +41,10 @@ namespace SecurePush.Tests
                 state.Ledger.Claim(PushId.From("02"), "process", true, 1.5, new ClientLimits());
                 state.Owner = "ä\"\\\n\ud83d\ude00";
                 state.Cursor = PushId.From("02");
-                state.Registration = new RegistrationRecord("8d0e7a34-5f0c-4c8e-9a35-3d2b1c0f9e87", "alice", "digest", 2.25, "key");
-                state.PushKeys = PushKeySet.FromStored(new[] { new byte[32] });
+                state.Registration = new RegistrationRecord(
+                    "8d0e7a34-5f0c-4c8e-9a35-3d2b1c0f9e87", "alice", "digest", 2.25, "key");
+                state.ReplacePushKeys(PushKeySet.FromStored(new[] { new byte[32] }), 4.5);
+                state.Ledger.OpenRequest(PushId.From("01"));
                 state.Report(PushId.From("01"));
                 return state.TakeLease("p", 7, 10);
             }).Wait();
@@ -52,7 +54,9 @@ namespace SecurePush.Tests
             Assert.That(read.Ledger.Entries[0].At, Is.EqualTo(1700000000.123456));
             Assert.That(read.Ledger.Entries[1].IsClaimedBy("process") && read.Ledger.Entries[1].IsFirstReader);
             Assert.That(read.Registration.RegisteredAt, Is.EqualTo(2.25));
+            Assert.That(read.Ledger.Entries.Select(entry => entry.OpenRequests), Is.EqualTo(new[] { 1, 0 }));
             Assert.That(read.PushKeys.Keys.Count, Is.EqualTo(1));
+            Assert.That(read.PushKeysReadAt, Is.EqualTo(4.5));
             Assert.That(read.LeaseProcess, Is.EqualTo("p"));
             store.UpdateAsync(state => state.Registration = new RegistrationRecord("../token")).Wait();
             Assert.That(Store().ReadAsync().Result.Registration.InstallationId, Is.Null);
@@ -84,7 +88,7 @@ namespace SecurePush.Tests
             var store = Store();
             store.UpdateAsync(state => Learn(state, "01")).Wait();
             store.SaveCredentialsAsync(new StoredCredentials("alice")).Wait();
-            foreach (var text in new[] { "", "{", "[]", "{\"ledger\":[\"x\"]}", "{\"ledger\":[\"01 99 1 0 \"]}" })
+            foreach (var text in new[] { "", "{", "[]", "{\"ledger\":[\"x\"]}", "{\"ledger\":[\"01 99 1 0 0 \"]}" })
             {
                 File.WriteAllText(Path.Combine(folder, "state.json"), text);
                 Assert.That(store.ReadAsync().Result.Ledger.Entries, Is.Empty, text);
