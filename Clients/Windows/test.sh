@@ -29,9 +29,12 @@ compile PushTask.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:St
     -recurse:"$example/Common/*.cs" -recurse:"$example/PushTask/*.cs"
 compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll -r:System.Net.Http \
     -recurse:"$example/Common/*.cs" -recurse:"$example/App/*.cs" -recurse:'Tests/ExampleParts/*.cs'
+# The last -target counts.
+compile MemoryProbe.exe -target:exe -r:SecurePush.Client.dll -recurse:'Tests/MemoryProbe/*.cs'
 compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
     -r:System.Net.Http -r:System.Numerics -r:System.Xml -r:System.Xml.Linq -r:"$nunit/nunit.framework.dll" \
-    $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*')
+    $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*' \
+        -not -path '*/MemoryProbe/*')
 
 cd "$build"
 rm -f TestResult.xml

@@ -161,8 +161,8 @@ namespace SecurePush.Tests
             var keys = Enumerable.Range(1, count).Select(i => Base64Url.Encode(Enumerable.Repeat((byte)i, 32).ToArray()))
                 .Select(x => "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" + x + "\"}").ToArray();
             var set = PushKeySet.FromJwkSet(Encoding.UTF8.GetBytes(Set(keys)));
-            Assert.That(set.Keys, Has.Count.EqualTo(Math.Min(count, 32)));
-            Assert.That(PushKeySet.FromStored(set.Keys).Keys, Has.Count.EqualTo(set.Keys.Count));
+            Assert.That(set.Keys.Count, Is.EqualTo(Math.Min(count, 32)));
+            Assert.That(PushKeySet.FromStored(set.Keys).Keys, Is.EqualTo(set.Keys));
         }
     }
 }

@@ -45,11 +45,10 @@ namespace SecurePush.Tests
             var device = new SimulatedDevice();
             SimulatedScheduler.Run(device.Clock, async () =>
             {
+                // A request takes 0.05 s, and the log-in is the first.
+                device.Clock.DateOffset = Now - device.Clock.Uptime - 0.1;
                 await device.LogInAsync();
                 var id = device.Server.Send();
-
-                // A request takes 0.05 s.
-                device.Clock.DateOffset = Now - device.Clock.Uptime - 0.05;
                 var first = "GET /api/notifications/" + id;
                 var times = new List<double>();
                 device.Server.Intercept = request =>

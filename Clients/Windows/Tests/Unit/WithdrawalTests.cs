@@ -38,6 +38,8 @@ namespace SecurePush.Tests
         private static Task<WakeReport> WithdrawAsync(SimulatedDevice device, PushId id) =>
             device.Start().Client.HandleAsync(device.Push(id, true));
 
+        private static TransportResponse Lost() => throw new TransportException(TransportError.Unreachable);
+
         [Test]
         public void TheEchoOfALostAnswerDoesNotEndTheWait() => Run(async device =>
         {
@@ -52,7 +54,7 @@ namespace SecurePush.Tests
         public void AnEchoThatCannotBeCheckedIsCheckedAtTheNextWake() => Run(async device =>
         {
             var id = await AskAsync(device);
-            device.Server.Intercept = request => throw new TransportException(TransportError.Unreachable);
+            device.Server.Intercept = request => Lost();
             await WithdrawAsync(device, id);
             var app = device.Start();
             Assert.That(await app.Client.WaitingAsync(), Is.EqualTo(new[] { id }));
@@ -97,9 +99,7 @@ namespace SecurePush.Tests
         {
             await device.LogInAsync();
             var ids = Enumerable.Range(0, 3).Select(_ => device.Server.Send()).ToList();
-            device.Server.Intercept = request => request.Uri.Query.Contains("include=")
-                ? throw new TransportException(TransportError.Unreachable)
-                : null;
+            device.Server.Intercept = request => request.Uri.Query.Contains("include=") ? Lost() : null;
             var app = device.Start(adjust: configuration => configuration.Limits.MaxSecretsPerPage = 2);
             await app.Client.CatchUpAsync();
             device.Server.Notifications.ForEach(entry => entry.IsRead = true);
