@@ -85,7 +85,8 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Notes that a request has a clear answer: the server has marked nothing as read for it, or the secret is here.
+        /// Notes that a request has a clear answer: the server has marked nothing as read for it, or the secret is
+        /// here.
         /// </summary>
         public void CloseRequest(PushId id)
         {

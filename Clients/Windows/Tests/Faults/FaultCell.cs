@@ -184,8 +184,8 @@ namespace SecurePush.Tests
         }
 
         /// <summary>
-        /// Everything works again, a minute later: the withdrawals that follow a fetch come, the app comes to the front,
-        /// and the user logs in if that is needed.
+        /// Everything works again, a minute later: the withdrawals that follow a fetch come, the app comes to the
+        /// front, and the user logs in if that is needed.
         /// </summary>
         private async Task RecoverAsync(
             SimulatedDevice device, FaultPlan plan, PushId[] ids, SimulatedDevice.App first)

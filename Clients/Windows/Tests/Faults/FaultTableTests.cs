@@ -48,10 +48,10 @@ namespace SecurePush.Tests
                 Fault.All.Count - 1, Enum.GetValues(typeof(Stage)).Length, Enum.GetValues(typeof(FaultCell.Way)).Length,
                 cells, struck, completions, secrets, hints, ignored, slowest, slowestCell, complaints.Count);
             Console.WriteLine(
-                "  No way \"alert\": Windows has no service extension, and alerts come as raw notifications. The way Task, "
-                + "a background task, stands for it.");
+                "  No way \"alert\": Windows has no service extension, and alerts come as raw notifications. The way "
+                + "Task, a background task, stands for it.");
             Console.WriteLine(
-                "  No stage TimeWillExpire in the ways App and Echo: Windows takes the time from background tasks only.");
+                "  No stage TimeWillExpire in the ways App and Echo: Windows cancels background tasks only.");
             Assert.That(complaints, Is.Empty, string.Join("\n", complaints.Take(40)));
             Assert.That(cells, Is.EqualTo(27 * ((3 * 11) + 1) * 2));
         }

@@ -8,8 +8,8 @@ using System.Threading.Tasks;
 namespace SecurePush.Tests
 {
     /// <summary>
-    /// Receives two pushes in a process of its own, with the real transport and store, and prints what memory the second
-    /// one took. <c>MemoryTests</c> starts it.
+    /// Receives two pushes in a process of its own, with the real transport and store, and prints what memory the
+    /// second one took. <c>MemoryTests</c> starts it.
     /// </summary>
     public static class Program
     {
@@ -42,7 +42,8 @@ namespace SecurePush.Tests
         /// </summary>
         private static int Kibibytes(string name)
         {
-            var line = File.ReadLines("/proc/self/status").First(text => text.StartsWith(name, StringComparison.Ordinal));
+            var lines = File.ReadLines("/proc/self/status");
+            var line = lines.First(text => text.StartsWith(name, StringComparison.Ordinal));
             return int.Parse(string.Concat(line.Where(char.IsDigit)));
         }
 

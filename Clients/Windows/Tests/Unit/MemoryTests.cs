@@ -32,7 +32,9 @@ namespace SecurePush.Tests
         [TearDown]
         public void RemoveFolder() => Directory.Delete(folder, true);
 
-        /// <summary>256 KiB of JSON text, of 256 Ki characters that take six bytes each in JSON, and encrypted.</summary>
+        /// <summary>
+        /// A payload of 256 KiB as it is, with each character as six bytes of JSON, and encrypted.
+        /// </summary>
         [TestCase("plain", 256 << 10)]
         [TestCase("escaped", 256 << 10)]
         [TestCase("encrypted", 190000)]
@@ -61,8 +63,8 @@ namespace SecurePush.Tests
                 large = LoopbackServer.Response("200 OK", Answer(Large, payload));
                 var seen = Probe(server.Url);
                 Console.WriteLine(
-                    "Memory, 256 KiB {0}: the wake grew by {1} KiB at its peak (at most {2}), from {3} KiB. {4} KiB stayed "
-                    + "on the heap.", form, seen[3], MaxGrowth, seen[2], seen[4]);
+                    "Memory, 256 KiB {0}: the wake grew by {1} KiB at its peak (at most {2}), from {3} KiB. {4} KiB "
+                    + "stayed on the heap (at most {5}).", form, seen[3], MaxGrowth, seen[2], seen[4], MaxKept);
                 Assert.That(seen.Take(2), Is.EqualTo(new[] { 1, length }));
                 Assert.That(seen[3], Is.LessThanOrEqualTo(MaxGrowth));
                 Assert.That(seen[4], Is.LessThanOrEqualTo(MaxKept));

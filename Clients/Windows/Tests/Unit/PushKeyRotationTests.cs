@@ -17,8 +17,10 @@ namespace SecurePush.Tests
 
         private static string Set(params string[] keys) => "{\"keys\":[" + string.Join(",", keys) + "]}";
 
-        private static string Jwk(PushSigner signer, string member = "") =>
-            "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" + Base64Url.Encode(signer.PublicKey) + "\"" + member + "}";
+        private static string Jwk(PushSigner signer, string member = "") => Jwk(signer.PublicKey, member);
+
+        private static string Jwk(byte[] key, string member = "") =>
+            "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" + Base64Url.Encode(key) + "\"" + member + "}";
 
         private static void Run(Func<SimulatedDevice, SecurePushClient, Task> body, bool refreshes = true)
         {
@@ -158,9 +160,8 @@ namespace SecurePush.Tests
         [TestCase(33)]
         public void ASetHasUpTo32Keys(int count)
         {
-            var keys = Enumerable.Range(1, count).Select(i => Base64Url.Encode(Enumerable.Repeat((byte)i, 32).ToArray()))
-                .Select(x => "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" + x + "\"}").ToArray();
-            var set = PushKeySet.FromJwkSet(Encoding.UTF8.GetBytes(Set(keys)));
+            var keys = Enumerable.Range(1, count).Select(i => Jwk(Enumerable.Repeat((byte)i, 32).ToArray()));
+            var set = PushKeySet.FromJwkSet(Encoding.UTF8.GetBytes(Set(keys.ToArray())));
             Assert.That(set.Keys.Count, Is.EqualTo(Math.Min(count, 32)));
             Assert.That(PushKeySet.FromStored(set.Keys).Keys, Is.EqualTo(set.Keys));
         }

@@ -1,6 +1,7 @@
 using System;
 using System.IO;
 using System.Linq;
+using System.Security.Cryptography;
 using System.Text;
 using System.Threading.Tasks;
 using NUnit.Framework;
@@ -168,6 +169,29 @@ namespace SecurePush.Tests
             Assert.That(protector.UnprotectAsync(sealedData).Result, Is.EqualTo(plain));
             sealedData[sealedData.Length / 2] ^= 1;
             Assert.That(protector.UnprotectAsync(sealedData).Result, Is.Null);
+        }
+
+        /// <summary>The user's keys are missing before the user has signed in. The data is not damaged then.</summary>
+        [TestCase(0x8009000Bu, true)]
+        [TestCase(0x800704DDu, true)]
+        [TestCase(0x8007000Du, false)]
+        public void MissingKeysAreNoDamage(uint code, bool isLocked) => Assert.That(
+            DataProtectionErrors.IsLocked(new CryptographicException(unchecked((int)code))), Is.EqualTo(isLocked));
+
+        /// <summary>The private key for end-to-end encryption is on the disk in DPAPI's form only.</summary>
+        [Test]
+        public void ThePrivateKeyIsProtectedByDpapi()
+        {
+            var key = new ManagedCryptography().RandomBytes(32);
+            new FileClientStore(folder, new DpapiProtector()).SaveEncryptionKeyAsync(key).Wait();
+            Assert.That(
+                new FileClientStore(folder, new DpapiProtector()).ReadEncryptionKeyAsync().Result, Is.EqualTo(key));
+            var files = Directory.GetFiles(folder).Select(file => BitConverter.ToString(File.ReadAllBytes(file)));
+            Assert.That(files.Any(bytes => bytes.Contains(BitConverter.ToString(key))), Is.False);
+            var content = File.ReadAllBytes(Path.Combine(folder, "encryption-key.bin"));
+            var purpose = Encoding.ASCII.GetBytes("SecurePush");
+            Assert.That(
+                ProtectedData.Unprotect(content, purpose, DataProtectionScope.CurrentUser), Is.EqualTo(key));
         }
 
         /// <summary>It only turns the bits around.</summary>

@@ -41,9 +41,9 @@ namespace SecurePush.Tests
             }
 
             Console.WriteLine(
-                "Vectors, {0}: {1} cases with {2} wakes and {3} requests, {4} skipped{5}. Wrong: {6}.", file, run, wakes,
-                requests, cases.Count - run, run < cases.Count ? ": they have values that are no texts" : "",
-                complaints.Count);
+                "Vectors, {0}: {1} cases with {2} wakes and {3} requests, {4} skipped{5}. Wrong: {6}.",
+                file, run, wakes, requests, cases.Count - run,
+                run < cases.Count ? ": they have values that are no texts" : "", complaints.Count);
             Assert.That(complaints, Is.Empty, string.Join("\n", complaints.Take(20)));
             Assert.That(run, Is.GreaterThanOrEqualTo(fewest));
         }
