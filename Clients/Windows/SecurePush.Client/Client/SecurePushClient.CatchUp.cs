@@ -18,8 +18,9 @@ namespace SecurePush
         /// </summary>
         private async Task<WakeReport> CatchUpAsync(Wake wake)
         {
-            var isJoined = catchUpRun != null && catchUpRun.LastWake >= wake.Number;
-            var task = isJoined ? catchUpRun.Task : StartCatchUp(wake.Deadline);
+            var isJoined = catchUpRun != null && catchUpRun.LastWake >= wake.Number
+                && catchUpRun.UserChanges >= wake.UserChanges;
+            var task = isJoined ? catchUpRun.Task : StartCatchUp(wake);
             try
             {
                 var report = await TimeLimit.RunAsync(wake.Deadline, clock, wake.Cancellation, token => task);
@@ -33,10 +34,13 @@ namespace SecurePush
             }
         }
 
-        private Task<WakeReport> StartCatchUp(double deadline)
+        private Task<WakeReport> StartCatchUp(Wake first)
         {
             var earlier = catchUpRun?.Task;
-            var run = new CatchUpRun { LastWake = wakes };
+            var run = new CatchUpRun { LastWake = wakes, UserChanges = first.UserChanges };
+
+            // It serves other wakes, too, so it goes on if the system takes away the time of the first one.
+            var wake = new Wake(first.Number, first.Deadline) { UserChanges = first.UserChanges };
             catchUpRun = run;
 
             // Not before this method has returned, so that wakes that come now can join.
@@ -47,46 +51,61 @@ namespace SecurePush
                     await earlier;
                 }
 
-                return await RunCatchUpAsync(deadline);
+                return await RunCatchUpAsync(wake);
             });
             return run.Task;
         }
 
-        private async Task<WakeReport> RunCatchUpAsync(double deadline)
+        private async Task<WakeReport> RunCatchUpAsync(Wake wake)
         {
             await ResolveDoubtsAsync();
-            await ResolveQuestionsAsync(deadline);
+            await ResolveQuestionsAsync(wake.Deadline);
             var report = new WakeReport();
-            Listing listing;
+            var listing = new Listing();
+            DiagnosticCode failure = null;
             try
             {
-                listing = await ListAsync(deadline);
+                await ListAsync(listing, wake);
             }
-            catch (SecurePushException failure)
+            catch (SecurePushException error)
+            {
+                failure = error.Code;
+            }
+
+            if (!await IsCurrentAsync(wake))
+            {
+                return report;
+            }
+
+            if (failure != null)
             {
                 // What waits is not lost; the next wake tries again.
-                var waiting = failure.Code.AsksForLogIn ? (await ReadOrNullAsync())?.Ledger.Waiting : null;
+                var waiting = failure.AsksForLogIn ? (await ReadOrNullAsync())?.Ledger.Waiting : null;
                 return waiting != null && waiting.Count > 0
-                    ? await PromptAsync(waiting, failure.Code)
-                    : new WakeReport(WakeResult.Failed, failure.Code);
+                    ? await PromptAsync(waiting, failure)
+                    : new WakeReport(WakeResult.Failed, failure);
             }
 
             if (listing.Found.Count > 1)
             {
-                report.Add(await ShowPagesAsync(listing, deadline));
+                report.Add(await ShowPagesAsync(listing, wake));
             }
 
             if (report.Code == null)
             {
-                report.Add(await ShowWaitingAsync(listing, report.Shown.Count, deadline));
+                report.Add(await ShowWaitingAsync(listing, report.Shown.Count, wake));
             }
 
-            if (report.Code == null && await OutwaitClaimsAsync(deadline))
+            if (report.Code == null && await OutwaitClaimsAsync(wake.Deadline))
             {
-                report.Add(await ShowWaitingAsync(listing, report.Shown.Count, deadline));
+                report.Add(await ShowWaitingAsync(listing, report.Shown.Count, wake));
             }
 
-            await SetBadgeAsync(listing.Unread);
+            if (await IsCurrentAsync(wake))
+            {
+                await SetBadgeAsync(listing.Unread);
+            }
+
             return report;
         }
 
@@ -112,19 +131,24 @@ namespace SecurePush
         /// Lists the inbox after the last seen notification, without payloads: nothing is marked as read before it is
         /// stored as waiting.
         /// </summary>
-        private async Task<Listing> ListAsync(double deadline)
+        private async Task ListAsync(Listing listing, Wake wake)
         {
             var state = await ReadOrNullAsync() ?? throw new SecurePushException(DiagnosticCode.Locked);
-            var listing = new Listing { Anchor = state.Cursor, UserChanges = state.UserChanges };
-            await ListPagesAsync(listing, state.Cursor, state.Cursor == null, deadline);
+            if (state.UserChanges > wake.UserChanges)
+            {
+                // The new user's wake lists for the new user.
+                return;
+            }
+
+            listing.Anchor = state.Cursor;
+            listing.UserChanges = state.UserChanges;
+            await ListPagesAsync(listing, state.Cursor, state.Cursor == null, wake.Deadline);
 
             // A delayed notification (NotBefore) is older than the last seen one. It is unread, and not known here.
             if (state.Cursor != null && listing.Unread > ((await ReadOrNullAsync())?.Ledger.Waiting.Count ?? 0))
             {
-                await ListPagesAsync(listing, null, true, deadline);
+                await ListPagesAsync(listing, null, true, wake.Deadline);
             }
-
-            return listing;
         }
 
         private async Task ListPagesAsync(Listing listing, PushId after, bool isUnreadOnly, double deadline)
@@ -194,142 +218,21 @@ namespace SecurePush
             return new RetrievalCall("GET", "api/notifications", query);
         }
 
-        /// <summary>
-        /// Fetches many new notifications with few requests (<c>include=payload</c>). What does not come in this way is
-        /// fetched one by one.
-        /// </summary>
-        private async Task<WakeReport> ShowPagesAsync(Listing listing, double deadline)
-        {
-            var report = new WakeReport();
-            var wanted = listing.Found.ToList();
-            var after = listing.Anchor;
-            while (wanted.Count > 0 && report.Shown.Count < Limits.MaxShownPerWake)
-            {
-                // The server marks no more than these as read.
-                var requests = await RequestAsync(wanted.Take(Limits.MaxSecretsPerPage), listing);
-                var page = requests.Count > 0 ? await PayloadPageAsync(listing, after, requests, deadline) : null;
-                var last = page?.Entries.LastOrDefault()?.Id;
-                if (last == null)
-                {
-                    break;
-                }
-
-                listing.Unread = page.Unread;
-                var secrets = page.Entries.Select(entry => entry.Secret).Where(secret => secret != null).ToList();
-                foreach (var secret in secrets.Where(secret => requests.ContainsKey(secret.Id)))
-                {
-                    if (underWay.Add(secret.Id))
-                    {
-                        var acquisition = await ClaimAsync(
-                            secret, null, requests[secret.Id], deadline, CancellationToken.None);
-                        report.Add(await FinishAsync(acquisition, secret.Id));
-                    }
-                }
-
-                wanted.RemoveAll(id => secrets.Any(secret => secret.Id == id));
-                if (!page.HasNext || secrets.Count == 0 || last == after)
-                {
-                    break;
-                }
-
-                after = last;
-            }
-
-            return report;
-        }
-
-        /// <summary>
-        /// Fetches a page with payloads; <c>null</c> if there is none. The requests that it answers are left: those for
-        /// notifications on the page, also for those that have become visible since the listing.
-        /// </summary>
-        /// <param name="listing">The listing.</param>
-        /// <param name="after">The last notification of the page before it.</param>
-        /// <param name="requests">Those that the page may answer.</param>
-        /// <param name="deadline">The <see cref="IClientClock.Uptime"/> at which it ends.</param>
-        private async Task<InboxAnswer> PayloadPageAsync(
-            Listing listing, PushId after, Dictionary<PushId, FetchRequest> requests, double deadline)
-        {
-            var call = PageCall("include=payload&Limit=" + Limits.MaxSecretsPerPage, listing.Anchor == null, after);
-            var outcome = await connection.SendAsync(call, deadline);
-            var page = PageOrNull(outcome);
-            var ids = (page?.Entries ?? new InboxAnswer.Entry[0]).Where(entry => entry.Secret != null)
-                .Select(entry => entry.Id).ToList();
-
-            // Known notifications have taken the place of those that are not on the page. A success that cannot be
-            // read may have marked any of them as read.
-            if (outcome.LostTries == 0 && (page != null || !outcome.IsSuccess))
-            {
-                await UnrequestAsync(
-                    requests.Where(request => !ids.Contains(request.Key))
-                        .ToDictionary(request => request.Key, request => request.Value));
-            }
-
-            foreach (var request in await RequestUnlistedAsync(ids, listing))
-            {
-                requests[request.Key] = request.Value;
-            }
-
-            foreach (var request in requests.Values)
-            {
-                request.IsRepeated |= outcome.LostTries > 0;
-            }
-
-            return page;
-        }
-
-        private static InboxAnswer PageOrNull(RetrievalOutcome outcome)
-        {
-            try
-            {
-                return outcome.IsSuccess ? InboxAnswer.Read(outcome.Body) : null;
-            }
-            catch (SecurePushException)
-            {
-                return null;
-            }
-        }
-
-        /// <summary>
-        /// Notes that the server is being asked for notifications. None if the user has changed since the listing.
-        /// </summary>
-        private Task<Dictionary<PushId, FetchRequest>> RequestAsync(IEnumerable<PushId> ids, Listing listing) =>
-            UpdateOrDefaultAsync(
-                state => ids.Select(id => new { id, request = state.Request(id, listing.UserChanges) })
-                    .Where(pair => pair.request != null).ToDictionary(pair => pair.id, pair => pair.request),
-                new Dictionary<PushId, FetchRequest>());
-
-        /// <summary>
-        /// Notes the notifications that have become visible since the listing: a page with payloads has marked them as
-        /// read, too, so nobody else would show them.
-        /// </summary>
-        private Task<Dictionary<PushId, FetchRequest>> RequestUnlistedAsync(List<PushId> ids, Listing listing)
-        {
-            var now = clock.UnixTime;
-            return UpdateOrDefaultAsync(
-                state =>
-                {
-                    var isSameUser = state.UserChanges == listing.UserChanges;
-                    var fresh = ids.Where(id => isSameUser && state.Ledger.Find(id) == null).Distinct().ToList();
-                    fresh.ForEach(id => state.Ledger.Learn(id, now, Limits));
-                    return fresh.ToDictionary(id => id, id => state.Request(id, listing.UserChanges));
-                }, new Dictionary<PushId, FetchRequest>());
-        }
-
         /// <summary>Fetches and shows what waits, one by one, until something fails for all.</summary>
-        private async Task<WakeReport> ShowWaitingAsync(Listing listing, int shown, double deadline)
+        private async Task<WakeReport> ShowWaitingAsync(Listing listing, int shown, Wake wake)
         {
             var report = new WakeReport();
             var order = (await ReadOrNullAsync())?.Ledger.FetchOrder ?? new List<PushId>();
             foreach (var id in order.Where(id => !underWay.Contains(id)))
             {
-                if (shown + report.Shown.Count >= Limits.MaxShownPerWake || clock.Uptime >= deadline
+                if (shown + report.Shown.Count >= Limits.MaxShownPerWake || clock.Uptime >= wake.Deadline
                     || !underWay.Add(id))
                 {
                     break;
                 }
 
-                var end = Math.Min(deadline, clock.Uptime + Limits.SecondsPerTry);
-                var acquisition = await AcquireAsync(id, listing.UserChanges, end, CancellationToken.None);
+                var end = Math.Min(wake.Deadline, clock.Uptime + Limits.SecondsPerTry);
+                var acquisition = await AcquireAsync(id, wake, end);
                 listing.Unread = acquisition.Unread ?? listing.Unread;
                 if (acquisition.Kind == AcquisitionKind.LoggedOut)
                 {
@@ -339,7 +242,7 @@ namespace SecurePush
                     break;
                 }
 
-                var step = await FinishAsync(acquisition, id);
+                var step = await FinishAsync(acquisition, id, wake);
                 report.Add(step);
                 if (step.Code != null && !step.Code.AllowsCatchUp)
                 {
@@ -355,6 +258,9 @@ namespace SecurePush
         {
             /// <summary>The last wake that came before it began.</summary>
             public int LastWake { get; set; }
+
+            /// <summary>Those of the wake that began it.</summary>
+            public int UserChanges { get; set; }
 
             public Task<WakeReport> Task { get; set; }
         }

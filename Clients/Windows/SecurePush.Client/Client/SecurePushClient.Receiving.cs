@@ -78,7 +78,7 @@ namespace SecurePush
 
         private async Task<WakeReport> ReceiveAsync(IncomingPush push, Wake wake)
         {
-            var reception = await ReceiveAsync(push);
+            var reception = await NoteAsync(push, wake);
             var report = new WakeReport();
             switch (reception.Kind)
             {
@@ -93,7 +93,7 @@ namespace SecurePush
                     report = new WakeReport(WakeResult.NewData);
                     break;
                 case ReceptionKind.Wanted:
-                    report = await FetchAndShowAsync(push.Id, reception.UserChanges, wake);
+                    report = await FetchAndShowAsync(push.Id, wake);
                     break;
             }
 
@@ -106,12 +106,13 @@ namespace SecurePush
         }
 
         /// <summary>Verifies a push and notes its notification, before anything is asked.</summary>
-        private async Task<Reception> ReceiveAsync(IncomingPush push)
+        private async Task<Reception> NoteAsync(IncomingPush push, Wake wake)
         {
             try
             {
                 var owner = await AdoptUserAsync();
-                var fault = await FaultAsync(push, owner);
+                wake.UserChanges = owner.Changes;
+                var fault = await FaultAsync(push, owner.Name);
                 if (fault != null)
                 {
                     return new Reception { Kind = ReceptionKind.Ignored, Code = fault };
@@ -130,11 +131,9 @@ namespace SecurePush
 
                 await ResolveDoubtsAsync();
                 var now = clock.UnixTime;
-                return await keeper.UpdateAsync(state => new Reception
-                {
-                    Kind = state.Ledger.Learn(push.Id, now, Limits) ? ReceptionKind.Wanted : ReceptionKind.Settled,
-                    UserChanges = state.UserChanges,
-                });
+                var isWanted = await keeper.UpdateAsync(
+                    state => state.UserChanges <= wake.UserChanges && state.Ledger.Learn(push.Id, now, Limits));
+                return new Reception { Kind = isWanted ? ReceptionKind.Wanted : ReceptionKind.Settled };
             }
             catch (ClientStoreException)
             {
@@ -146,23 +145,28 @@ namespace SecurePush
         /// Notes the user who is logged in. Another user's notifications are removed from the screen. Returns the user
         /// to whom the device belongs, also after the credentials have expired. It throws if the store is locked.
         /// </summary>
-        private async Task<string> AdoptUserAsync()
+        private async Task<DeviceOwner> AdoptUserAsync()
         {
-            var owner = (await keeper.ReadAsync()).Owner;
+            var known = await keeper.ReadAsync();
             var userName = await UserNameOrNullAsync();
-            if (userName == null || userName == owner)
+            if (userName == null || userName == known.Owner)
             {
-                return owner;
+                return new DeviceOwner { Name = known.Owner, Changes = known.UserChanges };
             }
 
-            var strangers = await keeper.UpdateAsync(state => state.Adopt(userName));
+            List<PushId> strangers = null;
+            var owner = await keeper.UpdateAsync(state =>
+            {
+                strangers = state.Adopt(userName);
+                return new DeviceOwner { Name = userName, Changes = state.UserChanges };
+            });
             if (strangers.Count > 0)
             {
                 await Quietly(() => presenter.RemoveAsync(strangers));
                 await Quietly(() => presenter.RemovePromptAsync());
             }
 
-            return userName;
+            return owner;
         }
 
         private async Task<string> UserNameOrNullAsync()
@@ -232,9 +236,16 @@ namespace SecurePush
             public ReceptionKind Kind { get; set; }
 
             public DiagnosticCode Code { get; set; }
+        }
 
-            /// <summary>The count of the state when the notification was noted.</summary>
-            public int UserChanges { get; set; }
+        /// <summary>The user to whom the device belongs.</summary>
+        private struct DeviceOwner
+        {
+            /// <summary><c>null</c> if nobody has ever logged in.</summary>
+            public string Name { get; set; }
+
+            /// <summary><see cref="ClientState.UserChanges"/>.</summary>
+            public int Changes { get; set; }
         }
     }
 }

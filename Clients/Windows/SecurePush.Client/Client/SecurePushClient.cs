@@ -110,7 +110,7 @@ namespace SecurePush
         {
             try
             {
-                await AdoptUserAsync();
+                wake.UserChanges = (await AdoptUserAsync()).Changes;
             }
             catch (ClientStoreException)
             {
@@ -138,6 +138,12 @@ namespace SecurePush
             await RefreshOldPushKeysAsync(wake.Deadline);
             return report;
         }
+
+        /// <summary>
+        /// Whether the user is still the one for whom the wake began. A damaged store begins at 0 again.
+        /// </summary>
+        private async Task<bool> IsCurrentAsync(Wake wake) =>
+            ((await ReadOrNullAsync())?.UserChanges ?? 0) <= wake.UserChanges;
 
         /// <summary>Shows that messages may be waiting: once per start of the device.</summary>
         private async Task<WakeReport> ShowLockedNoticeAsync()

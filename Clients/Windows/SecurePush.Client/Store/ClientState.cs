@@ -44,6 +44,9 @@ namespace SecurePush
         /// <summary>The device's registration.</summary>
         internal RegistrationRecord Registration { get; set; } = new RegistrationRecord();
 
+        /// <summary>The user for whom the key for end-to-end encryption was made.</summary>
+        internal string KeyOwner { get; set; }
+
         /// <summary>Keys for pushes from <c>GET /api/push-keys</c>. They replace the configured ones.</summary>
         internal PushKeySet PushKeys { get; private set; }
 
@@ -98,6 +101,7 @@ namespace SecurePush
             Questioned.AddRange(other.Questioned.Where(id => !Questioned.Contains(id)).ToList());
             Unreported.AddRange(other.Unreported.Where(id => !Unreported.Contains(id)).ToList());
             Registration = other.Registration;
+            KeyOwner = other.KeyOwner;
             if (other.PushKeys != null)
             {
                 ReplacePushKeys(other.PushKeys, other.PushKeysReadAt);

@@ -23,6 +23,7 @@ namespace SecurePush
             json.Text("digest", state.Registration.Digest);
             json.Number("registeredAt", state.Registration.RegisteredAt);
             json.Text("keyDigest", state.Registration.KeyDigest);
+            json.Text("keyOwner", state.KeyOwner);
             json.List("pushKeys", (state.PushKeys?.Keys ?? new byte[0][]).Select(Base64Url.Encode));
             json.Number("pushKeysReadAt", state.PushKeysReadAt);
             json.Text("leaseProcess", state.LeaseProcess);
@@ -43,6 +44,7 @@ namespace SecurePush
                 Registration = new RegistrationRecord(
                     Installation(Text(members, "installation")), Text(members, "user"), Text(members, "digest"),
                     Number(members, "registeredAt"), Text(members, "keyDigest")),
+                KeyOwner = Text(members, "keyOwner"),
                 LeaseProcess = Text(members, "leaseProcess"),
                 LeaseTakenAt = Number(members, "leaseTakenAt") ?? 0,
             };

@@ -6,7 +6,10 @@ namespace SecurePush
         /// <summary>To be fetched.</summary>
         Pending,
 
-        /// <summary>The server has no such notification for this user. Another push for it tries again.</summary>
+        /// <summary>
+        /// The server has no such notification for this user, or this device cannot decrypt it. Another push for it
+        /// tries again.
+        /// </summary>
         Gone,
 
         /// <summary>Fetched, and about to be shown by one process.</summary>
@@ -14,9 +17,6 @@ namespace SecurePush
 
         /// <summary>Shown. Final.</summary>
         Shown,
-
-        /// <summary>Encrypted, and not for a key of this device. Final.</summary>
-        Unopenable,
 
         /// <summary>Withdrawn by the sender, or read on another device. Final.</summary>
         Withdrawn,

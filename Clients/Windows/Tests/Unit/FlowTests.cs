@@ -203,6 +203,27 @@ namespace SecurePush.Tests
             Assert.That(device.Screen.Secrets.Count + device.Screen.Hints, Is.EqualTo(0));
         });
 
+        /// <summary>The answers to the requests of the user who has gone cause no text for the next one.</summary>
+        [TestCase(401)]
+        [TestCase(404)]
+        [TestCase(500)]
+        public void AFailureAfterALogOutIsNotShown(int status) => Run(async device =>
+        {
+            await device.LogInAsync();
+            var id = device.Server.Send();
+            device.Server.Intercept = request => request.Uri.AbsolutePath.Contains("/notifications")
+                ? new TransportResponse(status)
+                : null;
+            var app = device.Start();
+            var wake = app.Client.HandleAsync(device.Push(id));
+            await device.Clock.SleepAsync(0.02, CancellationToken.None);
+            await app.Client.UnregisterAsync();
+            await app.Credentials.LogOutAsync();
+            await wake;
+            Assert.That(device.Screen.Hints, Is.EqualTo(0));
+            Assert.That(device.Screen.Badges, Is.EqualTo(new[] { 0 }));
+        });
+
         [TestCase(400 * 86400)]
         [TestCase(-400 * 86400)]
         public void AClockThatJumpsAndComesBackShowsNothingTwice(double jump) => Run(async device =>

@@ -56,11 +56,13 @@ namespace SecurePush.Tests
             Assert.That(device.Screen.Secrets.Single().Text, Is.EqualTo("The code is 4711."));
             Assert.That(device.Screen.Notices.Single().Code.ToString(), Is.EqualTo("SP-KEY"));
 
-            // It is final, and the same key is registered once.
+            // The generic text is shown once. Each registration sends the same key.
             await app.Client.HandleAsync(device.Push(other));
-            Assert.That(device.Server.Count("GET /api/notifications/" + other), Is.LessThanOrEqualTo(1));
+            Assert.That(device.Screen.Notices, Has.Count.EqualTo(1));
+            Assert.That(await app.Client.WaitingAsync(), Is.Empty);
             await app.Client.RegisterAsync(new PushDevice("https://a.notify.windows.com/"));
-            Assert.That(device.Server.Count("PUT /api/devices"), Is.EqualTo(1));
+            Assert.That(device.Server.Count("PUT /api/devices"), Is.EqualTo(2));
+            Assert.That(device.Server.Keys[installation], Is.StringContaining(Base64Url.Encode(publicKey)));
             await app.Client.UnregisterAsync();
             Assert.That(device.Disk.EncryptionKey, Is.Null);
         });
@@ -82,20 +84,84 @@ namespace SecurePush.Tests
         /// this one again.
         /// </summary>
         [Test]
-        public void TheKeyIsRegisteredAfterEachRegistration() => Run(async device =>
+        public void TheKeyIsSentAtEachRegistration() => Run(async device =>
         {
             await device.LogInAsync();
             var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
             var installation = await app.Client.RegisterAsync(new PushDevice("https://a.notify.windows.com/"));
             var key = device.Server.Keys[installation];
-            device.Server.Keys.Clear();
-            await app.Client.RegisterAsync(new PushDevice("https://b.notify.windows.com/"));
-            Assert.That(device.Server.Keys[installation], Is.EqualTo(key));
-            device.Server.Keys.Clear();
-            device.Clock.DateOffset += 8 * 86400;
-            await app.Client.RegisterAsync(new PushDevice("https://b.notify.windows.com/"));
-            Assert.That(device.Server.Keys[installation], Is.EqualTo(key));
+            foreach (var channel in new[] { "https://a.notify.windows.com/", "https://b.notify.windows.com/" })
+            {
+                device.Server.Keys.Clear();
+                await app.Client.RegisterAsync(new PushDevice(channel));
+                Assert.That(device.Server.Keys[installation], Is.EqualTo(key), channel);
+            }
         });
+
+        [Test]
+        public void AKeyThatTheServerHasNeedNotArriveAgain() => Run(async device =>
+        {
+            await device.LogInAsync();
+            var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
+            var channel = new PushDevice("https://a.notify.windows.com/");
+            device.Server.Intercept = request => request.Uri.AbsolutePath.EndsWith("/key")
+                ? new TransportResponse(400)
+                : null;
+            Assert.That(await CodeAsync(() => app.Client.RegisterAsync(channel)), Is.EqualTo("SP-400"));
+            device.Server.Intercept = request => null;
+            await app.Client.RegisterAsync(channel);
+            device.Server.Intercept = request => request.Uri.AbsolutePath.EndsWith("/key")
+                ? new TransportResponse(400)
+                : null;
+            await app.Client.RegisterAsync(channel);
+            Assert.That(device.Server.Count("PUT /api/installations"), Is.EqualTo(1));
+        });
+
+        [Test]
+        public void AnInstallationThatTheServerHasNotIsRegisteredAnew() => Run(async device =>
+        {
+            await device.LogInAsync();
+            var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
+            var channel = new PushDevice("https://a.notify.windows.com/");
+            var installation = await app.Client.RegisterAsync(channel);
+            device.Server.Installations.Clear();
+            device.Server.Intercept = request =>
+                request.Uri.AbsolutePath.EndsWith("/key") && device.Server.Installations.Count == 0
+                    ? new TransportResponse(404)
+                    : null;
+            Assert.That(await app.Client.RegisterAsync(channel), Is.EqualTo(installation));
+            Assert.That(device.Server.Installations.Keys, Is.EqualTo(new[] { installation }));
+        });
+
+        [Test]
+        public void AnotherUserGetsAnotherKey() => Run(async device =>
+        {
+            await device.LogInAsync();
+            var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
+            var channel = new PushDevice("https://a.notify.windows.com/");
+            await app.Client.RegisterAsync(channel);
+            var key = device.Disk.EncryptionKey;
+            await app.Credentials.LogInWithTokenAsync("bob", "token");
+            Assert.That(await CodeAsync(() => app.Client.RegisterAsync(channel)), Is.EqualTo("SP-401"));
+            Assert.That(device.Disk.EncryptionKey, Is.EqualTo(key));
+            await app.Credentials.LogInWithTokenAsync("bob", "token");
+            device.Server.Intercept = request => request.Method == "PUT" ? new TransportResponse(204) : null;
+            await app.Client.RegisterAsync(channel);
+            Assert.That(device.Disk.EncryptionKey, Is.Not.EqualTo(key));
+        });
+
+        private static async Task<string> CodeAsync(Func<Task> work)
+        {
+            try
+            {
+                await work();
+                return null;
+            }
+            catch (SecurePushException error)
+            {
+                return error.Code.ToString();
+            }
+        }
 
         [Test]
         public void AKeyThatCannotBeReadNowIsTriedAgain() => Run(async device =>
