@@ -32,7 +32,8 @@ compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIn
 # The last -target counts.
 compile MemoryProbe.exe -target:exe -r:SecurePush.Client.dll -recurse:'Tests/MemoryProbe/*.cs'
 compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
-    -r:System.Net.Http -r:System.Numerics -r:System.Security -r:System.Xml -r:System.Xml.Linq -r:"$nunit/nunit.framework.dll" \
+    -r:System.Net.Http -r:System.Numerics -r:System.Security -r:System.Xml -r:System.Xml.Linq \
+    -r:"$nunit/nunit.framework.dll" \
     $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*' \
         -not -path '*/MemoryProbe/*')
 
