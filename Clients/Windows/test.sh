@@ -29,13 +29,18 @@ compile PushTask.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:St
     -recurse:"$example/Common/*.cs" -recurse:"$example/PushTask/*.cs"
 compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll -r:System.Net.Http \
     -recurse:"$example/Common/*.cs" -recurse:"$example/App/*.cs" -recurse:'Tests/ExampleParts/*.cs'
+# The last -target counts.
+compile MemoryProbe.exe -target:exe -r:SecurePush.Client.dll -recurse:'Tests/MemoryProbe/*.cs'
 compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
-    -r:System.Net.Http -r:System.Numerics -r:System.Xml -r:System.Xml.Linq -r:"$nunit/nunit.framework.dll" \
-    $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*')
+    -r:System.Net.Http -r:System.Numerics -r:System.Security -r:System.Xml -r:System.Xml.Linq \
+    -r:"$nunit/nunit.framework.dll" \
+    $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*' \
+        -not -path '*/MemoryProbe/*')
 
 cd "$build"
 rm -f TestResult.xml
-nunit-console -nologo -noshadow -nodots -result=TestResult.xml ${1:+-run:SecurePush.Tests.$1} SecurePush.Tests.dll || true
+nunit-console -nologo -noshadow -nodots -result=TestResult.xml ${1:+-run:SecurePush.Tests.$1} SecurePush.Tests.dll \
+    || true
 attribute() { sed -n "s/.*<test-results .* $1=\"\([0-9]*\)\".*/\1/p" TestResult.xml; }
 total=$(attribute total)
 failed=$(($(attribute errors) + $(attribute failures) + $(attribute invalid) + $(attribute not-run)))

@@ -15,12 +15,6 @@ namespace SecurePush.Uwp
     {
         private const string ThisUser = "LOCAL=user";
 
-        /// <summary>
-        /// NTE_BAD_KEY_STATE and ERROR_NOT_LOGGED_ON: the profile with the user's keys is not loaded.
-        /// </summary>
-        private const int BadKeyState = unchecked((int)0x8009000B);
-        private const int NotLoggedOn = unchecked((int)0x800704DD);
-
         /// <inheritdoc/>
         public async Task<byte[]> ProtectAsync(byte[] plain)
         {
@@ -43,7 +37,7 @@ namespace SecurePush.Uwp
                 var provider = new DataProtectionProvider();
                 return Bytes(await provider.UnprotectAsync(CryptographicBuffer.CreateFromByteArray(sealedData)));
             }
-            catch (Exception error) when (error.HResult == BadKeyState || error.HResult == NotLoggedOn)
+            catch (Exception error) when (DataProtectionErrors.IsLocked(error))
             {
                 throw new ClientStoreException(ClientStoreError.Locked);
             }

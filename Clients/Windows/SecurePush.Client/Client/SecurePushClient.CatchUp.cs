@@ -18,8 +18,9 @@ namespace SecurePush
         /// </summary>
         private async Task<WakeReport> CatchUpAsync(Wake wake)
         {
-            var isJoined = catchUpRun != null && catchUpRun.LastWake >= wake.Number;
-            var task = isJoined ? catchUpRun.Task : StartCatchUp(wake.Deadline);
+            var isJoined = catchUpRun != null && catchUpRun.LastWake >= wake.Number
+                && catchUpRun.UserChanges >= wake.UserChanges;
+            var task = isJoined ? catchUpRun.Task : StartCatchUp(wake);
             try
             {
                 var report = await TimeLimit.RunAsync(wake.Deadline, clock, wake.Cancellation, token => task);
@@ -33,10 +34,13 @@ namespace SecurePush
             }
         }
 
-        private Task<WakeReport> StartCatchUp(double deadline)
+        private Task<WakeReport> StartCatchUp(Wake first)
         {
             var earlier = catchUpRun?.Task;
-            var run = new CatchUpRun { LastWake = wakes };
+            var run = new CatchUpRun { LastWake = wakes, UserChanges = first.UserChanges };
+
+            // It serves other wakes, too, so it goes on if the system takes away the time of the first one.
+            var wake = new Wake(first.Number, first.Deadline) { UserChanges = first.UserChanges };
             catchUpRun = run;
 
             // Not before this method has returned, so that wakes that come now can join.
@@ -47,46 +51,61 @@ namespace SecurePush
                     await earlier;
                 }
 
-                return await RunCatchUpAsync(deadline);
+                return await RunCatchUpAsync(wake);
             });
             return run.Task;
         }
 
-        private async Task<WakeReport> RunCatchUpAsync(double deadline)
+        private async Task<WakeReport> RunCatchUpAsync(Wake wake)
         {
             await ResolveDoubtsAsync();
-            await ResolveQuestionsAsync(deadline);
+            await ResolveQuestionsAsync(wake.Deadline);
             var report = new WakeReport();
-            Listing listing;
+            var listing = new Listing();
+            DiagnosticCode failure = null;
             try
             {
-                listing = await ListAsync(deadline);
+                await ListAsync(listing, wake);
             }
-            catch (SecurePushException failure)
+            catch (SecurePushException error)
+            {
+                failure = error.Code;
+            }
+
+            if (!await IsCurrentAsync(wake))
+            {
+                return report;
+            }
+
+            if (failure != null)
             {
                 // What waits is not lost; the next wake tries again.
-                var waiting = failure.Code.AsksForLogIn ? (await ReadOrNullAsync())?.Ledger.Waiting : null;
+                var waiting = failure.AsksForLogIn ? (await ReadOrNullAsync())?.Ledger.Waiting : null;
                 return waiting != null && waiting.Count > 0
-                    ? await PromptAsync(waiting, failure.Code)
-                    : new WakeReport(WakeResult.Failed, failure.Code);
+                    ? await PromptAsync(waiting, failure)
+                    : new WakeReport(WakeResult.Failed, failure);
             }
 
             if (listing.Found.Count > 1)
             {
-                report.Add(await ShowPagesAsync(listing, deadline));
+                report.Add(await ShowPagesAsync(listing, wake));
             }
 
             if (report.Code == null)
             {
-                report.Add(await ShowWaitingAsync(listing, report.Shown.Count, deadline));
+                report.Add(await ShowWaitingAsync(listing, report.Shown.Count, wake));
             }
 
-            if (report.Code == null && await OutwaitClaimsAsync(deadline))
+            if (report.Code == null && await OutwaitClaimsAsync(wake.Deadline))
             {
-                report.Add(await ShowWaitingAsync(listing, report.Shown.Count, deadline));
+                report.Add(await ShowWaitingAsync(listing, report.Shown.Count, wake));
             }
 
-            await SetBadgeAsync(listing.Unread);
+            if (await IsCurrentAsync(wake))
+            {
+                await SetBadgeAsync(listing.Unread);
+            }
+
             return report;
         }
 
@@ -112,19 +131,24 @@ namespace SecurePush
         /// Lists the inbox after the last seen notification, without payloads: nothing is marked as read before it is
         /// stored as waiting.
         /// </summary>
-        private async Task<Listing> ListAsync(double deadline)
+        private async Task ListAsync(Listing listing, Wake wake)
         {
             var state = await ReadOrNullAsync() ?? throw new SecurePushException(DiagnosticCode.Locked);
-            var listing = new Listing { Anchor = state.Cursor, UserChanges = state.UserChanges };
-            await ListPagesAsync(listing, state.Cursor, state.Cursor == null, deadline);
+            if (state.UserChanges > wake.UserChanges)
+            {
+                // The new user's wake lists for the new user.
+                return;
+            }
+
+            listing.Anchor = state.Cursor;
+            listing.UserChanges = state.UserChanges;
+            await ListPagesAsync(listing, state.Cursor, state.Cursor == null, wake.Deadline);
 
             // A delayed notification (NotBefore) is older than the last seen one. It is unread, and not known here.
             if (state.Cursor != null && listing.Unread > ((await ReadOrNullAsync())?.Ledger.Waiting.Count ?? 0))
             {
-                await ListPagesAsync(listing, null, true, deadline);
+                await ListPagesAsync(listing, null, true, wake.Deadline);
             }
-
-            return listing;
         }
 
         private async Task ListPagesAsync(Listing listing, PushId after, bool isUnreadOnly, double deadline)
@@ -137,9 +161,8 @@ namespace SecurePush
                 var waiting = await LearnAsync(listing, ids, !isUnreadOnly || listing.Anchor == null);
                 var last = ids.LastOrDefault();
 
-                // The rest comes at the next wake, so that nothing that waits is forgotten. It is also the end if
-                // the user
-                // has changed since the request.
+                // The rest comes at the next wake: more IDs would push waiting ones out of the ledger. It is also the
+                // end if the user has changed since the request.
                 if (waiting == null || !page.HasNext || last == null || last == after
                     || waiting >= Limits.MaxRememberedIds / 2)
                 {
@@ -164,7 +187,7 @@ namespace SecurePush
                         return null;
                     }
 
-                    var fresh = ids.Where(id => state.Ledger.Find(id) == null).ToList();
+                    var fresh = ids.Where(id => state.Ledger.Find(id) == null).Distinct().ToList();
                     foreach (var id in ids)
                     {
                         state.Ledger.Learn(id, now, Limits);
@@ -185,104 +208,31 @@ namespace SecurePush
 
         private async Task<InboxAnswer> PageAsync(string query, bool isUnreadOnly, PushId after, double deadline)
         {
-            query += (isUnreadOnly ? "&Unread=true" : "") + (after != null ? "&After=" + after : "");
-            var outcome = await connection.SendAsync(new RetrievalCall("GET", "api/notifications", query), deadline);
+            var outcome = await connection.SendAsync(PageCall(query, isUnreadOnly, after), deadline);
             return InboxAnswer.Read(outcome.OrThrow().Body);
         }
 
-        /// <summary>
-        /// Fetches many new notifications with few requests (<c>include=payload</c>). What does not come in this way is
-        /// fetched one by one.
-        /// </summary>
-        private async Task<WakeReport> ShowPagesAsync(Listing listing, double deadline)
+        private static RetrievalCall PageCall(string query, bool isUnreadOnly, PushId after)
         {
-            var report = new WakeReport();
-            var requests = await UpdateOrDefaultAsync(
-                state => listing.Found.ToDictionary(id => id, state.Request), new Dictionary<PushId, FetchRequest>());
-            var after = listing.Anchor;
-            while (requests.Count > 0 && report.Shown.Count < Limits.MaxShownPerWake)
-            {
-                InboxAnswer page;
-                try
-                {
-                    page = await PageAsync(
-                        "include=payload&Limit=" + Limits.MaxSecretsPerPage, listing.Anchor == null, after, deadline);
-                }
-                catch (SecurePushException)
-                {
-                    break;
-                }
-
-                var secrets = page.Entries.Select(entry => entry.Secret).Where(secret => secret != null).ToList();
-                listing.Unread = page.Entries.Count > 0 ? page.Unread : listing.Unread;
-                await LearnUnlistedAsync(secrets.Select(secret => secret.Id).ToList(), listing, requests);
-                foreach (var secret in secrets.Where(secret => requests.ContainsKey(secret.Id)))
-                {
-                    var request = requests[secret.Id];
-                    requests.Remove(secret.Id);
-                    if (underWay.Add(secret.Id))
-                    {
-                        var acquisition = await ClaimAsync(secret, null, request, deadline, CancellationToken.None);
-                        report.Add(await FinishAsync(acquisition, secret.Id));
-                    }
-                }
-
-                var last = page.Entries.LastOrDefault()?.Id;
-                if (!page.HasNext || last == null || last == after || secrets.Count == 0)
-                {
-                    break;
-                }
-
-                after = last;
-            }
-
-            return report;
-        }
-
-        /// <summary>
-        /// Adds the notifications that have become visible since the listing: a page with payloads has marked them as
-        /// read, too, so nobody else would show them.
-        /// </summary>
-        private async Task LearnUnlistedAsync(
-            List<PushId> ids, Listing listing, Dictionary<PushId, FetchRequest> requests)
-        {
-            var now = clock.UnixTime;
-            var fresh = await UpdateOrDefaultAsync(
-                state =>
-                {
-                    var found = new Dictionary<PushId, FetchRequest>();
-                    foreach (var id in ids)
-                    {
-                        if (state.UserChanges == listing.UserChanges && state.Ledger.Find(id) == null)
-                        {
-                            state.Ledger.Learn(id, now, Limits);
-                            found[id] = state.Request(id);
-                        }
-                    }
-
-                    return found;
-                }, new Dictionary<PushId, FetchRequest>());
-            foreach (var request in fresh)
-            {
-                requests[request.Key] = request.Value;
-            }
+            query += (isUnreadOnly ? "&Unread=true" : "") + (after != null ? "&After=" + after : "");
+            return new RetrievalCall("GET", "api/notifications", query);
         }
 
         /// <summary>Fetches and shows what waits, one by one, until something fails for all.</summary>
-        private async Task<WakeReport> ShowWaitingAsync(Listing listing, int shown, double deadline)
+        private async Task<WakeReport> ShowWaitingAsync(Listing listing, int shown, Wake wake)
         {
             var report = new WakeReport();
             var order = (await ReadOrNullAsync())?.Ledger.FetchOrder ?? new List<PushId>();
             foreach (var id in order.Where(id => !underWay.Contains(id)))
             {
-                if (shown + report.Shown.Count >= Limits.MaxShownPerWake || clock.Uptime >= deadline
+                if (shown + report.Shown.Count >= Limits.MaxShownPerWake || clock.Uptime >= wake.Deadline
                     || !underWay.Add(id))
                 {
                     break;
                 }
 
-                var end = Math.Min(deadline, clock.Uptime + Limits.SecondsPerTry);
-                var acquisition = await AcquireAsync(id, end, CancellationToken.None);
+                var end = Math.Min(wake.Deadline, clock.Uptime + Limits.SecondsPerTry);
+                var acquisition = await AcquireAsync(id, wake, end);
                 listing.Unread = acquisition.Unread ?? listing.Unread;
                 if (acquisition.Kind == AcquisitionKind.LoggedOut)
                 {
@@ -292,7 +242,7 @@ namespace SecurePush
                     break;
                 }
 
-                var step = await FinishAsync(acquisition, id);
+                var step = await FinishAsync(acquisition, id, wake);
                 report.Add(step);
                 if (step.Code != null && !step.Code.AllowsCatchUp)
                 {
@@ -308,6 +258,9 @@ namespace SecurePush
         {
             /// <summary>The last wake that came before it began.</summary>
             public int LastWake { get; set; }
+
+            /// <summary>Those of the wake that began it.</summary>
+            public int UserChanges { get; set; }
 
             public Task<WakeReport> Task { get; set; }
         }

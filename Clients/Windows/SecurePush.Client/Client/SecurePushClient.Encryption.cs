@@ -1,17 +1,27 @@
-using System.Text;
 using System.Threading.Tasks;
 
 namespace SecurePush
 {
-    /// <content>End-to-end encryption.</content>
+    /// <content>End-to-end encryption (contract, section F).</content>
     public sealed partial class SecurePushClient
     {
         /// <summary>
-        /// Gives the server the public key of this installation, making a key first if there is none. The store keeps
-        /// the private key; it leaves the device never.
+        /// Registers the public key of this device, which the server forgets when it replaces or removes the
+        /// installation, or when another user takes it over. The first call for a user makes the key. The store keeps
+        /// the private key, which never leaves the device.
         /// </summary>
-        private async Task RegisterKeyAsync(string id, double deadline)
+        /// <exception cref="SecurePushException">
+        /// The server may not have the key. The device is registered then, unless the status is 404.
+        /// </exception>
+        private async Task RegisterKeyAsync(string id, string userName, double deadline)
         {
+            // Another user's messages are not for the same key. The server has forgotten the former one by now.
+            var owner = (await keeper.ReadAsync()).KeyOwner;
+            if (owner != userName && (owner != null || configuration.EncryptsEndToEnd))
+            {
+                await ForgetKeyAsync();
+            }
+
             if (!configuration.EncryptsEndToEnd)
             {
                 return;
@@ -25,25 +35,38 @@ namespace SecurePush
             }
 
             var publicKey = cryptography.X25519PublicKey(privateKey);
-            var record = (await keeper.ReadAsync()).Registration;
-            if (record.KeyDigest == Digest(publicKey))
+            var digest = Digest(publicKey);
+            var known = await keeper.UpdateAsync(state =>
             {
-                return;
-            }
-
+                state.KeyOwner = userName;
+                return state.Registration.KeyDigest;
+            });
             var body = JsonText.Object(
                 JsonText.Member("kty", "OKP"), JsonText.Member("crv", "X25519"),
                 JsonText.Member("x", Base64Url.Encode(publicKey)));
-            (await connection.SendAsync(new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body), deadline))
-                .OrThrow();
-            await keeper.UpdateAsync(state => state.Registration = new RegistrationRecord(
-                id, state.Registration.UserName, state.Registration.Digest, state.Registration.RegisteredAt,
-                Digest(publicKey)));
+            var outcome = await connection.SendAsync(
+                new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body), deadline);
+            if (outcome.IsSuccess)
+            {
+                await keeper.UpdateAsync(state => state.Registration = state.Registration.WithKey(digest));
+            }
+            else if (outcome.Status == 404 || known != digest)
+            {
+                // Otherwise the server has got it before, and the next call sends it again.
+                outcome.OrThrow();
+            }
+        }
+
+        /// <summary>Removes the device's key. What was encrypted for it can never be read again.</summary>
+        private async Task ForgetKeyAsync()
+        {
+            await store.SaveEncryptionKeyAsync(null);
+            await keeper.UpdateAsync(state => state.KeyOwner = null);
         }
 
         /// <summary>
         /// Decrypts a secret, if it is encrypted. It throws <see cref="SecurePushException"/> if that is impossible,
-        /// and <see cref="ClientStoreException"/> if the store is locked.
+        /// and <see cref="ClientStoreException"/> if the key cannot be read now.
         /// </summary>
         private async Task<SecretNotification> OpenAsync(SecretNotification secret)
         {
@@ -53,16 +76,7 @@ namespace SecurePush
             }
 
             var state = await keeper.ReadAsync();
-            byte[] privateKey = null;
-            try
-            {
-                privateKey = await store.ReadEncryptionKeyAsync();
-            }
-            catch (ClientStoreException error) when (error.Error != ClientStoreError.Locked)
-            {
-                // A key that cannot be read is lost, as far as this wake can tell.
-            }
-
+            var privateKey = await store.ReadEncryptionKeyAsync();
             var content = Envelope.Open(
                 cryptography, secret.Json, state.Owner, state.Registration.InstallationId, privateKey);
             return Envelope.Secret(secret, content);

@@ -14,7 +14,9 @@ namespace SecurePush
             /// <summary>The caller shows it.</summary>
             Secret,
 
-            /// <summary>It was shown or withdrawn, or somebody else is about to show it.</summary>
+            /// <summary>
+            /// It was shown or withdrawn, somebody else is about to show it, or the user has changed.
+            /// </summary>
             Settled,
 
             /// <summary>It cannot be had now, or ever.</summary>
@@ -36,7 +38,7 @@ namespace SecurePush
             }
 
             wake.Fetching = id;
-            var acquisition = await AcquireAsync(id, wake.Deadline, wake.Cancellation);
+            var acquisition = await AcquireAsync(id, wake, wake.Deadline);
             if (acquisition.Unread != null && !wake.IsAbandoned)
             {
                 await SetBadgeAsync(acquisition.Unread.Value);
@@ -45,25 +47,56 @@ namespace SecurePush
             return await FinishAsync(acquisition, id, wake);
         }
 
-        /// <summary>Fetches a secret that is in <see cref="underWay"/>, and claims the right to show it.</summary>
-        private async Task<Acquisition> AcquireAsync(PushId id, double deadline, CancellationToken cancellation)
+        /// <summary>
+        /// Fetches a secret that is in <see cref="underWay"/>, and claims the right to show it. A failure is not shown
+        /// after the user has changed.
+        /// </summary>
+        private async Task<Acquisition> AcquireAsync(PushId id, Wake wake, double deadline)
         {
-            var request = await UpdateOrDefaultAsync(state => state.Request(id), null);
-            if (request == null)
+            var acquisition = await FetchAsync(id, wake, deadline);
+            return acquisition.Kind == AcquisitionKind.Secret || await IsCurrentAsync(wake)
+                ? acquisition
+                : new Acquisition { Kind = AcquisitionKind.Settled };
+        }
+
+        private async Task<Acquisition> FetchAsync(PushId id, Wake wake, double deadline)
+        {
+            FetchRequest request;
+            try
+            {
+                request = await keeper.UpdateAsync(state => state.Request(id, wake.UserChanges));
+            }
+            catch (ClientStoreException)
             {
                 return new Acquisition { Kind = AcquisitionKind.Locked };
             }
 
+            if (request == null)
+            {
+                return new Acquisition { Kind = AcquisitionKind.Settled };
+            }
+
             var call = new RetrievalCall("GET", "api/notifications/" + id, "include=unread");
-            var outcome = await connection.SendAsync(call, deadline, cancellation);
+            var outcome = await connection.SendAsync(call, deadline, wake.Cancellation);
+            if (outcome.LostTries == 0 && !outcome.IsSuccess)
+            {
+                await UnrequestAsync(new Dictionary<PushId, FetchRequest> { { id, request } });
+            }
+
+            if (outcome.IsGone && await EndWithdrawnAsync(id))
+            {
+                // The answer to the open question of a withdrawal.
+                return new Acquisition { Kind = AcquisitionKind.Settled };
+            }
+
             switch (outcome.Kind)
             {
                 case OutcomeKind.Success:
                     try
                     {
                         var answer = SecretAnswer.Read(outcome.Body, id);
-                        request.IsRepeated |= outcome.Tries > 1;
-                        return await ClaimAsync(answer.Secret, answer.Unread, request, deadline, cancellation);
+                        request.IsRepeated |= outcome.LostTries > 0;
+                        return await OpenAndClaimAsync(answer.Secret, answer.Unread, request, wake, deadline);
                     }
                     catch (SecurePushException error)
                     {
@@ -79,27 +112,67 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Decrypts a secret that is in <see cref="underWay"/>, and claims it.</summary>
-        private async Task<Acquisition> ClaimAsync(
-            SecretNotification secret, int? unread, FetchRequest request, double deadline,
-            CancellationToken cancellation)
+        /// <summary>Notes that the server has marked nothing as read for requests.</summary>
+        private async Task UnrequestAsync(IReadOnlyDictionary<PushId, FetchRequest> requests)
         {
+            if (requests.Count > 0)
+            {
+                await UpdateOrDefaultAsync(
+                    state =>
+                    {
+                        foreach (var request in requests)
+                        {
+                            state.Unrequest(request.Key, request.Value);
+                        }
+
+                        return true;
+                    }, false);
+            }
+        }
+
+        /// <summary>Decrypts a secret that is in <see cref="underWay"/>, and claims it.</summary>
+        private async Task<Acquisition> OpenAndClaimAsync(
+            SecretNotification secret, int? unread, FetchRequest request, Wake wake, double deadline)
+        {
+            DiagnosticCode closed = null;
             try
             {
                 secret = await OpenAsync(secret);
             }
             catch (SecurePushException error)
             {
-                return new Acquisition
-                {
-                    Kind = AcquisitionKind.Failed, Code = error.Code, End = Progress.Unopenable, Unread = unread,
-                };
+                closed = error.Code;
             }
-            catch (ClientStoreException)
+            catch (ClientStoreException error)
             {
-                return new Acquisition { Kind = AcquisitionKind.Locked };
+                return error.Error == ClientStoreError.Locked
+                    ? new Acquisition { Kind = AcquisitionKind.Locked }
+                    : Acquisition.Failed(DiagnosticCode.NoKey, Progress.Pending);
             }
 
+            var acquisition = await ClaimAsync(secret, unread, request, wake, deadline);
+            return closed != null && acquisition.Kind == AcquisitionKind.Secret
+                ? await CloseAsync(secret.Id, closed)
+                : acquisition;
+        }
+
+        /// <summary>
+        /// Notes that this device has read a secret that it will never open. So the withdrawal that follows when the
+        /// first of the user's devices has read it does not remove the generic text of that device.
+        /// </summary>
+        private async Task<Acquisition> CloseAsync(PushId id, DiagnosticCode code)
+        {
+            var now = clock.UnixTime;
+            var end = await UpdateOrDefaultAsync(
+                state => (ClaimEnd?)state.Ledger.Settle(id, process, false, now), null);
+            return end == ClaimEnd.Noted ? Acquisition.Failed(code, Progress.Gone)
+                : new Acquisition { Kind = end == null ? AcquisitionKind.Locked : AcquisitionKind.Settled };
+        }
+
+        /// <summary>Claims a secret, and waits for another process that has claimed it.</summary>
+        private async Task<Acquisition> ClaimAsync(
+            SecretNotification secret, int? unread, FetchRequest request, Wake wake, double deadline)
+        {
             while (true)
             {
                 var now = clock.UnixTime;
@@ -118,13 +191,19 @@ namespace SecurePush
                     return new Acquisition { Kind = AcquisitionKind.Secret, Secret = secret, Unread = unread };
                 }
 
+                if (claim.IsWithdrawn)
+                {
+                    await Quietly(() => presenter.RemoveAsync(new[] { secret.Id }));
+                    return new Acquisition { Kind = AcquisitionKind.Settled };
+                }
+
                 // If the other process dies now, this one shows the secret.
                 var canWait = claim.HeldFor > 0 && clock.Uptime + claim.HeldFor < deadline;
                 if (claim.IsInDoubt)
                 {
                     await ResolveDoubtsAsync();
                 }
-                else if (!canWait || !await SleepAsync(claim.HeldFor, cancellation))
+                else if (!canWait || !await SleepAsync(claim.HeldFor, wake.Cancellation))
                 {
                     return new Acquisition { Kind = AcquisitionKind.Settled };
                 }
@@ -145,12 +224,17 @@ namespace SecurePush
         }
 
         /// <summary>Notes that a claimed secret was shown, or that it waits for the next wake.</summary>
-        private async Task SettleAsync(PushId id, bool isShown)
+        private async Task SettleAsync(PushId id, bool isShown, Wake wake)
         {
             var now = clock.UnixTime;
             var end = await UpdateOrDefaultAsync(
                 state =>
                 {
+                    if (state.UserChanges > wake.UserChanges)
+                    {
+                        return ClaimEnd.Withdrawn;
+                    }
+
                     var result = state.Ledger.Settle(id, process, isShown, now);
                     if (isShown)
                     {
@@ -161,7 +245,7 @@ namespace SecurePush
                 }, ClaimEnd.Lost);
             if (end == ClaimEnd.Withdrawn)
             {
-                // It was withdrawn while it was shown.
+                // It was withdrawn, or the user changed, while it was shown.
                 await Quietly(() => presenter.RemoveAsync(new[] { id }));
             }
         }
@@ -169,27 +253,23 @@ namespace SecurePush
         /// <summary>
         /// Shows a secret, or what is shown in place of it, and takes the notification out of <see cref="underWay"/>.
         /// </summary>
-        private async Task<WakeReport> FinishAsync(Acquisition acquisition, PushId id, Wake wake = null)
+        private async Task<WakeReport> FinishAsync(Acquisition acquisition, PushId id, Wake wake)
         {
-            if (wake != null && wake.IsAbandoned)
+            if (wake.IsAbandoned)
             {
                 // The user sees the generic text, and the secret waits for the next wake.
                 if (acquisition.Kind == AcquisitionKind.Secret)
                 {
-                    await SettleAsync(id, false);
+                    await SettleAsync(id, false, wake);
                 }
 
                 return new WakeReport(WakeResult.Failed, DiagnosticCode.TimedOut);
             }
 
             // Decided: from now on the expiration only waits.
-            var showing = ShowAsync(acquisition, id);
-            if (wake != null)
-            {
-                wake.Fetching = null;
-                wake.Showing = showing;
-            }
-
+            var showing = ShowAsync(acquisition, id, wake);
+            wake.Fetching = null;
+            wake.Showing = showing;
             try
             {
                 return await showing;
@@ -200,7 +280,7 @@ namespace SecurePush
             }
         }
 
-        private async Task<WakeReport> ShowAsync(Acquisition acquisition, PushId id)
+        private async Task<WakeReport> ShowAsync(Acquisition acquisition, PushId id, Wake wake)
         {
             switch (acquisition.Kind)
             {
@@ -211,11 +291,13 @@ namespace SecurePush
                     }
                     catch (Exception)
                     {
-                        await SettleAsync(id, false);
-                        return await NoticeAsync(id, DiagnosticCode.NotPresented, Progress.Pending);
+                        await SettleAsync(id, false, wake);
+                        return await IsCurrentAsync(wake)
+                            ? await NoticeAsync(id, DiagnosticCode.NotPresented, Progress.Pending)
+                            : new WakeReport();
                     }
 
-                    await SettleAsync(id, true);
+                    await SettleAsync(id, true, wake);
                     return WakeReport.OfShown(id);
                 case AcquisitionKind.Failed:
                     return await NoticeAsync(id, acquisition.Code, acquisition.End);
@@ -232,7 +314,8 @@ namespace SecurePush
         private async Task<WakeReport> NoticeAsync(PushId id, DiagnosticCode code, Progress end)
         {
             var isFirst = await UpdateOrDefaultAsync(state => state.Ledger.Notice(id, end), true);
-            if (isFirst && (end != Progress.Gone || configuration.ShowsNoticeWhenGone))
+            var isClosed = code.Equals(DiagnosticCode.NoKey) || code.Equals(DiagnosticCode.Unopenable);
+            if (isFirst && (end != Progress.Gone || isClosed || configuration.ShowsNoticeWhenGone))
             {
                 await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, code));
             }

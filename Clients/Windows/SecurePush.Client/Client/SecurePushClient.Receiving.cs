@@ -11,9 +11,6 @@ namespace SecurePush
         /// <summary>How long a call of the presenter may take after the time is up, in seconds.</summary>
         private const double SecondsToShow = 2;
 
-        /// <summary>Whether a wake is asking the server about withdrawals. It serves the others, too.</summary>
-        private bool isQuestioning;
-
         private enum ReceptionKind
         {
             /// <summary>The notification is to be fetched.</summary>
@@ -81,7 +78,7 @@ namespace SecurePush
 
         private async Task<WakeReport> ReceiveAsync(IncomingPush push, Wake wake)
         {
-            var reception = await ReceiveAsync(push);
+            var reception = await NoteAsync(push, wake);
             var report = new WakeReport();
             switch (reception.Kind)
             {
@@ -109,12 +106,13 @@ namespace SecurePush
         }
 
         /// <summary>Verifies a push and notes its notification, before anything is asked.</summary>
-        private async Task<Reception> ReceiveAsync(IncomingPush push)
+        private async Task<Reception> NoteAsync(IncomingPush push, Wake wake)
         {
             try
             {
                 var owner = await AdoptUserAsync();
-                var fault = await FaultAsync(push, owner);
+                wake.UserChanges = owner.Changes;
+                var fault = await FaultAsync(push, owner.Name);
                 if (fault != null)
                 {
                     return new Reception { Kind = ReceptionKind.Ignored, Code = fault };
@@ -133,7 +131,8 @@ namespace SecurePush
 
                 await ResolveDoubtsAsync();
                 var now = clock.UnixTime;
-                var isWanted = await keeper.UpdateAsync(state => state.Ledger.Learn(push.Id, now, Limits));
+                var isWanted = await keeper.UpdateAsync(
+                    state => state.UserChanges <= wake.UserChanges && state.Ledger.Learn(push.Id, now, Limits));
                 return new Reception { Kind = isWanted ? ReceptionKind.Wanted : ReceptionKind.Settled };
             }
             catch (ClientStoreException)
@@ -142,49 +141,32 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Carries out a withdrawal. The prompt goes too, if nothing else waits behind it.</summary>
-        private async Task WithdrawAsync(PushId id)
-        {
-            var now = clock.UnixTime;
-            var end = await keeper.UpdateAsync(state =>
-            {
-                var isRemoved = state.Withdraw(id, now, Limits);
-                var isPromptOver = state.IsPrompted && state.Ledger.Waiting.Count == 0;
-                state.IsPrompted = state.IsPrompted && !isPromptOver;
-                return new { isRemoved, isPromptOver };
-            });
-            if (end.isRemoved)
-            {
-                await Quietly(() => presenter.RemoveAsync(new[] { id }));
-            }
-
-            if (end.isPromptOver)
-            {
-                await Quietly(() => presenter.RemovePromptAsync());
-            }
-        }
-
         /// <summary>
         /// Notes the user who is logged in. Another user's notifications are removed from the screen. Returns the user
         /// to whom the device belongs, also after the credentials have expired. It throws if the store is locked.
         /// </summary>
-        private async Task<string> AdoptUserAsync()
+        private async Task<DeviceOwner> AdoptUserAsync()
         {
-            var owner = (await keeper.ReadAsync()).Owner;
+            var known = await keeper.ReadAsync();
             var userName = await UserNameOrNullAsync();
-            if (userName == null || userName == owner)
+            if (userName == null || userName == known.Owner)
             {
-                return owner;
+                return new DeviceOwner { Name = known.Owner, Changes = known.UserChanges };
             }
 
-            var strangers = await keeper.UpdateAsync(state => state.Adopt(userName));
+            List<PushId> strangers = null;
+            var owner = await keeper.UpdateAsync(state =>
+            {
+                strangers = state.Adopt(userName);
+                return new DeviceOwner { Name = userName, Changes = state.UserChanges };
+            });
             if (strangers.Count > 0)
             {
                 await Quietly(() => presenter.RemoveAsync(strangers));
                 await Quietly(() => presenter.RemovePromptAsync());
             }
 
-            return userName;
+            return owner;
         }
 
         private async Task<string> UserNameOrNullAsync()
@@ -207,18 +189,10 @@ namespace SecurePush
                 return DiagnosticCode.BadSignature;
             }
 
+            // The server may have removed a configured key, because it was stolen.
             var stored = configuration.RefreshesPushKeys ? (await keeper.ReadAsync()).PushKeys : null;
-            DiagnosticCode fault = null;
-            foreach (var keys in new[] { configuration.PushKeys, stored }.Where(keys => keys != null))
-            {
-                fault = new PushVerifier(cryptography, keys, Limits.MaxPushAge).Fault(push, owner, clock.UnixTime);
-                if (fault == null || fault.Equals(DiagnosticCode.TooOld))
-                {
-                    return fault;
-                }
-            }
-
-            return fault;
+            var verifier = new PushVerifier(cryptography, stored ?? configuration.PushKeys, Limits.MaxPushAge);
+            return verifier.Fault(push, owner, clock.UnixTime);
         }
 
         /// <summary>
@@ -257,73 +231,21 @@ namespace SecurePush
             }
         }
 
-        /// <summary>
-        /// Asks the server for the notifications that were withdrawn after this device was the first to read them.
-        /// Those that are gone are removed from the screen; the others were withdrawn from the user's other devices
-        /// only.
-        /// </summary>
-        private async Task ResolveQuestionsAsync(double deadline)
-        {
-            if (isQuestioning)
-            {
-                return;
-            }
-
-            isQuestioning = true;
-            try
-            {
-                await ResolveQuestionsAsync(new HashSet<PushId>(), deadline);
-            }
-            finally
-            {
-                isQuestioning = false;
-            }
-        }
-
-        /// <summary>A store that cannot be written keeps an ID, so each is asked for once.</summary>
-        private async Task ResolveQuestionsAsync(HashSet<PushId> asked, double deadline)
-        {
-            while (true)
-            {
-                var id = (await ReadOrNullAsync())?.Questioned.Find(candidate => !asked.Contains(candidate));
-                if (id == null)
-                {
-                    return;
-                }
-
-                // HEAD marks nothing as read and returns no secret.
-                asked.Add(id);
-                var outcome = await connection.SendAsync(
-                    new RetrievalCall("HEAD", "api/notifications/" + id), deadline);
-                if (!outcome.IsSuccess && !outcome.IsGone)
-                {
-                    return;
-                }
-
-                var now = clock.UnixTime;
-                await UpdateOrDefaultAsync(
-                    state =>
-                    {
-                        state.Questioned.Remove(id);
-                        if (outcome.IsGone)
-                        {
-                            state.Ledger.Withdraw(id, now, Limits);
-                        }
-
-                        return true;
-                    }, false);
-                if (outcome.IsGone)
-                {
-                    await Quietly(() => presenter.RemoveAsync(new[] { id }));
-                }
-            }
-        }
-
         private struct Reception
         {
             public ReceptionKind Kind { get; set; }
 
             public DiagnosticCode Code { get; set; }
+        }
+
+        /// <summary>The user to whom the device belongs.</summary>
+        private struct DeviceOwner
+        {
+            /// <summary><c>null</c> if nobody has ever logged in.</summary>
+            public string Name { get; set; }
+
+            /// <summary><see cref="ClientState.UserChanges"/>.</summary>
+            public int Changes { get; set; }
         }
     }
 }

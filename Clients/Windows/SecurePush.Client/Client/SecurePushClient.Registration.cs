@@ -16,7 +16,9 @@ namespace SecurePush
         /// Registers the device for the user who is logged in, unless that is done: again when the channel, the tags or
         /// the user change, and when <see cref="ClientLimits.RenewsRegistrationAfter"/> has passed. Call it at each
         /// start of the app. The installation's ID is kept. When the server has given it up (410), or it belongs to
-        /// another user (404), the client makes a new one.
+        /// another user (404), the client makes a new one. With
+        /// <see cref="SecurePushConfiguration.EncryptsEndToEnd"/>, each call sends the device's public key, because the
+        /// server forgets it with the installation.
         /// </summary>
         /// <returns>The installation's ID.</returns>
         /// <exception cref="SecurePushException">The device is not registered.</exception>
@@ -32,14 +34,12 @@ namespace SecurePush
                     throw new SecurePushException(DiagnosticCode.LoggedOut);
                 }
 
-                await RefreshPushKeysAsync(deadline);
-                var id = await RegisterAsync(device, userName, deadline);
-                await RegisterKeyAsync(id, deadline);
-                return id;
+                await RefreshPushKeysAsync(true, deadline);
+                return await RegisterAsync(device, userName, deadline);
             }
-            catch (ClientStoreException)
+            catch (ClientStoreException error)
             {
-                throw new SecurePushException(DiagnosticCode.Locked);
+                throw Failure(error);
             }
         });
 
@@ -71,18 +71,22 @@ namespace SecurePush
                     }
                 }
 
-                await store.SaveEncryptionKeyAsync(null);
+                await ForgetKeyAsync();
                 var ids = await keeper.UpdateAsync(state => state.Forget(null));
                 await Quietly(() => presenter.RemoveAsync(ids));
                 await Quietly(() => presenter.RemovePromptAsync());
                 await SetBadgeAsync(0);
                 return true;
             }
-            catch (ClientStoreException)
+            catch (ClientStoreException error)
             {
-                throw new SecurePushException(DiagnosticCode.Locked);
+                throw Failure(error);
             }
         });
+
+        /// <summary>The state is never refused but for a locked store; other errors are of the key.</summary>
+        private static SecurePushException Failure(ClientStoreException error) => new SecurePushException(
+            error.Error == ClientStoreError.Locked ? DiagnosticCode.Locked : DiagnosticCode.NoKey);
 
         /// <summary>
         /// Registrations and their ends follow each other, so that the server has the channel that is stored here.
@@ -111,13 +115,15 @@ namespace SecurePush
             if (record.UserName == userName && record.Digest == digest && age >= 0
                 && age < Limits.RenewsRegistrationAfter && record.InstallationId != null)
             {
-                return record.InstallationId;
-            }
-
-            if (record.UserName != null && record.UserName != userName)
-            {
-                // Another user's messages are not for the same key.
-                await store.SaveEncryptionKeyAsync(null);
+                try
+                {
+                    await RegisterKeyAsync(record.InstallationId, userName, deadline);
+                    return record.InstallationId;
+                }
+                catch (SecurePushException error) when (error.Code.Equals(DiagnosticCode.Status(404)))
+                {
+                    // The server no longer has the installation: it is registered anew.
+                }
             }
 
             foreach (var known in new[] { record.InstallationId, null })
@@ -125,9 +131,7 @@ namespace SecurePush
                 var id = known ?? Guid.NewGuid().ToString("D");
 
                 // Stored first: after a crash the same installation is registered again, not a second one.
-                var keyDigest = known == null ? null : record.KeyDigest;
-                await keeper.UpdateAsync(
-                    state => state.Registration = new RegistrationRecord(id, keyDigest: keyDigest));
+                await keeper.UpdateAsync(state => state.Registration = new RegistrationRecord(id));
                 var outcome = await connection.SendAsync(Registration(device, id), deadline);
                 if (known != null && (outcome.Status == 404 || outcome.Status == 410))
                 {
@@ -137,39 +141,12 @@ namespace SecurePush
                 outcome.OrThrow();
                 var now = clock.UnixTime;
                 await keeper.UpdateAsync(
-                    state => state.Registration = new RegistrationRecord(id, userName, digest, now, keyDigest));
+                    state => state.Registration = new RegistrationRecord(id, userName, digest, now));
+                await RegisterKeyAsync(id, userName, deadline);
                 return id;
             }
 
             throw new SecurePushException(DiagnosticCode.Status(410));
-        }
-
-        /// <summary>
-        /// Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.
-        /// </summary>
-        private async Task RefreshPushKeysAsync(double deadline)
-        {
-            if (configuration.PushKeys == null || !configuration.RefreshesPushKeys)
-            {
-                return;
-            }
-
-            var call = new RetrievalCall("GET", "api/push-keys") { IsAuthorized = false };
-            var outcome = await connection.SendAsync(call, deadline);
-            if (!outcome.IsSuccess)
-            {
-                return;
-            }
-
-            try
-            {
-                var keys = PushKeySet.FromJwkSet(outcome.Body);
-                await UpdateOrDefaultAsync(state => state.PushKeys = keys, keys);
-            }
-            catch (FormatException)
-            {
-                // The server's keys cannot be used. The configured ones stay.
-            }
         }
 
         private static RetrievalCall Registration(PushDevice device, string id)

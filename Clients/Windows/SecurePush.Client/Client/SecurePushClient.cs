@@ -110,7 +110,7 @@ namespace SecurePush
         {
             try
             {
-                await AdoptUserAsync();
+                wake.UserChanges = (await AdoptUserAsync()).Changes;
             }
             catch (ClientStoreException)
             {
@@ -127,13 +127,23 @@ namespace SecurePush
             return await EndAsync(wake, report);
         }
 
-        /// <summary>Tells the server what was shown, and settles what was withdrawn in the meantime.</summary>
+        /// <summary>
+        /// Tells the server what was shown, settles what was withdrawn in the meantime, and reads the server's keys for
+        /// pushes if those that are stored are old.
+        /// </summary>
         private async Task<WakeReport> EndAsync(Wake wake, WakeReport report)
         {
             await ReportShownAsync(wake.Deadline);
             await ResolveQuestionsAsync(wake.Deadline);
+            await RefreshOldPushKeysAsync(wake.Deadline);
             return report;
         }
+
+        /// <summary>
+        /// Whether the user is still the one for whom the wake began. A damaged store begins at 0 again.
+        /// </summary>
+        private async Task<bool> IsCurrentAsync(Wake wake) =>
+            ((await ReadOrNullAsync())?.UserChanges ?? 0) <= wake.UserChanges;
 
         /// <summary>Shows that messages may be waiting: once per start of the device.</summary>
         private async Task<WakeReport> ShowLockedNoticeAsync()

@@ -24,13 +24,15 @@ namespace SecurePush
 
         /// <summary>
         /// The keys that sign pushes. With keys, a push without a valid signature is ignored. <c>null</c>: pushes are
-        /// not signed.
+        /// not signed. They hold until the client has read the server's keys, which then replace them
+        /// (<see cref="RefreshesPushKeys"/>).
         /// </summary>
         public PushKeySet PushKeys { get; set; }
 
         /// <summary>
-        /// Whether the client reads <c>GET /api/push-keys</c> when it registers, so that the server can rotate its
-        /// keys. Only with <see cref="PushKeys"/>.
+        /// Whether the client reads <c>GET /api/push-keys</c>, so that the server can rotate its keys: when it
+        /// registers, and at the end of a wake if the last time was more than
+        /// <see cref="ClientLimits.RefreshesPushKeysAfter"/> ago. Only with <see cref="PushKeys"/>.
         /// </summary>
         public bool RefreshesPushKeys { get; set; } = true;
 
@@ -116,6 +118,9 @@ namespace SecurePush
         /// days, and the server forgets devices that it has not seen for long (<c>DEVICE_STALE_AFTER</c>).
         /// </summary>
         public double RenewsRegistrationAfter { get; set; } = 7 * 86400;
+
+        /// <summary>The age at which a wake reads the server's keys for pushes again, in seconds.</summary>
+        public double RefreshesPushKeysAfter { get; set; } = 3600;
 
         /// <summary>The most notifications with payloads that are asked for at once.</summary>
         public int MaxSecretsPerPage { get; set; } = 20;

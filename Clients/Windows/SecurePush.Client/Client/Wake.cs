@@ -20,6 +20,11 @@ namespace SecurePush
         /// <summary>The <see cref="IClientClock.Uptime"/> at which it ends.</summary>
         public double Deadline { get; }
 
+        /// <summary>
+        /// <see cref="ClientState.UserChanges"/> when it began. The wake shows nothing after the user has changed.
+        /// </summary>
+        public int UserChanges { get; set; }
+
         /// <summary>Cancelled when the system takes the time away.</summary>
         public CancellationToken Cancellation => source.Token;
 

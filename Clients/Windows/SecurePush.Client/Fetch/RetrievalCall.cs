@@ -22,6 +22,9 @@ namespace SecurePush
 
         /// <summary><c>false</c> for what the server tells everybody.</summary>
         public bool IsAuthorized { get; set; } = true;
+
+        /// <summary><c>false</c> for a request that the next wake sends again if this one fails.</summary>
+        public bool IsRetried { get; set; } = true;
     }
 
     /// <summary>The kinds of results of a request.</summary>
@@ -63,8 +66,10 @@ namespace SecurePush
         /// <summary>The body of a success.</summary>
         public byte[] Body { get; private set; }
 
-        /// <summary>The number of tries. The server may have carried out each of them.</summary>
-        public int Tries { get; set; }
+        /// <summary>
+        /// The number of tries whose answer was lost. The server may have carried out each of them.
+        /// </summary>
+        public int LostTries { get; set; }
 
         /// <summary>Whether the server says that this user has no such thing.</summary>
         public bool IsGone => Kind == OutcomeKind.Refused && (Status == 403 || Status == 404 || Status == 410);

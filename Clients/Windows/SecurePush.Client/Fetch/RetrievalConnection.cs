@@ -34,7 +34,7 @@ namespace SecurePush
         {
             var exchange = new Exchange(this, call, deadline, cancellation);
             var outcome = await exchange.RunAsync();
-            outcome.Tries = exchange.Tries;
+            outcome.LostTries = exchange.LostTries;
             return outcome;
         }
 
@@ -60,7 +60,7 @@ namespace SecurePush
                 plan = new FetchPlan(deadline, owner.limits.SecondsPerTry);
             }
 
-            public int Tries { get; private set; }
+            public int LostTries { get; private set; }
 
             public async Task<RetrievalOutcome> RunAsync()
             {
@@ -73,6 +73,11 @@ namespace SecurePush
                     }
 
                     var step = await TryAsync();
+                    if (!call.IsRetried)
+                    {
+                        return ending;
+                    }
+
                     if (step.Kind == FetchStepKind.Retry && await SleepAsync(step.Delay))
                     {
                         continue;
@@ -106,7 +111,7 @@ namespace SecurePush
                         return FetchStep.Finish;
                     }
 
-                    Tries++;
+                    LostTries++;
                     return After(await owner.SendAsync(call, used, timeout.Value, cancellation));
                 }
                 catch (ClientStoreException error) when (error.Error == ClientStoreError.Locked)
@@ -139,6 +144,7 @@ namespace SecurePush
 
             private FetchStep After(TransportResponse response)
             {
+                LostTries -= MayHideASuccess(response.Status) ? 0 : 1;
                 if (response.Status >= 200 && response.Status < 300)
                 {
                     ending = RetrievalOutcome.Success(response);
@@ -148,8 +154,15 @@ namespace SecurePush
                 ending = response.Status == 401 && call.IsAuthorized
                     ? RetrievalOutcome.LoggedOut(DiagnosticCode.Status(401))
                     : RetrievalOutcome.Refused(response.Status);
-                return plan.AfterResponse(response.Status, response.RetryAfter, owner.clock.Uptime);
+                var retryAfter = RetryAfter.Seconds(response.RetryAfter, owner.clock.UnixTime);
+                return plan.AfterResponse(response.Status, retryAfter, owner.clock.Uptime);
             }
+
+            /// <summary>
+            /// Whether the server may have carried out a request that has this answer: a proxy's 504 says nothing of
+            /// the server behind it.
+            /// </summary>
+            private static bool MayHideASuccess(int status) => status == 408 || status >= 500;
 
             /// <summary>Gets the credentials, or new ones after a refusal.</summary>
             private async Task<bool> HasCredentialsAsync()

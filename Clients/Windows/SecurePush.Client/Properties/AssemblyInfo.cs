@@ -1,3 +1,4 @@
 using System.Runtime.CompilerServices;
 
 [assembly: InternalsVisibleTo("SecurePush.Tests")]
+[assembly: InternalsVisibleTo("SecurePush.Client.Uwp")]

@@ -28,7 +28,8 @@ namespace SecurePush
 
         /// <summary>Reads a JWK Set. Keys of other kinds are skipped.</summary>
         /// <exception cref="FormatException">
-        /// It is longer than <see cref="MaxBytes"/>, is not JSON, or has no Ed25519 key.
+        /// It is longer than <see cref="MaxBytes"/>, is not JSON, has no Ed25519 key, or has a private key: nobody may
+        /// publish that, so the set is not trusted.
         /// </exception>
         public static PushKeySet FromJwkSet(byte[] jwkSet)
         {
@@ -42,7 +43,15 @@ namespace SecurePush
                 var found = new List<byte[]>();
                 foreach (var element in JsonValue.Parse(jwkSet).Members()["keys"].Elements(int.MaxValue))
                 {
-                    var key = Key(element.Members());
+                    var members = element.Members();
+
+                    // Only private and symmetric keys have these (RFC 7518, section 6).
+                    if (members.ContainsKey("d") || members.ContainsKey("k"))
+                    {
+                        throw new FormatException("The JWK Set has a private key.");
+                    }
+
+                    var key = Key(members);
                     if (key != null && found.Count < MaxKeys)
                     {
                         found.Add(key);

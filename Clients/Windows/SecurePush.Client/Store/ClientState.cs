@@ -33,8 +33,8 @@ namespace SecurePush
         internal bool IsPrompted { get; set; }
 
         /// <summary>
-        /// Withdrawn notifications that this device was the first to read: the server is asked whether they still
-        /// exist.
+        /// Withdrawn notifications that this device may have been the first to read: the server is asked whether they
+        /// still exist.
         /// </summary>
         internal List<PushId> Questioned { get; private set; } = new List<PushId>();
 
@@ -44,8 +44,14 @@ namespace SecurePush
         /// <summary>The device's registration.</summary>
         internal RegistrationRecord Registration { get; set; } = new RegistrationRecord();
 
-        /// <summary>Keys for pushes from <c>GET /api/push-keys</c>.</summary>
-        internal PushKeySet PushKeys { get; set; }
+        /// <summary>The user for whom the key for end-to-end encryption was made.</summary>
+        internal string KeyOwner { get; set; }
+
+        /// <summary>Keys for pushes from <c>GET /api/push-keys</c>. They replace the configured ones.</summary>
+        internal PushKeySet PushKeys { get; private set; }
+
+        /// <summary>When <see cref="PushKeys"/> came, in seconds since 1970.</summary>
+        internal double? PushKeysReadAt { get; private set; }
 
         /// <summary>The process that refreshes the credentials now.</summary>
         internal string LeaseProcess { get; set; }
@@ -86,7 +92,6 @@ namespace SecurePush
                 Cursor = null;
                 Questioned.Clear();
                 Unreported.Clear();
-                PushKeys = null;
             }
 
             Owner = other.Owner;
@@ -96,7 +101,18 @@ namespace SecurePush
             Questioned.AddRange(other.Questioned.Where(id => !Questioned.Contains(id)).ToList());
             Unreported.AddRange(other.Unreported.Where(id => !Unreported.Contains(id)).ToList());
             Registration = other.Registration;
-            PushKeys = other.PushKeys ?? PushKeys;
+            KeyOwner = other.KeyOwner;
+            if (other.PushKeys != null)
+            {
+                ReplacePushKeys(other.PushKeys, other.PushKeysReadAt);
+            }
+        }
+
+        /// <summary>Stores the server's keys for pushes.</summary>
+        internal void ReplacePushKeys(PushKeySet keys, double? readAt)
+        {
+            PushKeys = keys;
+            PushKeysReadAt = readAt;
         }
 
         /// <summary>
@@ -134,29 +150,61 @@ namespace SecurePush
         /// <summary>
         /// Notes a withdrawal, and tells whether the notification is to be removed from the screen now.
         /// A withdrawal also follows when one of the user's devices has read the notification
-        /// (<c>DISPATCH_WITHDRAW=read</c>), and reaches that device too. What this device was the first to read is
-        /// therefore questioned before it is removed.
+        /// (<c>DISPATCH_WITHDRAW=read</c>), and reaches that device too. If this device may have been the first to read
+        /// it, the server has to confirm the withdrawal first. That includes a request without an answer: the process
+        /// may have died, or the network failed, after the server had marked it as read.
         /// </summary>
         internal bool Withdraw(PushId id, double now, ClientLimits limits)
         {
-            var entry = Ledger.Find(id);
-            if (entry != null && entry.IsFirstReader && entry.Progress != Progress.Withdrawn)
+            if (Ledger.Find(id)?.MayHaveBeenRead == true)
             {
                 AddBounded(Questioned, id);
                 return false;
             }
 
-            Ledger.Withdraw(id, now, limits);
+            EndWithdrawn(id, now, limits);
             return true;
         }
 
-        /// <summary>Notes that the server is being asked for a notification.</summary>
-        internal FetchRequest Request(PushId id) =>
-            new FetchRequest { IsRepeated = Ledger.Ask(id), UserChanges = UserChanges };
+        /// <summary>Notes that a notification is withdrawn for good.</summary>
+        internal void EndWithdrawn(PushId id, double now, ClientLimits limits)
+        {
+            Questioned.Remove(id);
+            Ledger.Withdraw(id, now, limits);
+        }
 
         /// <summary>
-        /// Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it
-        /// is shown and questioned.
+        /// Ends the prompt to log in if nothing waits behind it, and tells whether it is to be removed from the screen.
+        /// </summary>
+        internal bool EndEmptyPrompt()
+        {
+            var isOver = IsPrompted && Ledger.Waiting.Count == 0;
+            IsPrompted = IsPrompted && !isOver;
+            return isOver;
+        }
+
+        /// <summary>Notes that the server is being asked for a notification.</summary>
+        /// <param name="id">The notification.</param>
+        /// <param name="userChanges">The count when the client learned of it.</param>
+        /// <returns><c>null</c> if the user has changed since then: nothing is to be asked.</returns>
+        internal FetchRequest Request(PushId id, int userChanges) =>
+            UserChanges > userChanges
+                ? null
+                : new FetchRequest { IsRepeated = Ledger.OpenRequest(id), UserChanges = UserChanges };
+
+        /// <summary>Notes that the server has marked nothing as read for a request.</summary>
+        internal void Unrequest(PushId id, FetchRequest request)
+        {
+            if (UserChanges == request.UserChanges)
+            {
+                Ledger.CloseRequest(id);
+            }
+        }
+
+        /// <summary>
+        /// Claims the right to show a secret, unless the user has changed since the client asked for it. If it was
+        /// withdrawn while this device, its first reader, fetched it, it is shown, and the server has to confirm the
+        /// withdrawal. If another device was the first, the withdrawal holds.
         /// </summary>
         /// <param name="secret">The secret.</param>
         /// <param name="request">The request that brought it.</param>
@@ -172,8 +220,17 @@ namespace SecurePush
                 return new Claim();
             }
 
-            var wasWithdrawn = Ledger.Find(secret.Id)?.Progress == Progress.Withdrawn;
-            var claim = Ledger.Claim(secret.Id, process, !secret.WasRead || request.IsRepeated, now, limits);
+            var isFirstReader = !secret.WasRead || request.IsRepeated;
+            var entry = Ledger.Find(secret.Id);
+            if (Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending && !entry.IsFirstReader
+                && !isFirstReader)
+            {
+                EndWithdrawn(secret.Id, now, limits);
+                return new Claim { IsWithdrawn = true };
+            }
+
+            var wasWithdrawn = entry?.Progress == Progress.Withdrawn;
+            var claim = Ledger.Claim(secret.Id, process, isFirstReader, now, limits);
             if (claim.IsGranted && wasWithdrawn)
             {
                 AddBounded(Questioned, secret.Id);

@@ -23,7 +23,9 @@ namespace SecurePush
             json.Text("digest", state.Registration.Digest);
             json.Number("registeredAt", state.Registration.RegisteredAt);
             json.Text("keyDigest", state.Registration.KeyDigest);
+            json.Text("keyOwner", state.KeyOwner);
             json.List("pushKeys", (state.PushKeys?.Keys ?? new byte[0][]).Select(Base64Url.Encode));
+            json.Number("pushKeysReadAt", state.PushKeysReadAt);
             json.Text("leaseProcess", state.LeaseProcess);
             json.Number("leaseTakenAt", state.LeaseTakenAt);
             json.List("ledger", state.Ledger.Entries.Select(Line));
@@ -42,10 +44,13 @@ namespace SecurePush
                 Registration = new RegistrationRecord(
                     Installation(Text(members, "installation")), Text(members, "user"), Text(members, "digest"),
                     Number(members, "registeredAt"), Text(members, "keyDigest")),
-                PushKeys = PushKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
+                KeyOwner = Text(members, "keyOwner"),
                 LeaseProcess = Text(members, "leaseProcess"),
                 LeaseTakenAt = Number(members, "leaseTakenAt") ?? 0,
             };
+            state.ReplacePushKeys(
+                PushKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
+                Number(members, "pushKeysReadAt"));
             state.Questioned.AddRange(List(members, "questioned").Select(Id));
             state.Unreported.AddRange(List(members, "unreported").Select(Id));
             foreach (var line in List(members, "ledger"))
@@ -56,20 +61,22 @@ namespace SecurePush
             return state;
         }
 
-        /// <summary>An entry on one line: ID, progress, time, flags and the process of a claim.</summary>
+        /// <summary>
+        /// An entry on one line: ID, progress, time, flags, open requests and the process of a claim.
+        /// </summary>
         private static string Line(LedgerEntry entry)
         {
-            var flags = (entry.IsNoticed ? 1 : 0) | (entry.IsAsked ? 2 : 0) | (entry.IsFirstReader ? 4 : 0);
+            var flags = (entry.IsNoticed ? 1 : 0) | (entry.IsFirstReader ? 2 : 0);
             return string.Join(
                 " ", entry.Id, (int)entry.Progress, entry.At.ToString("R", CultureInfo.InvariantCulture), flags,
-                entry.Process ?? "");
+                entry.OpenRequests, entry.Process ?? "");
         }
 
         private static LedgerEntry Entry(string line)
         {
             var words = line.Split(' ');
-            if (words.Length != 5 || !int.TryParse(words[1], out var progress) || !int.TryParse(words[3], out var flags)
-                || !Enum.IsDefined(typeof(Progress), progress)
+            if (words.Length != 6 || !int.TryParse(words[1], out var progress) || !int.TryParse(words[3], out var flags)
+                || !int.TryParse(words[4], out var openRequests) || !Enum.IsDefined(typeof(Progress), progress)
                 || !double.TryParse(words[2], NumberStyles.Float, CultureInfo.InvariantCulture, out var at))
             {
                 throw JsonScanner.Malformed();
@@ -78,9 +85,9 @@ namespace SecurePush
             return new LedgerEntry(Id(words[0]), (Progress)progress, at)
             {
                 IsNoticed = (flags & 1) != 0,
-                IsAsked = (flags & 2) != 0,
-                IsFirstReader = (flags & 4) != 0,
-                Process = words[4] == "" ? null : words[4],
+                IsFirstReader = (flags & 2) != 0,
+                OpenRequests = openRequests,
+                Process = words[5] == "" ? null : words[5],
             };
         }
 

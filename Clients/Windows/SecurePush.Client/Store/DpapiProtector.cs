@@ -33,8 +33,13 @@ namespace SecurePush
             {
                 return Task.FromResult(ProtectedData.Unprotect(sealedData, Purpose, DataProtectionScope.CurrentUser));
             }
-            catch (CryptographicException)
+            catch (CryptographicException error)
             {
+                if (DataProtectionErrors.IsLocked(error))
+                {
+                    throw new ClientStoreException(ClientStoreError.Locked);
+                }
+
                 return Task.FromResult<byte[]>(null);
             }
         }

@@ -13,8 +13,7 @@ namespace SecurePush
     /// <c>ApplicationData.Current.LocalFolder</c>. Windows lets only the user and the app open that folder; the
     /// credentials and the key are encrypted besides.
     /// A change writes a new file, flushes it and replaces the old one, under a lock that other processes see. A
-    /// damaged
-    /// file is put aside as <c>NAME.damaged</c>, and the store begins anew.
+    /// damaged file is put aside as <c>NAME.damaged</c>, and the store begins anew.
     /// </summary>
     public sealed class FileClientStore : IClientStore
     {

@@ -6,7 +6,10 @@ namespace SecurePush
         /// <summary>To be fetched.</summary>
         Pending,
 
-        /// <summary>The server has no such notification for this user. Another push for it tries again.</summary>
+        /// <summary>
+        /// The server has no such notification for this user, or this device cannot decrypt it. Another push for it
+        /// tries again.
+        /// </summary>
         Gone,
 
         /// <summary>Fetched, and about to be shown by one process.</summary>
@@ -14,9 +17,6 @@ namespace SecurePush
 
         /// <summary>Shown. Final.</summary>
         Shown,
-
-        /// <summary>Encrypted, and not for a key of this device. Final.</summary>
-        Unopenable,
 
         /// <summary>Withdrawn by the sender, or read on another device. Final.</summary>
         Withdrawn,
@@ -46,12 +46,19 @@ namespace SecurePush
         public bool IsNoticed { get; set; }
 
         /// <summary>
-        /// Whether the server was asked for it. The answer may have been lost, and the notification marked as read.
+        /// How many requests for it have no clear answer: those that are in flight, and those whose answer was lost.
+        /// The server may have marked it as read for each of them.
         /// </summary>
-        public bool IsAsked { get; set; }
+        public int OpenRequests { get; set; }
 
         /// <summary>Whether this device may have been the first of the user's devices that fetched it.</summary>
         public bool IsFirstReader { get; set; }
+
+        /// <summary>
+        /// Whether a withdrawal may be the echo of this device's own fetch (see <see cref="ClientState.Withdraw"/>).
+        /// </summary>
+        public bool MayHaveBeenRead =>
+            Progress != Progress.Withdrawn && (IsFirstReader || (Progress == Progress.Pending && OpenRequests > 0));
 
         /// <summary>Whether nothing is left to do.</summary>
         public bool IsSettled => Progress != Progress.Pending && Progress != Progress.Claimed;
@@ -91,6 +98,12 @@ namespace SecurePush
 
         /// <summary>Whether another process was about to show it, and has not said whether it did.</summary>
         public bool IsInDoubt { get; set; }
+
+        /// <summary>
+        /// Whether its withdrawal came while it was being fetched, and another device is the reader. It is to be
+        /// removed.
+        /// </summary>
+        public bool IsWithdrawn { get; set; }
     }
 
     /// <summary>How the claim of a process ended.</summary>
@@ -106,15 +119,15 @@ namespace SecurePush
         Lost,
     }
 
-    /// <summary>A request for a notification.</summary>
+    /// <summary>The state at the moment at which the client asked for a notification.</summary>
     internal sealed class FetchRequest
     {
         /// <summary>
-        /// Whether this device has asked for it before without an answer, which may have marked it as read.
+        /// Whether this device has asked for it before without an answer. The server may have marked it as read then.
         /// </summary>
         public bool IsRepeated { get; set; }
 
-        /// <summary>The count of the state when it was sent.</summary>
+        /// <summary><see cref="ClientState.UserChanges"/>.</summary>
         public int UserChanges { get; set; }
     }
 }

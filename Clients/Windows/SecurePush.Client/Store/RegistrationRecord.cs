@@ -55,5 +55,9 @@ namespace SecurePush
 
         /// <summary>A digest of the public key that the server has for end-to-end encryption.</summary>
         public string KeyDigest { get; }
+
+        /// <summary>The same registration with another key.</summary>
+        public RegistrationRecord WithKey(string keyDigest) =>
+            new RegistrationRecord(InstallationId, UserName, Digest, RegisteredAt, keyDigest);
     }
 }

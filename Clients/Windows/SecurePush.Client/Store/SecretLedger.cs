@@ -13,6 +13,9 @@ namespace SecurePush
     /// </summary>
     internal sealed class SecretLedger
     {
+        /// <summary>More make no difference.</summary>
+        private const int MaxOpenRequests = 1000;
+
         private readonly List<LedgerEntry> entries = new List<LedgerEntry>();
 
         /// <summary>In the order in which the client learned of them.</summary>
@@ -66,18 +69,32 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Notes that the server is being asked for a notification, and tells whether that was so before.
+        /// Notes that the server is being asked for a notification, and tells whether an earlier request has no clear
+        /// answer.
         /// </summary>
-        public bool Ask(PushId id)
+        public bool OpenRequest(PushId id)
         {
             var entry = Find(id);
-            var wasAsked = entry != null && entry.IsAsked;
-            if (entry != null)
+            if (entry == null)
             {
-                entry.IsAsked = true;
+                return false;
             }
 
-            return wasAsked;
+            entry.OpenRequests = Math.Min(entry.OpenRequests + 1, MaxOpenRequests);
+            return entry.OpenRequests > 1;
+        }
+
+        /// <summary>
+        /// Notes that a request has a clear answer: the server has marked nothing as read for it, or the secret is
+        /// here.
+        /// </summary>
+        public void CloseRequest(PushId id)
+        {
+            var entry = Find(id);
+            if (entry != null)
+            {
+                entry.OpenRequests = Math.Max(0, entry.OpenRequests - 1);
+            }
         }
 
         /// <summary>Claims the right to show a secret.</summary>
@@ -110,6 +127,7 @@ namespace SecurePush
             {
                 entry.Become(Progress.Claimed, now, process);
                 entry.IsFirstReader |= isFirstReader;
+                CloseRequest(id);
             }
 
             return new Claim { IsGranted = isOpen };
@@ -128,8 +146,7 @@ namespace SecurePush
             var claims = entries.Where(entry => entry.IsClaimedBesides(process)).ToList();
             return claims.Count == 0
                 ? (double?)null
-                : claims.Max(
-                    entry => Math.Min(Math.Max(0, limits.ClaimSeconds - (now - entry.At)), limits.ClaimSeconds));
+                : claims.Max(entry => entry.SecondsLeft(now, limits));
         }
 
         /// <summary>Ends a claim. If the user does not see the secret, it waits for the next wake.</summary>
@@ -207,11 +224,14 @@ namespace SecurePush
                 }
 
                 entries[index].IsNoticed |= entry.IsNoticed || known.IsNoticed;
-                entries[index].IsAsked |= entry.IsAsked || known.IsAsked;
+                entries[index].OpenRequests = Math.Max(entry.OpenRequests, known.OpenRequests);
             }
         }
 
-        /// <summary>Adds an entry, and forgets the oldest: of those that are settled, if there are any.</summary>
+        /// <summary>
+        /// Adds an entry, and forgets the oldest: of those that are settled, if there are any. Nothing is forgotten by
+        /// its age, because a clock that jumps would show a secret again.
+        /// </summary>
         private void Append(LedgerEntry added, ClientLimits limits)
         {
             entries.Add(added);

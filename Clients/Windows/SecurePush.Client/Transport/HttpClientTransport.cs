@@ -134,10 +134,8 @@ namespace SecurePush
             }
         }
 
-        private static double? RetryAfter(HttpResponseMessage response) =>
-            response.Headers.TryGetValues("Retry-After", out var values)
-                ? TransportResponse.Seconds(values.FirstOrDefault())
-                : null;
+        private static string RetryAfter(HttpResponseMessage response) =>
+            response.Headers.TryGetValues("Retry-After", out var values) ? values.FirstOrDefault() : null;
 
         /// <summary>
         /// Whether the server's certificate was refused. .NET says so by an <see cref="AuthenticationException"/>, mono

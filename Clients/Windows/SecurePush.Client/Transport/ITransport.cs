@@ -1,6 +1,5 @@
 using System;
 using System.Collections.Generic;
-using System.Globalization;
 using System.Threading;
 using System.Threading.Tasks;
 
@@ -55,8 +54,8 @@ namespace SecurePush
         /// <summary>Makes a response.</summary>
         /// <param name="status">The HTTP status.</param>
         /// <param name="body">The body; <c>null</c> for none.</param>
-        /// <param name="retryAfter">The seconds of <c>Retry-After</c>.</param>
-        public TransportResponse(int status, byte[] body = null, double? retryAfter = null)
+        /// <param name="retryAfter">The header field <c>Retry-After</c>; <c>null</c> if there is none.</param>
+        public TransportResponse(int status, byte[] body = null, string retryAfter = null)
         {
             Status = status;
             Body = body ?? new byte[0];
@@ -69,18 +68,8 @@ namespace SecurePush
         /// <summary>The body: a secret in a successful fetch.</summary>
         public byte[] Body { get; }
 
-        /// <summary>
-        /// The seconds of <c>Retry-After</c>; <c>null</c> if there is none, or a date, whose meaning depends on the
-        /// clock.
-        /// </summary>
-        public double? RetryAfter { get; }
-
-        /// <summary>The seconds of a value of <c>Retry-After</c>; <c>null</c> for a date.</summary>
-        internal static double? Seconds(string retryAfter)
-        {
-            var isNumber = uint.TryParse(retryAfter, NumberStyles.None, CultureInfo.InvariantCulture, out var seconds);
-            return isNumber ? seconds : (double?)null;
-        }
+        /// <summary>The header field <c>Retry-After</c>, as it came; <c>null</c> if there is none.</summary>
+        public string RetryAfter { get; }
     }
 
     /// <summary>Why there is no response.</summary>

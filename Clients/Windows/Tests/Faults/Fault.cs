@@ -15,7 +15,7 @@ namespace SecurePush.Tests
     /// <summary>Where it begins to go wrong.</summary>
     public enum Stage
     {
-        Parse, Verify, Token, Fetch, Refresh, Inbox, MarkShown, Store, Present, TimeWillExpire, Resume,
+        Parse, Verify, Token, Fetch, Refresh, Inbox, MarkShown, Keys, Store, Present, TimeWillExpire, Resume,
     }
 
     /// <summary>How long it goes wrong.</summary>
@@ -31,7 +31,7 @@ namespace SecurePush.Tests
     /// <summary>A fault of the table: the same as in the Swift SDK's.</summary>
     public sealed class Fault
     {
-        private Fault(FaultKind kind, int status = 0, double? retryAfter = null)
+        private Fault(FaultKind kind, int status = 0, int? retryAfter = null)
         {
             Kind = kind;
             Status = status;
@@ -41,7 +41,7 @@ namespace SecurePush.Tests
         public static IReadOnlyList<Fault> All { get; } = Enum.GetValues(typeof(FaultKind)).Cast<FaultKind>()
             .Where(kind => kind != FaultKind.Status).Select(kind => new Fault(kind))
             .Concat(new[] { 401, 403, 404, 408, 410, 500, 503 }.Select(status => new Fault(FaultKind.Status, status)))
-            .Concat(new[] { 1.0, 3600 }.Select(seconds => new Fault(FaultKind.Status, 429, seconds))).ToList();
+            .Concat(new[] { 1, 3600 }.Select(seconds => new Fault(FaultKind.Status, 429, seconds))).ToList();
 
         public static Fault None => All[0];
 
@@ -49,7 +49,7 @@ namespace SecurePush.Tests
 
         public int Status { get; }
 
-        public double? RetryAfter { get; }
+        public int? RetryAfter { get; }
 
         public override string ToString() =>
             Kind != FaultKind.Status ? Kind.ToString()

@@ -18,13 +18,19 @@ namespace SecurePush.Tests
         private ulong seed;
 
         /// <summary>How the push reaches the client.</summary>
-        private enum Way
+        public enum Way
         {
             /// <summary>The app runs.</summary>
             App,
 
             /// <summary>Windows starts the background task.</summary>
             Task,
+
+            /// <summary>
+            /// The app runs. With <c>DISPATCH_WITHDRAW=read</c> the next wakes are withdrawals of what the server saw
+            /// fetched.
+            /// </summary>
+            Echo,
         }
 
         /// <summary>
@@ -46,7 +52,7 @@ namespace SecurePush.Tests
             from fault in Fault.All
             from stage in (Stage[])System.Enum.GetValues(typeof(Stage))
             from length in new[] { FaultLength.Once, FaultLength.Lasting }
-            from way in new[] { Way.App, Way.Task }
+            from way in (Way[])System.Enum.GetValues(typeof(Way))
             where way == Way.Task || stage != Stage.TimeWillExpire
             from seed in seeds
             select new FaultCell { fault = fault, stage = stage, length = length, way = way, seed = seed };
@@ -178,7 +184,8 @@ namespace SecurePush.Tests
         }
 
         /// <summary>
-        /// Everything works again, a minute later: the app comes to the front, and the user logs in if that is needed.
+        /// Everything works again, a minute later: the withdrawals that follow a fetch come, the app comes to the
+        /// front, and the user logs in if that is needed.
         /// </summary>
         private async Task RecoverAsync(
             SimulatedDevice device, FaultPlan plan, PushId[] ids, SimulatedDevice.App first)
@@ -190,6 +197,11 @@ namespace SecurePush.Tests
             // again.
             var isUnsaved = fault.Kind == FaultKind.StoreFull || fault.Kind == FaultKind.StoreReadOnly;
             var app = isUnsaved ? first : device.Start();
+            if (way == Way.Echo)
+            {
+                await device.EchoReadsAsync(() => app);
+            }
+
             var report = await app.Client.CatchUpAsync();
             await device.Clock.SleepAsync(60, CancellationToken.None);
             var code = report.Code?.ToString();

@@ -30,6 +30,15 @@ namespace SecurePush.Tests
 
             /// <summary>The sender withdraws what is on the screen.</summary>
             Withdrawal,
+
+            /// <summary>
+            /// A push to the app. With <c>DISPATCH_WITHDRAW=read</c> the server withdraws what the dead process has
+            /// asked for.
+            /// </summary>
+            ReadEcho,
+
+            /// <summary>The same, for several secrets in the inbox that the app fetches with one request.</summary>
+            PageEcho,
         }
 
         [Test]
@@ -71,6 +80,11 @@ namespace SecurePush.Tests
 
                 // The next wakes, each in a new process: the app, a repeated push, the app again.
                 await device.Clock.SleepAsync(60, CancellationToken.None);
+                if (scenario == Scenario.ReadEcho || scenario == Scenario.PageEcho)
+                {
+                    await device.EchoReadsAsync(() => device.Start());
+                }
+
                 await device.Start().Client.CatchUpAsync();
                 if (device.Screen.IsPrompting)
                 {
@@ -126,8 +140,15 @@ namespace SecurePush.Tests
                     await app.Credentials.LogInAsync(SimulatedServer.User, SimulatedServer.Password);
                     await app.Client.ResumeAfterLogInAsync();
                     break;
+                case Scenario.Withdrawal:
+                    device.Server.Find(pushed).IsRevoked = true;
+                    await app.Client.HandleAsync(device.Push(pushed, true));
+                    break;
+                case Scenario.PageEcho:
+                    await app.Client.CatchUpAsync();
+                    break;
                 default:
-                    await app.Client.HandleAsync(device.Push(pushed, scenario == Scenario.Withdrawal));
+                    await app.Client.HandleAsync(device.Push(pushed));
                     break;
             }
         }

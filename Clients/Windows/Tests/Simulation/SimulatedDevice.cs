@@ -15,6 +15,11 @@ namespace SecurePush.Tests
             Enumerable.Range(1, 32).Select(i => (byte)i).ToArray());
         private static readonly RememberingCryptography Cryptography = new RememberingCryptography();
 
+        public SimulatedDevice()
+        {
+            Server.PushKeys = Signer.JwkSet;
+        }
+
         public SimulatedClock Clock { get; } = new SimulatedClock();
 
         public SimulatedDisk Disk { get; } = new SimulatedDisk();
@@ -52,6 +57,18 @@ namespace SecurePush.Tests
         public string Raw(PushId id, bool isWithdrawal = false) => Signer.Raw(id, Clock.UnixTime, isWithdrawal);
 
         public IncomingPush Push(PushId id, bool isWithdrawal = false) => IncomingPush.FromRaw(Raw(id, isWithdrawal));
+
+        /// <summary>
+        /// The withdrawals that follow when secrets were fetched (<c>DISPATCH_WITHDRAW=read</c>) arrive, each in this
+        /// process.
+        /// </summary>
+        public async Task EchoReadsAsync(Func<App> process)
+        {
+            foreach (var id in Server.Notifications.Where(entry => entry.IsRead).Select(entry => entry.Id).ToList())
+            {
+                await process().Client.HandleAsync(Push(PushId.From(id), true));
+            }
+        }
 
         /// <summary>
         /// What Windows does with a raw notification when the app does not run: it starts the background task, and

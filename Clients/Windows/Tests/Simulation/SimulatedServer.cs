@@ -38,6 +38,9 @@ namespace SecurePush.Tests
         /// <summary>The answer of <c>GET /api/push-keys</c>; <c>null</c>: 404.</summary>
         public string PushKeys { get; set; }
 
+        /// <summary>Answers in place of the server; <c>null</c> for a request that it leaves to the server.</summary>
+        public Func<TransportRequest, TransportResponse> Intercept { get; set; } = request => null;
+
         public bool IssuesTokens { get; set; } = true;
 
         public bool SupportsPayloadPages { get; set; } = true;
@@ -78,6 +81,12 @@ namespace SecurePush.Tests
             }
 
             Log.Add(request.Method + " " + request.Uri.PathAndQuery);
+            return Intercept(request) ?? Serve(request);
+        }
+
+        /// <summary>The server's own answer.</summary>
+        private TransportResponse Serve(TransportRequest request)
+        {
             var path = request.Uri.AbsolutePath.Trim('/').Split('/');
             if (path.Length == 2 && path[1] == "token")
             {

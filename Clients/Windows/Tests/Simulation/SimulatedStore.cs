@@ -13,6 +13,9 @@ namespace SecurePush.Tests
 
         public byte[] EncryptionKey { get; set; }
 
+        /// <summary>Whether the file of the key cannot be read now.</summary>
+        public bool IsKeyUnreadable { get; set; }
+
         public bool HasClaimedLockedNotice { get; set; }
 
         /// <summary>A damaged state reads as an empty one.</summary>
@@ -71,7 +74,11 @@ namespace SecurePush.Tests
         public Task SaveCredentialsAsync(StoredCredentials credentials) =>
             Call("save credentials", true, () => disk.Credentials = credentials);
 
-        public Task<byte[]> ReadEncryptionKeyAsync() => Call("key", false, () => disk.EncryptionKey);
+        public Task<byte[]> ReadEncryptionKeyAsync() => Call(
+            "key", false,
+            () => disk.IsKeyUnreadable
+                ? throw new ClientStoreException(ClientStoreError.Unreadable)
+                : disk.EncryptionKey);
 
         public Task SaveEncryptionKeyAsync(byte[] privateKey) =>
             Call("save key", true, () => disk.EncryptionKey = privateKey);

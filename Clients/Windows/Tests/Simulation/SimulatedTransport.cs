@@ -69,7 +69,7 @@ namespace SecurePush.Tests
                     return Answer(
                         "{\"Id\":\"019aa4a2-ffff-7000-8000-000000000000\",\"Payload\":\"another's\",\"Read\":false}");
                 case FaultKind.Status:
-                    return new TransportResponse(fault.Status, null, fault.RetryAfter);
+                    return new TransportResponse(fault.Status, null, fault.RetryAfter?.ToString());
                 case FaultKind.UnauthorizedAfterRefresh:
                     return new TransportResponse(401);
                 default:
@@ -87,6 +87,11 @@ namespace SecurePush.Tests
             if (path.EndsWith("/api/token", StringComparison.Ordinal))
             {
                 return Stage.Token;
+            }
+
+            if (path.EndsWith("/api/push-keys", StringComparison.Ordinal))
+            {
+                return Stage.Keys;
             }
 
             if (path.EndsWith("/shown", StringComparison.Ordinal) || path.EndsWith("/read", StringComparison.Ordinal))

@@ -1,6 +1,5 @@
 using System;
 using System.Linq;
-using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
 using NUnit.Framework;
@@ -102,55 +101,6 @@ namespace SecurePush.Tests
         });
 
         [Test]
-        public void ARegistrationIsKeptRenewedAndReplacedWhenItIsGone() => Run(async device =>
-        {
-            await device.LogInAsync();
-            var channel = new PushDevice("https://db5.notify.windows.com/?token=a", new[] { "news" });
-            var first = await device.Start().Client.RegisterAsync(channel);
-            Assert.That(
-                device.Server.Installations[first],
-                Is.EqualTo(
-                    "{\"installationId\":\"" + first + "\",\"platform\":\"wns\","
-                    + "\"pushChannel\":\"https://db5.notify.windows.com/?token=a\",\"tags\":[\"news\"]}"));
-            Assert.That(await device.Start().Client.RegisterAsync(channel), Is.EqualTo(first));
-            Assert.That(device.Server.Count("PUT /api/installations"), Is.EqualTo(1));
-            device.Clock.DateOffset += 8 * 86400;
-            Assert.That(await device.Start().Client.RegisterAsync(channel), Is.EqualTo(first));
-            Assert.That(device.Server.Count("PUT /api/installations"), Is.EqualTo(2));
-            device.Server.GoneInstallations.Add(first);
-            var second = await device.Start().Client.RegisterAsync(new PushDevice("https://b.notify.windows.com/"));
-            Assert.That(second, Is.Not.EqualTo(first));
-            await device.Start().Client.UnregisterAsync();
-            Assert.That(device.Server.Installations.ContainsKey(second), Is.False);
-            Assert.That(Encoding.UTF8.GetString(device.Disk.State), Is.Not.StringContaining("notify.windows.com"));
-        });
-
-        [Test]
-        public void AnEncryptedSecretIsOpenedByItsDeviceOnly() => Run(async device =>
-        {
-            await device.LogInAsync();
-            var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
-            var installation = await app.Client.RegisterAsync(new PushDevice("https://a.notify.windows.com/"));
-            var jwk = JsonValue.Parse(Encoding.UTF8.GetBytes(device.Server.Keys[installation])).Members();
-            var publicKey = Base64Url.Decode(jwk["x"].Text());
-            Assert.That(publicKey, Is.EqualTo(new ManagedCryptography().X25519PublicKey(device.Disk.EncryptionKey)));
-            var mine = device.Server.Send(
-                TestSender.Seal("\"The code is 4711.\"", SimulatedServer.User, installation, publicKey));
-            var other = device.Server.Send(TestSender.Seal("\"x\"", SimulatedServer.User, "another", publicKey));
-            await app.Client.HandleAsync(device.Push(mine));
-            Assert.That(device.Screen.Secrets.Single().Text, Is.EqualTo("The code is 4711."));
-            Assert.That(device.Screen.Notices.Single().Code.ToString(), Is.EqualTo("SP-KEY"));
-
-            // It is final, and the same key is registered once.
-            await app.Client.HandleAsync(device.Push(other));
-            Assert.That(device.Server.Count("GET /api/notifications/" + other), Is.LessThanOrEqualTo(1));
-            await app.Client.RegisterAsync(new PushDevice("https://a.notify.windows.com/"));
-            Assert.That(device.Server.Count("PUT /api/devices"), Is.EqualTo(1));
-            await app.Client.UnregisterAsync();
-            Assert.That(device.Disk.EncryptionKey, Is.Null);
-        });
-
-        [Test]
         public void AnotherUserSeesNothingOfTheLast() => Run(async device =>
         {
             await device.LogInAsync();
@@ -232,6 +182,77 @@ namespace SecurePush.Tests
             Assert.That(device.Screen.Secrets, Is.Empty);
         });
 
+        /// <summary>
+        /// Two secrets are fetched one by one. The user changes while the first one is on its way.
+        /// </summary>
+        [Test]
+        public void ACatchUpAsksNothingForAUserWhoHasGone() => Run(async device =>
+        {
+            await device.LogInAsync();
+            PushId first = device.Server.Send(), second = device.Server.Send();
+            device.Server.SupportsPayloadPages = false;
+            var app = device.Start();
+            var wake = app.Client.CatchUpAsync();
+            await device.Clock.SleepAsync(0.12, CancellationToken.None);
+            await app.Client.UnregisterAsync();
+            await app.Credentials.LogInWithTokenAsync("bob", "token");
+            await wake;
+            Assert.That(device.Server.Count("GET /api/notifications/" + first), Is.EqualTo(1));
+            Assert.That(device.Server.Count("GET /api/notifications/" + second), Is.EqualTo(0));
+            Assert.That(device.Screen.Secrets.Count + device.Screen.Hints, Is.EqualTo(0));
+        });
+
+        /// <summary>The answers to the requests of the user who has gone cause no text for the next one.</summary>
+        [TestCase(401)]
+        [TestCase(404)]
+        [TestCase(500)]
+        public void AFailureAfterALogOutIsNotShown(int status) => Run(async device =>
+        {
+            await device.LogInAsync();
+            var id = device.Server.Send();
+            device.Server.Intercept = request => request.Uri.AbsolutePath.Contains("/notifications")
+                ? new TransportResponse(status)
+                : null;
+            var app = device.Start();
+            var wake = app.Client.HandleAsync(device.Push(id));
+            await device.Clock.SleepAsync(0.02, CancellationToken.None);
+            await app.Client.UnregisterAsync();
+            await app.Credentials.LogOutAsync();
+            await wake;
+            Assert.That(device.Screen.Hints, Is.EqualTo(0));
+            Assert.That(device.Screen.Badges, Is.EqualTo(new[] { 0 }));
+        });
+
+        [TestCase(400 * 86400)]
+        [TestCase(-400 * 86400)]
+        public void AClockThatJumpsAndComesBackShowsNothingTwice(double jump) => Run(async device =>
+        {
+            await device.LogInAsync();
+            var id = device.Server.Send();
+            await device.Start().Client.HandleAsync(device.Push(id));
+            device.Clock.DateOffset += jump;
+            var other = device.Server.Send();
+            await device.Start().Client.HandleAsync(device.Push(other));
+            device.Clock.DateOffset -= jump;
+            foreach (var repeated in new[] { id, other })
+            {
+                await device.Start().Client.HandleAsync(device.Push(repeated));
+                Assert.That(device.Screen.TimesShown(repeated), Is.EqualTo(1));
+            }
+        });
+
+        /// <summary>A claim from the future is as old as one that has expired.</summary>
+        [Test]
+        public void AClaimExpiresWhenTheClockGoesBack()
+        {
+            var ledger = new SecretLedger();
+            var limits = new ClientLimits();
+            ledger.Claim(PushId.From("01"), "dead", true, 5000, limits);
+            Assert.That(ledger.SecondsOfClaims("other", 5004, limits), Is.EqualTo(6));
+            Assert.That(ledger.SecondsOfClaims("other", 4000, limits), Is.EqualTo(0));
+            Assert.That(ledger.Doubts("other", 4000, limits), Has.Count.EqualTo(1));
+        }
+
         [Test]
         public void ARefreshInFlightDoesNotUndoALogOut() => Run(async device =>
         {
@@ -260,16 +281,5 @@ namespace SecurePush.Tests
             Assert.That(device.Server.Count("HEAD /api/notifications/"), Is.EqualTo(10));
         });
 
-        [Test]
-        public void RegistrationsAtTheSameTimeSendOneRequest() => Run(async device =>
-        {
-            await device.LogInAsync();
-            var app = device.Start();
-            var channel = new PushDevice("https://a.notify.windows.com/");
-            var ids = await Task.WhenAll(
-                Enumerable.Range(0, 5).Select(_ => app.Client.RegisterAsync(channel)).ToList());
-            Assert.That(ids.Distinct().Count(), Is.EqualTo(1));
-            Assert.That(device.Server.Count("PUT /api/installations"), Is.EqualTo(1));
-        });
     }
 }

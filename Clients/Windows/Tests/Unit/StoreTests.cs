@@ -1,6 +1,7 @@
 using System;
 using System.IO;
 using System.Linq;
+using System.Security.Cryptography;
 using System.Text;
 using System.Threading.Tasks;
 using NUnit.Framework;
@@ -41,8 +42,10 @@ namespace SecurePush.Tests
                 state.Ledger.Claim(PushId.From("02"), "process", true, 1.5, new ClientLimits());
                 state.Owner = "ä\"\\\n\ud83d\ude00";
                 state.Cursor = PushId.From("02");
-                state.Registration = new RegistrationRecord("8d0e7a34-5f0c-4c8e-9a35-3d2b1c0f9e87", "alice", "digest", 2.25, "key");
-                state.PushKeys = PushKeySet.FromStored(new[] { new byte[32] });
+                state.Registration = new RegistrationRecord(
+                    "8d0e7a34-5f0c-4c8e-9a35-3d2b1c0f9e87", "alice", "digest", 2.25, "key");
+                state.ReplacePushKeys(PushKeySet.FromStored(new[] { new byte[32] }), 4.5);
+                state.Ledger.OpenRequest(PushId.From("01"));
                 state.Report(PushId.From("01"));
                 return state.TakeLease("p", 7, 10);
             }).Wait();
@@ -52,7 +55,9 @@ namespace SecurePush.Tests
             Assert.That(read.Ledger.Entries[0].At, Is.EqualTo(1700000000.123456));
             Assert.That(read.Ledger.Entries[1].IsClaimedBy("process") && read.Ledger.Entries[1].IsFirstReader);
             Assert.That(read.Registration.RegisteredAt, Is.EqualTo(2.25));
+            Assert.That(read.Ledger.Entries.Select(entry => entry.OpenRequests), Is.EqualTo(new[] { 1, 0 }));
             Assert.That(read.PushKeys.Keys.Count, Is.EqualTo(1));
+            Assert.That(read.PushKeysReadAt, Is.EqualTo(4.5));
             Assert.That(read.LeaseProcess, Is.EqualTo("p"));
             store.UpdateAsync(state => state.Registration = new RegistrationRecord("../token")).Wait();
             Assert.That(Store().ReadAsync().Result.Registration.InstallationId, Is.Null);
@@ -84,7 +89,7 @@ namespace SecurePush.Tests
             var store = Store();
             store.UpdateAsync(state => Learn(state, "01")).Wait();
             store.SaveCredentialsAsync(new StoredCredentials("alice")).Wait();
-            foreach (var text in new[] { "", "{", "[]", "{\"ledger\":[\"x\"]}", "{\"ledger\":[\"01 99 1 0 \"]}" })
+            foreach (var text in new[] { "", "{", "[]", "{\"ledger\":[\"x\"]}", "{\"ledger\":[\"01 99 1 0 0 \"]}" })
             {
                 File.WriteAllText(Path.Combine(folder, "state.json"), text);
                 Assert.That(store.ReadAsync().Result.Ledger.Entries, Is.Empty, text);
@@ -164,6 +169,29 @@ namespace SecurePush.Tests
             Assert.That(protector.UnprotectAsync(sealedData).Result, Is.EqualTo(plain));
             sealedData[sealedData.Length / 2] ^= 1;
             Assert.That(protector.UnprotectAsync(sealedData).Result, Is.Null);
+        }
+
+        /// <summary>The user's keys are missing before the user has signed in. The data is not damaged then.</summary>
+        [TestCase(0x8009000Bu, true)]
+        [TestCase(0x800704DDu, true)]
+        [TestCase(0x8007000Du, false)]
+        public void MissingKeysAreNoDamage(uint code, bool isLocked) => Assert.That(
+            DataProtectionErrors.IsLocked(new CryptographicException(unchecked((int)code))), Is.EqualTo(isLocked));
+
+        /// <summary>The private key for end-to-end encryption is on the disk in DPAPI's form only.</summary>
+        [Test]
+        public void ThePrivateKeyIsProtectedByDpapi()
+        {
+            var key = new ManagedCryptography().RandomBytes(32);
+            new FileClientStore(folder, new DpapiProtector()).SaveEncryptionKeyAsync(key).Wait();
+            Assert.That(
+                new FileClientStore(folder, new DpapiProtector()).ReadEncryptionKeyAsync().Result, Is.EqualTo(key));
+            var files = Directory.GetFiles(folder).Select(file => BitConverter.ToString(File.ReadAllBytes(file)));
+            Assert.That(files.Any(bytes => bytes.Contains(BitConverter.ToString(key))), Is.False);
+            var content = File.ReadAllBytes(Path.Combine(folder, "encryption-key.bin"));
+            var purpose = Encoding.ASCII.GetBytes("SecurePush");
+            Assert.That(
+                ProtectedData.Unprotect(content, purpose, DataProtectionScope.CurrentUser), Is.EqualTo(key));
         }
 
         /// <summary>It only turns the bits around.</summary>

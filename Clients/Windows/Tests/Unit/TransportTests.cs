@@ -58,10 +58,11 @@ namespace SecurePush.Tests
         }
 
         [TestCase("401 Unauthorized", "WWW-Authenticate: Bearer\r\n", 401, null)]
-        [TestCase("429 Too Many Requests", "Retry-After: 7\r\n", 429, 7.0)]
-        [TestCase("503 Unavailable", "Retry-After: Wed, 21 Oct 2026 07:28:00 GMT\r\n", 503, null)]
+        [TestCase("429 Too Many Requests", "Retry-After: 7\r\n", 429, "7")]
+        [TestCase(
+            "503 Unavailable", "Retry-After: Wed, 21 Oct 2026 07:28:00 GMT\r\n", 503, "Wed, 21 Oct 2026 07:28:00 GMT")]
         [TestCase("404 Not Found", "", 404, null)]
-        public void StatusesAreAnswers(string line, string headers, int status, double? retryAfter)
+        public void StatusesAreAnswers(string line, string headers, int status, string retryAfter)
         {
             using (var server = new LoopbackServer(_ => LoopbackServer.Response(line, "", headers)))
             {

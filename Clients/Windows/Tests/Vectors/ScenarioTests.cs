@@ -14,8 +14,8 @@ namespace SecurePush.Tests
     [TestFixture]
     public sealed class ScenarioTests
     {
-        [TestCase("fetch-plans.json", "cases", 300)]
-        [TestCase("withdrawals.json", "cases", 10)]
+        [TestCase("fetch-plans.json", "cases", 700)]
+        [TestCase("withdrawals.json", "cases", 30)]
         [TestCase("hostile.json", "answers", 50)]
         public void TheClientDoesWhatTheVectorsSay(string file, string member, int fewest)
         {
@@ -41,8 +41,9 @@ namespace SecurePush.Tests
             }
 
             Console.WriteLine(
-                "Vectors, {0}: {1} cases with {2} wakes and {3} requests, {4} skipped: they have values that are no "
-                + "texts. Wrong: {5}.", file, run, wakes, requests, cases.Count - run, complaints.Count);
+                "Vectors, {0}: {1} cases with {2} wakes and {3} requests, {4} skipped{5}. Wrong: {6}.",
+                file, run, wakes, requests, cases.Count - run,
+                run < cases.Count ? ": they have values that are no texts" : "", complaints.Count);
             Assert.That(complaints, Is.Empty, string.Join("\n", complaints.Take(20)));
             Assert.That(run, Is.GreaterThanOrEqualTo(fewest));
         }
@@ -53,11 +54,11 @@ namespace SecurePush.Tests
         /// <summary>One scenario: a device, its server, and its wakes.</summary>
         private sealed class Scenario
         {
+            private static readonly RememberingCryptography Cryptography = new RememberingCryptography();
             private readonly Dictionary<string, object> json;
             private readonly ScenarioDevice device = new ScenarioDevice();
             private readonly SecurePushConfiguration configuration;
             private readonly ScriptedTransport transport;
-            private static readonly RememberingCryptography Cryptography = new RememberingCryptography();
             private SecurePushClient client;
             private TokenCredentialsProvider credentials;
 
@@ -140,6 +141,9 @@ namespace SecurePush.Tests
                             break;
                         case "damaged":
                             device.Disk.Corrupt();
+                            Start();
+                            break;
+                        case "restarted":
                             Start();
                             break;
                         case "refused":

@@ -50,10 +50,10 @@ namespace SecurePush.Tests
                 (int)(double)answer["status"], Encoding.UTF8.GetBytes(text), RetryAfter(answer));
         }
 
-        private static double? RetryAfter(Dictionary<string, object> answer) =>
+        private static string RetryAfter(Dictionary<string, object> answer) =>
             VectorFile.Object(answer["headers"])
                 .Where(header => header.Key.ToLowerInvariant() == "retry-after")
-                .Select(header => TransportResponse.Seconds((string)header.Value)).FirstOrDefault();
+                .Select(header => (string)header.Value).FirstOrDefault();
 
         /// <summary>Writes a request down, and takes its answer.</summary>
         private Dictionary<string, object> Record(TransportRequest request)
