@@ -54,7 +54,7 @@ export class PushWorker {
   /** @param {any} event a `PushEvent` */
   async onPush(event) {
     const push = IncomingPush.fromMessageData(event.data);
-    if (!push.isOurs) await this.onForeignPush?.(event);
+    if (!push.isSecurePush) await this.onForeignPush?.(event);
     else await this.handle(push);
   }
 

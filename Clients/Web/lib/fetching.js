@@ -1,22 +1,23 @@
 import { readSecretAnswer } from './answers.js';
-import { DiagnosticCode, SecurePushFailure } from './codes.js';
-import { openEnvelope } from './envelope.js';
-import { resolveDoubts } from './receiving.js';
+import { DiagnosticCode, isGoneStatus, SecurePushFailure } from './codes.js';
+import { isEnvelope, openEnvelope } from './envelope.js';
+import { endWithdrawn, resolveInDoubtClaims } from './receiving.js';
 import { wakeReport } from './report.js';
+import { isLocked } from './store.js';
 
 /**
  * @typedef {import('./client.js').SecurePushClient} SecurePushClient
  * @typedef {import('./answers.js').SecretNotification} SecretNotification
+ * @typedef {import('./state.js').FetchRequest} FetchRequest
  * @typedef {import('./report.js').WakeReport} WakeReport
  */
 
 /**
- * The result of fetching a secret and claiming the right to show it.
+ * The result of a fetch and of the claim of the right to show the secret.
  *
- * - `secret`: the caller shows it and then calls {@link settle}.
- * - `settled`: it was shown or withdrawn, or somebody else is about to show it.
- * - `failed`: it cannot be had now. `isFinal`: it is not fetched again. `isGone`: the server does not give it to this
- * user.
+ * - `secret`: the caller shows it by {@link finish}.
+ * - `settled`: it was shown or withdrawn, or another wake or process is about to show it.
+ * - `failed`: the fetch failed. `isFinal`: it is not fetched again. `isGone`: the server does not give it to this user.
  *
  * @typedef {{kind: 'secret', secret: SecretNotification, unread: number | null} | {kind: 'settled'}
  *   | {kind: 'failed', code: string, isFinal: boolean, isGone: boolean} | {kind: 'loggedOut', code: string}
@@ -38,67 +39,122 @@ export async function fetchAndShow(client, id, wake) {
 }
 
 /**
- * Fetches a secret and claims it.
+ * Fetches a secret and claims it. A claimed secret stays in flight until {@link finish}.
  *
  * @param {SecurePushClient} client
  * @param {string} id
  * @param {number} deadline
  * @returns {Promise<Acquisition>}
  */
-export async function acquire(client, id, deadline) {
-  if (client.underWay.has(id)) return { kind: 'settled' };
-  client.underWay.add(id);
-  const wasAsked = await client.keeper.tryUpdate(true, ({ ledger }) => ledger.ask(id));
+export const acquire = (client, id, deadline) => inFlight(client, id, () => fetchSecret(client, id, deadline));
+
+/**
+ * Claims a secret that has come with others. A claimed secret stays in flight until {@link finish}.
+ *
+ * @param {SecurePushClient} client
+ * @param {SecretNotification} secret
+ * @param {FetchRequest} request
+ * @param {number} deadline
+ * @returns {Promise<Acquisition>}
+ */
+export const acquireFetched = (client, secret, request, deadline) => (
+  inFlight(client, secret.id, () => openAndClaim(client, secret, null, request, deadline)));
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string} id
+ * @param {() => Promise<Acquisition>} work
+ * @returns {Promise<Acquisition>}
+ */
+async function inFlight(client, id, work) {
+  if (client.inFlight.has(id)) return { kind: 'settled' };
+  client.inFlight.add(id);
+  const acquisition = await work();
+  if (acquisition.kind !== 'secret') client.inFlight.delete(id);
+  return acquisition;
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string} id
+ * @param {number} deadline
+ * @returns {Promise<Acquisition>}
+ */
+async function fetchSecret(client, id, deadline) {
+  const request = await client.keeper.tryUpdate(null, (changes) => changes.request(id));
+  if (!request) return { kind: 'locked' };
   const call = { path: `api/notifications/${id}`, query: /** @type {[string, string][]} */ ([['include', 'unread']]) };
-  const { outcome, tries } = await client.connection.sendCounting(call, deadline);
+  const { outcome, lost } = await client.connection.sendCounting(call, deadline);
+  if (lost === 0 && outcome.kind !== 'success') await forgetRequests(client, new Map([[id, request]]));
   if (outcome.kind === 'success') {
     try {
       const { secret, unread } = readSecretAnswer(outcome.body, id);
-      return await claim(client, secret, unread, wasAsked || tries > 1, deadline);
+      return await openAndClaim(client, secret, unread, repeated(request, lost), deadline);
     } catch (error) {
-      client.underWay.delete(id);
-      return failure(error);
+      return failed(error instanceof SecurePushFailure ? error.code : DiagnosticCode.malformedAnswer);
     }
   }
-  client.underWay.delete(id);
   if (outcome.kind !== 'refused') return outcome.kind === 'failed' ? failed(outcome.code) : outcome;
-  const isGone = [403, 404, 410].includes(outcome.status);
+  const isGone = isGoneStatus(outcome.status);
+  // The answer to the open question of a withdrawal.
+  if (isGone && await endWithdrawn(client, id)) return { kind: 'settled' };
   return { kind: 'failed', code: DiagnosticCode.status(outcome.status), isFinal: isGone, isGone };
 }
 
 /**
- * Decrypts and claims a secret that is in `underWay`.
+ * A request of which tries were lost.
+ *
+ * @param {FetchRequest} request
+ * @param {number} lost
+ * @returns {FetchRequest}
+ */
+export const repeated = (request, lost) => (lost > 0 ? { ...request, isRepeated: true } : request);
+
+/**
+ * Notes that the server has marked nothing as read for requests.
+ *
+ * @param {SecurePushClient} client
+ * @param {Map<string, FetchRequest>} requests
+ */
+export async function forgetRequests(client, requests) {
+  if (requests.size === 0) return;
+  await client.keeper.tryUpdate(null, (changes) => {
+    for (const [id, request] of requests) changes.unrequest(id, request);
+  });
+}
+
+/**
+ * Decrypts and claims a secret, and waits for another process that has claimed it.
  *
  * @param {SecurePushClient} client
  * @param {SecretNotification} fetched
  * @param {number | null} unread
- * @param {boolean} wasAsked
+ * @param {FetchRequest} request
  * @param {number} deadline
  * @returns {Promise<Acquisition>}
  */
-export async function claim(client, fetched, unread, wasAsked, deadline) {
-  const { id } = fetched;
-  const leave = (/** @type {Acquisition} */ acquisition) => {
-    client.underWay.delete(id);
-    return acquisition;
-  };
+async function openAndClaim(client, fetched, unread, request, deadline) {
   let secret;
-  try { secret = await decrypt(client, fetched); } catch (error) { return leave(failure(error)); }
+  try {
+    secret = await decrypt(client, fetched);
+  } catch (error) {
+    if (isLocked(error)) return { kind: 'locked' };
+    // A key that the store cannot read now is there at the next wake.
+    return error instanceof SecurePushFailure ? failed(error.code, true) : failed(DiagnosticCode.noKey);
+  }
   for (;;) {
     const { now } = client.clock;
     const claimed = await client.keeper.tryUpdate(null, (changes) => (
-      changes.claim(secret, wasAsked, client.process, now)));
-    if (!claimed) return leave({ kind: 'locked' });
+      changes.claim(secret, request, client.process, now)));
+    if (!claimed) return { kind: 'locked' };
     if (claimed.kind === 'granted') return { kind: 'secret', secret, unread };
-    if (claimed.kind === 'settled') return leave({ kind: 'settled' });
-    if (claimed.kind === 'inDoubt') {
-      await resolveDoubts(client);
-    } else if (client.clock.uptime + claimed.seconds < deadline) {
-      // If the other process dies now, this one shows the secret.
-      await client.clock.sleep(claimed.seconds);
-    } else {
-      return leave({ kind: 'settled' });
-    }
+    if (claimed.kind === 'withdrawn') await client.presenter.remove([secret.id]);
+    if (claimed.kind !== 'held') return { kind: 'settled' };
+    const seconds = client.claimWatch.secondsLeft(claimed.by);
+    if (client.clock.uptime + seconds >= deadline) return { kind: 'settled' };
+    // If the other process dies now, this one shows the secret.
+    if (seconds > 0) await client.clock.sleep(seconds);
+    else await resolveInDoubtClaims(client);
   }
 }
 
@@ -108,25 +164,17 @@ export async function claim(client, fetched, unread, wasAsked, deadline) {
  * @param {SecurePushClient} client
  * @param {SecretNotification} secret
  * @returns {Promise<SecretNotification>}
- * @throws {SecurePushFailure} `SP-KEY` or `SP-DECRYPT`
+ * @throws {SecurePushFailure} `SP-KEY` or `SP-DECRYPT`: this device will never open it
+ * @throws {import('./store.js').ClientStoreError} if the key cannot be read now
  */
 export async function decrypt(client, secret) {
-  if (secret.json[0] !== '{') return secret;
-  const state = await client.keeper.tryRead();
+  if (!isEnvelope(secret.json)) return secret;
+  const key = await client.store.deviceKey();
+  const { owner, registration } = await client.keeper.read();
   const { json, text } = await openEnvelope(secret.json, {
-    recipient: state?.owner ?? '', device: state?.registration.installationID ?? null,
-    key: await client.store.deviceKey().catch(() => null), crypto: client.crypto,
+    recipient: owner ?? '', device: registration.installationID, key, crypto: client.crypto,
   });
   return { ...secret, json, text };
-}
-
-/**
- * @param {unknown} error
- * @returns {Acquisition}
- */
-function failure(error) {
-  const code = error instanceof SecurePushFailure ? error.code : DiagnosticCode.malformedAnswer;
-  return failed(code, [DiagnosticCode.noKey, DiagnosticCode.undecryptable].includes(code));
 }
 
 /**
@@ -150,7 +198,7 @@ async function settle(client, id, isShown) {
     if (isShown) changes.report(id);
     return end;
   });
-  client.underWay.delete(id);
+  client.inFlight.delete(id);
   // It was withdrawn while it was shown.
   if (end === 'withdrawn') await client.presenter.remove([id]);
 }
@@ -190,7 +238,7 @@ export async function finish(client, acquisition, id) {
  * @returns {Promise<WakeReport>}
  */
 async function noticeOnce(client, id, { code, isFinal, isGone }) {
-  const isFirst = await client.keeper.tryUpdate(true, ({ ledger }) => ledger.notice(id, isFinal));
+  const isFirst = await client.keeper.tryUpdate(true, ({ ledger }) => ledger.markNoticed(id, isFinal));
   if (isFirst && (!isGone || client.configuration.showsNoticeWhenGone)) await showNotice(client, id, code);
   return wakeReport({ result: 'failed', waiting: isFinal ? [] : [id], code });
 }
@@ -217,7 +265,7 @@ export async function showNotice(client, id, code, localizationKey = client.conf
  */
 export async function prompt(client, ids, code) {
   const waiting = await client.keeper.tryUpdate([], ({ ledger }, state) => {
-    const news = ids.filter((id) => ledger.notice(id));
+    const news = ids.filter((id) => ledger.markNoticed(id));
     state.isPrompted = true;
     return news.length > 0 ? ledger.waiting : [];
   });

@@ -18,13 +18,15 @@ export const isPushID = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{
  */
 export class IncomingPush {
   /**
-   * @param {{isOurs: boolean, id?: string | null, isWithdrawal?: boolean, timestamp?: string | null,
+   * @param {{isSecurePush: boolean, id?: string | null, isWithdrawal?: boolean, timestamp?: string | null,
    *   signature?: string | null}} values
    */
-  constructor({ isOurs, id = null, isWithdrawal = false, timestamp = null, signature = null }) {
-    /** Whether the push has the member `secureId`. Others belong to another part of the app, and the client ignores
-     * them. */
-    this.isOurs = isOurs;
+  constructor({ isSecurePush, id = null, isWithdrawal = false, timestamp = null, signature = null }) {
+    /**
+     * Whether the push is for this SDK: it has the member `secureId`. The client ignores others, which belong to another
+     * part of the app.
+     */
+    this.isSecurePush = isSecurePush;
     /** The notification's ID; `null` if it cannot be used. */
     this.id = id;
     /** Whether the push asks to remove the notification. */
@@ -43,11 +45,11 @@ export class IncomingPush {
    * @returns {IncomingPush}
    */
   static fromMessageData(data) {
-    if (!data) return new IncomingPush({ isOurs: true });
+    if (!data) return new IncomingPush({ isSecurePush: true });
     try {
       return IncomingPush.fromBytes(new Uint8Array(data.arrayBuffer()));
     } catch {
-      return new IncomingPush({ isOurs: true });
+      return new IncomingPush({ isSecurePush: true });
     }
   }
 
@@ -58,12 +60,12 @@ export class IncomingPush {
    * @returns {IncomingPush}
    */
   static fromBytes(bytes) {
-    if (bytes.length > maxPushBytes) return new IncomingPush({ isOurs: true });
+    if (bytes.length > maxPushBytes) return new IncomingPush({ isSecurePush: true });
     try {
       const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
       return IncomingPush.fromObject(JSON.parse(text));
     } catch {
-      return new IncomingPush({ isOurs: true });
+      return new IncomingPush({ isSecurePush: true });
     }
   }
 
@@ -74,7 +76,7 @@ export class IncomingPush {
    * @returns {IncomingPush}
    */
   static fromText(text) {
-    if (text.length > maxPushBytes) return new IncomingPush({ isOurs: true });
+    if (text.length > maxPushBytes) return new IncomingPush({ isSecurePush: true });
     return IncomingPush.fromBytes(new TextEncoder().encode(text));
   }
 
@@ -85,15 +87,15 @@ export class IncomingPush {
    * @returns {IncomingPush}
    */
   static fromObject(value) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return new IncomingPush({ isOurs: true });
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return new IncomingPush({ isSecurePush: true });
     const object = /** @type {Record<string, unknown>} */ (value);
-    if (!Object.hasOwn(object, 'secureId')) return new IncomingPush({ isOurs: false });
+    if (!Object.hasOwn(object, 'secureId')) return new IncomingPush({ isSecurePush: false });
     const isWithdrawal = Object.hasOwn(object, 'withdraw');
     if (!isPushID(object.secureId) || (isWithdrawal && object.withdraw !== '1')) {
-      return new IncomingPush({ isOurs: true });
+      return new IncomingPush({ isSecurePush: true });
     }
     return new IncomingPush({
-      isOurs: true, id: object.secureId, isWithdrawal, timestamp: short(object, 'ts'), signature: short(object, 'sig'),
+      isSecurePush: true, id: object.secureId, isWithdrawal, timestamp: short(object, 'ts'), signature: short(object, 'sig'),
     });
   }
 }

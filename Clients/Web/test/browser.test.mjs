@@ -203,7 +203,7 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
       const { DeviceKey, IncomingPush, openEnvelope, PushKeySet, PushVerifier } = await import(url);
       const wrong = [];
       for (const { name, keys, learnedKeys, user, nowMs, push, expect } of signatures) {
-        const incoming = new IncomingPush({ ...push, isOurs: true, isWithdrawal: push.withdraw });
+        const incoming = new IncomingPush({ ...push, isSecurePush: true, isWithdrawal: push.withdraw });
         let isAccepted = false;
         for (const set of [keys, learnedKeys]) {
           try {

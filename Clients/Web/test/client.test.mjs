@@ -73,7 +73,7 @@ simulated('registration keeps its ID, is renewed, and gets a new ID after 410', 
   assert.deepEqual(Object.keys(device.server.keys.get(id)), ['kty', 'crv', 'x']);
   assert.equal(await client.register({ platform: 'browser', channel }), id);
   assert.equal(device.server.requests('PUT /api/installations'), 1);
-  assert.equal(device.server.requests('PUT /api/devices'), 1);
+  assert.equal(device.server.requests('PUT /api/devices'), 2);
   device.clock.dateOffset += 8 * 86_400;
   device.server.revokeAccessTokens();
   assert.equal(await device.start().client.register({ platform: 'browser', channel }), id);

@@ -80,7 +80,7 @@ export class SimulatedDevice {
     this.clock = new SimulatedClock();
     this.disk = new SimulatedDisk();
     this.screen = new SimulatedScreen();
-    this.server = new SimulatedServer();
+    this.server = new SimulatedServer(pushKeys);
     this.configuration = configuration;
     const random = randomNumbers(seed);
     this.latency = () => (seed === 0 ? 0 : Math.floor(random() * 4) / 100);
@@ -116,6 +116,11 @@ export class SimulatedDevice {
     return JSON.stringify({ secureId: id, ...(withdraw ? { withdraw: '1' } : {}), ts, sig });
   }
 
+  /** The withdrawals that follow when secrets were fetched (`DISPATCH_WITHDRAW=read`) arrive, each in this process. */
+  async echoReads(app) {
+    for (const id of this.server.read) await this.receive(app(), this.push(id, { withdraw: true }));
+  }
+
   /** A push event in a worker, as the browser sends it. Counts completions. */
   async receive(app, text) {
     const begin = this.clock.uptime;
@@ -143,6 +148,8 @@ export class SimulatedDevice {
       update: (change) => call('update', true, () => disk.update(change)),
       credentials: () => call('credentials', false, () => disk.credentials()),
       saveCredentials: (value) => call('save credentials', true, () => disk.saveCredentials(value)),
+      replaceCredentials: (expected, value) => (
+        call('replace credentials', true, () => disk.replaceCredentials(expected, value))),
       deviceKey: () => call('device key', false, () => disk.deviceKey()),
       keepDeviceKey: (key) => call('keep device key', true, () => disk.keepDeviceKey(key)),
       claimLockedNotice: () => this.#call(process, 'claim locked notice', () => disk.claimLockedNotice()),
@@ -194,6 +201,7 @@ export class SimulatedDevice {
 
 /** The stage to which a request belongs. */
 function stageOf(path) {
+  if (path.endsWith('/api/push-keys')) return 'keys';
   if (path.endsWith('/api/token')) return 'token';
   if (path.endsWith('/shown') || path.endsWith('/read')) return 'markShown';
   return path.endsWith('/api/notifications') ? 'inbox' : 'fetch';

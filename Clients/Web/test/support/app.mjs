@@ -131,8 +131,8 @@ export class WebApp {
   /** What the store and the worker know, for a test that fails. */
   async #explain() {
     const state = await this.driver.evaluate(async (url) => {
-      const { entries, cursor, questioned, unreported } = await (await import(url)).store.read();
-      return JSON.stringify({ entries, cursor, questioned, unreported });
+      const { entries, cursor, unconfirmed, unreported } = await (await import(url)).store.read();
+      return JSON.stringify({ entries, cursor, unconfirmed, unreported });
     }, `${this.stack.app}client.js`);
     const log = [...this.workers.values()].flatMap((worker) => worker.log);
     return `${state}\n${JSON.stringify(await this.browser.targets('service_worker'))}\n${log.join('\n')}`;
