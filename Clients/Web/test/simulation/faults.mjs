@@ -12,7 +12,7 @@ export const faults = [
 
 /** Where it begins to go wrong. */
 export const stages = [
-  'parse', 'verify', 'token', 'fetch', 'refresh', 'inbox', 'markShown', 'store', 'present', 'resume',
+  'parse', 'verify', 'token', 'fetch', 'refresh', 'inbox', 'markShown', 'keys', 'store', 'present', 'resume',
 ];
 
 /** Only the first time at the stage, or from the stage to the end of the wake. */
