@@ -8,19 +8,13 @@ import { WebNotificationPresenter } from '../lib/presenter.js';
 import { FetchTransport } from '../lib/transport.js';
 import { IncomingPush } from '../lib/push.js';
 import { PushWorker } from '../securepush-worker.js';
-import { SimulatedDevice, messageData } from './simulation/device.mjs';
+import { messageData } from './simulation/device.mjs';
+import { browser, simulated } from './support/simulated.mjs';
 
 const bytes = (text) => new TextEncoder().encode(text);
-const channel = { endpoint: 'https://push.example.com/1', p256dh: 'BA', auth: 'AA' };
-
-/** Runs a test in simulated time. */
-const simulated = (name, body, options = {}) => test(name, async () => {
-  const device = new SimulatedDevice(options);
-  await device.clock.run(() => body(device));
-});
+const { channel } = browser;
 
 simulated('a push shows the secret, sets the badge and reports it', async (device) => {
-  await device.logIn();
   const id = device.server.send('The code is 4711.');
   const report = await device.start().client.handle(IncomingPush.fromText(device.push(id)));
   assert.deepEqual(report, { result: 'newData', shown: [id], waiting: [], code: null });
@@ -30,7 +24,6 @@ simulated('a push shows the secret, sets the badge and reports it', async (devic
 });
 
 simulated('without credentials the prompt waits, and the log-in shows the secret', async (device) => {
-  await device.logIn();
   device.server.endSessions();
   const id = device.server.send();
   const { client } = device.start();
@@ -43,7 +36,6 @@ simulated('without credentials the prompt waits, and the log-in shows the secret
 });
 
 simulated('an unsigned push causes no request', async (device) => {
-  await device.logIn();
   const id = device.server.send();
   const before = device.server.log.length;
   const report = await device.start().client.handle(IncomingPush.fromText(JSON.stringify({ secureId: id })));
@@ -53,7 +45,6 @@ simulated('an unsigned push causes no request', async (device) => {
 });
 
 simulated('a withdrawal removes what another device has read first, and nothing else', async (device) => {
-  await device.logIn();
   const [first, second] = [device.server.send(), device.server.send()];
   device.server.stored[0].isRead = true;
   const { client } = device.start();
@@ -66,7 +57,6 @@ simulated('a withdrawal removes what another device has read first, and nothing 
 });
 
 simulated('registration keeps its ID, is renewed, and gets a new ID after 410', async (device) => {
-  await device.logIn();
   const { client } = device.start();
   const id = await client.register({ platform: 'browser', channel });
   assert.deepEqual(device.server.installations.get(id), { installationId: id, platform: 'browser', pushChannel: channel });
@@ -86,7 +76,6 @@ simulated('registration keeps its ID, is renewed, and gets a new ID after 410', 
 });
 
 simulated('marking as read removes notifications from the screen', async (device) => {
-  await device.logIn();
   const ids = [device.server.send(), device.server.send()];
   const { client } = device.start();
   await client.catchUp();
@@ -96,7 +85,6 @@ simulated('marking as read removes notifications from the screen', async (device
 });
 
 simulated('another user does not see the notifications of the last one', async (device) => {
-  await device.logIn();
   const id = device.server.send();
   await device.start().client.handle(IncomingPush.fromText(device.push(id)));
   const app = device.start();

@@ -9,7 +9,7 @@ import { randomNumbers, SimulatedClock } from './clock.mjs';
 import { SimulatedServer } from './server.mjs';
 
 /** One for all devices, because making keys takes longer than a wake. */
-const pair = generateKeyPairSync('ed25519');
+export const pair = generateKeyPairSync('ed25519');
 export const pushKeys = { keys: [pair.publicKey.export({ format: 'jwk' })] };
 
 /** The data of a `push` event. */
@@ -82,9 +82,26 @@ export class SimulatedDevice {
     this.screen = new SimulatedScreen();
     this.server = new SimulatedServer(pushKeys);
     this.configuration = configuration;
+    /** Requests to which something else happens. */
+    this.interceptions = [];
     const random = randomNumbers(seed);
     this.latency = () => (seed === 0 ? 0 : Math.floor(random() * 4) / 100);
     this.noFaults = this.plan('none', 'parse', 'once');
+  }
+
+  /**
+   * Does something while a request is in flight, such as failing. The server answers unless the effect returns a response.
+   *
+   * @param {string} prefix of the method and the path with its query
+   */
+  intercept(prefix, effect, times = 1) { this.interceptions.push({ prefix, effect, left: times }); }
+
+  async #interception(request) {
+    const { pathname, search } = new URL(request.url);
+    const line = `${request.method} ${pathname}${search}`;
+    const found = this.interceptions.find(({ prefix, left }) => left > 0 && line.startsWith(prefix));
+    if (found) found.left -= 1;
+    return found?.effect(request);
   }
 
   plan(fault, stage, length) {
@@ -109,10 +126,10 @@ export class SimulatedDevice {
   logIn() { return this.start().credentials.logIn(SimulatedServer.user, SimulatedServer.password); }
 
   /** The text of a push of the server, signed now. */
-  push(id, { withdraw = false } = {}) {
+  push(id, { withdraw = false, signer = pair } = {}) {
     const ts = String(Math.floor(this.clock.now));
     const text = `securepush-push-v1\n${id}\n${SimulatedServer.user}\n${ts}\n${withdraw ? 'withdraw\n' : ''}`;
-    const sig = sign(null, Buffer.from(text), pair.privateKey).toString('base64url');
+    const sig = sign(null, Buffer.from(text), signer.privateKey).toString('base64url');
     return JSON.stringify({ secureId: id, ...(withdraw ? { withdraw: '1' } : {}), ts, sig });
   }
 
@@ -163,7 +180,7 @@ export class SimulatedDevice {
         const stage = stageOf(new URL(request.url).pathname);
         return this.#call(process, `${request.method} ${stage}`, async () => {
           await clock.sleep(0.05);
-          if (!faults.request(stage)) return server.respond(request);
+          if (!faults.request(stage)) return (await this.#interception(request)) ?? server.respond(request);
           return failingResponse(faults.fault, request, { server, clock, timeout, maxBytes });
         });
       },
