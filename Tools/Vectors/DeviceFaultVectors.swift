@@ -2,7 +2,7 @@
 enum DeviceFaultVectors {
     private typealias Wake = Scenario.Wake
 
-    static func cases() throws -> [VectorCase] { try store() + lock() + screen() + clock() + users() }
+    static func cases() throws -> [VectorCase] { try store() + lock() + screen() + clock() + users() + withdrawn() }
 
     private static func scenario(
         _ name: String, _ fault: String, _ wakes: [Wake], _ adjust: (inout Scenario) -> Void = { _ in }
@@ -96,6 +96,26 @@ enum DeviceFaultVectors {
                 "repeated after 31 days", "repeated push",
                 [Wake(), Wake(kind: .push(id: VectorKeys.pushed, signedAt: later), pause: later)]))
         return cases
+    }
+
+    /// The withdrawal that follows the device's own fetch (`DISPATCH_WITHDRAW=read`).
+    private static func withdrawn() throws -> [VectorCase] {
+        let year = 400 * 86_400_000
+        let faults: [(String, [Scenario.DeviceFault], Bool)] = [
+            ("store full", [.unwritable(times: nil)], false), ("presenter refuses", [.refused(times: nil)], true),
+            ("clock forward", [.clock(jump: year)], true), ("clock back", [.clock(jump: -year)], true),
+        ]
+        return try faults.map { fault, deviceFaults, isRestarted in
+            let withdrawal = Wake(
+                kind: .push(id: VectorKeys.pushed, withdraw: true), pause: 60_000,
+                deviceFaults: isRestarted ? [.restarted] : [])
+            return try scenario(
+                "\(fault), and its own withdrawal", fault,
+                [
+                    Wake(deviceFaults: deviceFaults), withdrawal, Wake(kind: .catchUp, pause: 60_000),
+                    Wake(pause: 1_000),
+                ])
+        }
     }
 
     private static func users() throws -> [VectorCase] {

@@ -7,10 +7,15 @@ extension DeviceModel {
         case refused(Int)
         case failed(String)
         case loggedOut(String)
+
+        var isSuccess: Bool {
+            if case .success = self { true } else { false }
+        }
     }
 
     /// The answer to one try.
     enum Reply {
+        /// `retryAfter` is in milliseconds.
         case response(retryAfter: Int?, Int, String)
         case error(String)
     }
@@ -22,38 +27,41 @@ extension DeviceModel {
     }
 
     /// Sends a request by the fetch plan.
-    func send(_ call: ServerModel.Request, until deadline: Int) -> (outcome: Outcome, tries: Int) {
-        var (tries, retries, refused) = (0, 0, String?.none)
+    ///
+    /// - Returns: also the number of tries after which nobody knows whether the server has done its work.
+    func send(_ call: ServerModel.Request, until deadline: Int) -> (outcome: Outcome, lost: Int) {
+        var (lost, retries, refused) = (0, 0, String?.none)
         while true {
-            guard deadline - now >= 500 else { return (.failed("SP-TIMEOUT"), tries) }
+            guard deadline - now >= 500 else { return (.failed("SP-TIMEOUT"), lost) }
             var (ending, canHeal, retryAfter) = (Outcome.failed("SP-CREDENTIALS"), true, 0)
             switch credentials(after: refused, until: deadline) {
-            case .none: return (.loggedOut(refused == nil ? "SP-LOGIN" : "SP-401"), tries)
+            case .none: return (.loggedOut(refused == nil ? "SP-LOGIN" : "SP-401"), lost)
             case .unavailable: break
             case .token(let token):
                 // A refresh of the token may have taken long.
-                guard deadline - now >= 500 else { return (.failed("SP-TIMEOUT"), tries) }
+                guard deadline - now >= 500 else { return (.failed("SP-TIMEOUT"), lost) }
                 let timeout = min(8_000, deadline - now)
-                tries += 1
                 var request = call
                 request.authorization = "Bearer \(token)"
                 switch exchange(request, timeout: timeout) {
                 case .error(let code):
+                    lost += 1
                     ending = .failed(code)
                     canHeal = code == "SP-TIMEOUT" || code == "SP-OFFLINE"
-                case .response(_, 200..<300, let body): return (.success(body), tries)
+                case .response(_, 200..<300, let body): return (.success(body), lost)
                 case .response(_, 401, _):
-                    if refused != nil { return (.loggedOut("SP-401"), tries) }
+                    if refused != nil { return (.loggedOut("SP-401"), lost) }
                     refused = token
                     continue
-                case .response(let seconds, let status, _):
+                case .response(let wanted, let status, _):
                     ending = .refused(status)
                     canHeal = status == 408 || status == 429 || status >= 500
-                    retryAfter = (seconds ?? 0) * 1_000
+                    if status == 408 || status >= 500 { lost += 1 }
+                    retryAfter = wanted ?? 0
                 }
             }
             let wait = max([1_000, 2_000, 3_000, 5_000][min(retries, 3)], retryAfter)
-            guard canHeal, now + wait + 500 <= deadline else { return (ending, tries) }
+            guard canHeal, now + wait + 500 <= deadline else { return (ending, lost) }
             retries += 1
             seen.waits.append(JSONLiteral(wait))
             now += wait
@@ -71,8 +79,8 @@ extension DeviceModel {
         switch answer {
         case .response(let after, let status, let headers, let body) where after < timeout:
             now += after
-            let seconds = headers.first { $0.0 == "Retry-After" }.flatMap { UInt32($0.1) }.map(Int.init)
-            return .response(retryAfter: seconds, status, body)
+            let wanted = headers.first { $0.0 == "Retry-After" }
+            return .response(retryAfter: wanted.flatMap { RetryAfterModel.wait($0.1, at: today) }, status, body)
         case .bytes(let after, let status, let count) where after < timeout:
             now += after
             return count > 2 << 20
@@ -122,14 +130,38 @@ extension DeviceModel {
     /// A page of the inbox, or a code.
     enum PageResult {
         case success(PageModel)
+        /// 2xx with another body: the server may have done its work.
+        case unusable(String)
         case failure(String)
+
+        /// Those that the server has surely not marked as read.
+        func answered(_ ids: some Sequence<String>) -> [String] {
+            switch self {
+            case .success(let page): ids.filter { id in !page.secrets.contains { $0.id == id } }
+            case .unusable: []
+            case .failure: Array(ids)
+            }
+        }
     }
 
-    func readPage(_ query: [(String, String)]) -> PageResult {
-        switch send(ServerModel.Request(path: "/api/notifications", query: query), until: seen.deadline).outcome {
-        case .success(let body): PageModel(body).map { .success($0) } ?? .failure("SP-JSON")
-        case .refused(let status): .failure("SP-\(status)")
-        case .failed(let code), .loggedOut(let code): .failure(code)
+    /// - Returns: also the number of tries without a clear answer.
+    func readPage(_ query: [(String, String)]) -> (result: PageResult, lost: Int) {
+        let call = ServerModel.Request(path: "/api/notifications", query: query)
+        let (outcome, lost) = send(call, until: seen.deadline)
+        switch outcome {
+        case .success(let body): return (PageModel(body).map { .success($0) } ?? .unusable("SP-JSON"), lost)
+        case .refused(let status): return (.failure("SP-\(status)"), lost)
+        case .failed(let code), .loggedOut(let code): return (.failure(code), lost)
         }
+    }
+
+    /// The members `x` of a set; `nil` if it cannot be used.
+    static func readKeys(_ body: String) -> [String]? {
+        guard let keys = JSONValue(text: body)?["keys"]?.elements,
+            !keys.contains(where: { $0["d"] != nil || $0["k"] != nil })
+        else { return nil }
+        let found = keys.filter { $0["kty"]?.text == "OKP" && $0["crv"]?.text == "Ed25519" }
+            .compactMap { $0["x"]?.text }.filter { Base64.decode($0, .url)?.count == 32 }
+        return found.isEmpty ? nil : Array(found.prefix(32))
     }
 }

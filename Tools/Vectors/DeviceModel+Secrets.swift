@@ -29,11 +29,17 @@ extension DeviceModel {
         }
     }
 
-    /// - Returns: whether the server was asked for the notification before.
+    /// - Returns: whether an earlier request for the notification has no clear answer.
     func ask(_ id: String) -> Bool {
         guard let index = index(of: id) else { return false }
-        defer { entries[index].isAsked = true }
-        return entries[index].isAsked
+        defer { entries[index].openRequests += 1 }
+        return entries[index].openRequests > 0
+    }
+
+    /// The last request has a clear answer.
+    func unask(_ id: String) {
+        guard let index = index(of: id) else { return }
+        entries[index].openRequests = max(0, entries[index].openRequests - 1)
     }
 
     func fetchAndShow(_ id: String) -> WakeModel.Report {
@@ -45,13 +51,20 @@ extension DeviceModel {
     func acquire(_ id: String, until deadline: Int) -> Step {
         let wasAsked = ask(id)
         let call = ServerModel.Request(path: "/api/notifications/\(id)", query: [("include", "unread")])
-        let (outcome, tries) = send(call, until: deadline)
+        let (outcome, lost) = send(call, until: deadline)
+        if lost == 0, !outcome.isSuccess { unask(id) }
         switch outcome {
         case .success(let body):
             guard let secret = SecretModel(body) else { return .failed("SP-JSON", isGone: false) }
             guard secret.id == id else { return .failed("SP-ID", isGone: false) }
-            return claim(secret, wasAsked: wasAsked || tries > 1)
-        case .refused(let status): return .failed("SP-\(status)", isGone: [403, 404, 410].contains(status))
+            return claim(secret, wasAsked: wasAsked || lost > 0)
+        case .refused(let status):
+            let isGone = [403, 404, 410].contains(status)
+            if isGone, questioned.contains(id) {
+                remove(id)
+                return .settled
+            }
+            return .failed("SP-\(status)", isGone: isGone)
         case .failed(let code): return .failed(code, isGone: false)
         case .loggedOut(let code): return .loggedOut(code)
         }
@@ -69,6 +82,7 @@ extension DeviceModel {
         case .withdrawn where !isFirstReader: return .settled
         default:
             if isFirstReader { entries[index].isFirstReader = true }
+            unask(secret.id)
             return .secret(secret, wasAsked: wasAsked)
         }
     }
@@ -88,7 +102,7 @@ extension DeviceModel {
             return notice(secret.id, "SP-SHOW", isGone: false)
         }
         seen.shown.append(["id": JSONLiteral(secret.id), "text": JSONLiteral(secret.text)])
-        secretsOnScreen.append(secret.id)
+        if !secretsOnScreen.contains(secret.id) { secretsOnScreen.append(secret.id) }
         noticesOnScreen.removeAll { $0 == secret.id }
         if let index = index(of: secret.id) { entries[index].progress = .shown }
         if !unreported.contains(secret.id) { unreported.append(secret.id) }
@@ -123,15 +137,23 @@ extension DeviceModel {
     // MARK: Withdrawals
 
     func withdraw(_ id: String) {
-        if let index = index(of: id), entries[index].isFirstReader, entries[index].progress != .withdrawn {
+        if let index = index(of: id), mayHaveBeenFirst(entries[index]) {
             if !questioned.contains(id) { questioned.append(id) }
         } else {
             remove(id)
         }
-        if isPrompted, waiting.isEmpty { (isPrompted, isPromptOnScreen) = (false, false) }
+    }
+
+    private func mayHaveBeenFirst(_ entry: Entry) -> Bool {
+        switch entry.progress {
+        case .pending: entry.isFirstReader || entry.openRequests > 0
+        case .shown, .gone: entry.isFirstReader
+        case .withdrawn: false
+        }
     }
 
     private func remove(_ id: String) {
+        questioned.removeAll { $0 == id }
         if let index = index(of: id) {
             entries[index].progress = .withdrawn
         } else {
@@ -139,6 +161,7 @@ extension DeviceModel {
         }
         secretsOnScreen.removeAll { $0 == id }
         noticesOnScreen.removeAll { $0 == id }
+        if isPrompted, waiting.isEmpty { (isPrompted, isPromptOnScreen) = (false, false) }
     }
 
     func askQuestions() {
@@ -146,9 +169,7 @@ extension DeviceModel {
             let call = ServerModel.Request(method: "HEAD", path: "/api/notifications/\(id)")
             switch send(call, until: seen.deadline).outcome {
             case .success: questioned.removeAll { $0 == id }
-            case .refused(403), .refused(404), .refused(410):
-                questioned.removeAll { $0 == id }
-                remove(id)
+            case .refused(403), .refused(404), .refused(410): remove(id)
             default: return
             }
         }

@@ -16,12 +16,16 @@ final class DeviceModel {
         let id: String
         var progress = Progress.pending
         var isNoticed = false
-        var isAsked = false
+        /// The requests without a clear answer.
+        var openRequests = 0
         var isFirstReader = false
     }
 
     let server: ServerModel
-    let isSigned: Bool
+    /// The members `x` of the configured keys; `nil`: pushes are not signed.
+    private let configuredKeys: [String]?
+    /// Those of the server's keys, and the date at which they came.
+    private var learnedKeys: (keys: [String], date: Int)?
     /// The time since the scenario began.
     var now = 0
     private(set) var date: Int
@@ -45,9 +49,9 @@ final class DeviceModel {
     var isLocked = false
     var refusals = 0
 
-    init(_ scenario: Scenario, _ server: ServerModel) {
+    init(_ scenario: Scenario, _ server: ServerModel) throws {
         self.server = server
-        isSigned = scenario.isSigned
+        configuredKeys = scenario.isSigned ? [try VectorKeys.x(VectorKeys.current)] : nil
         date = VectorKeys.date + scenario.dateOffset
         hasUser = scenario.isLoggedIn
         if scenario.isLoggedIn {
@@ -68,10 +72,14 @@ final class DeviceModel {
         for fault in faults {
             switch fault {
             case .unwritable(let times): isStoreUnwritable = times == nil
-            case .damaged: (entries, cursor, questioned, unreported, isPrompted) = ([], nil, [], [], false)
+            case .damaged:
+                (entries, cursor, questioned, unreported, isPrompted) = ([], nil, [], [], false)
+                learnedKeys = nil
             case .locked: isLocked = true
             case .refused(let times): refusals = times ?? .max
             case .clock(let jump): date += jump
+            // Everything is in the store.
+            case .restarted: break
             }
         }
         seen = WakeModel(begin: now)
@@ -89,11 +97,12 @@ final class DeviceModel {
     /// A push that is not believed.
     func ignore(_ reason: String) { seen.report = WakeModel.Report(code: reason) }
 
-    func receive(_ id: String, withdraw: Bool, signedAt: Int?) {
+    /// - Parameter signature: the date and the key.
+    func receive(_ id: String, withdraw: Bool, _ signature: (date: Int, key: String)?) {
         if isLocked { return lock() }
-        if isSigned {
-            guard hasUser else { return ignore("SP-SIGNATURE") }
-            if let signedAt, today - signedAt > 28 * 86_400_000 { return ignore("SP-AGE") }
+        if let keys = learnedKeys?.keys ?? configuredKeys, let signature {
+            guard hasUser, keys.contains(signature.key) else { return ignore("SP-SIGNATURE") }
+            if today - signature.date > 28 * 86_400_000 { return ignore("SP-AGE") }
         }
         if withdraw {
             self.withdraw(id)
@@ -105,8 +114,7 @@ final class DeviceModel {
         } else {
             seen.report = fetchInbox()
         }
-        reportShown()
-        askQuestions()
+        end()
     }
 
     func catchUp() {
@@ -115,8 +123,7 @@ final class DeviceModel {
         if seen.report.code.map({ !Self.asksForLogIn($0) }) ?? true {
             (isPrompted, isPromptOnScreen) = (false, false)
         }
-        reportShown()
-        askQuestions()
+        end()
     }
 
     func logIn() {
@@ -130,6 +137,22 @@ final class DeviceModel {
         // The wake's 25 s begin after the log-in.
         seen.deadline = now + 25_000
         catchUp()
+    }
+
+    private func end() {
+        reportShown()
+        askQuestions()
+        refreshKeys()
+    }
+
+    private func refreshKeys() {
+        guard configuredKeys != nil else { return }
+        if let learnedKeys, (0..<3_600_000).contains(today - learnedKeys.date) { return }
+        let timeout = min(5_000, seen.deadline - now)
+        guard timeout >= 500 else { return }
+        let reply = exchange(ServerModel.Request(path: "/api/push-keys"), timeout: timeout)
+        guard case .response(_, 200..<300, let body) = reply, let keys = Self.readKeys(body) else { return }
+        learnedKeys = (keys, today)
     }
 
     private func lock() {
@@ -185,8 +208,8 @@ final class DeviceModel {
             if isUnreadOnly { query.append(("Unread", "true")) }
             if let after { query.append(("After", after)) }
             let page: PageModel
-            switch readPage(query) {
-            case .failure(let code): return code
+            switch readPage(query).result {
+            case .failure(let code), .unusable(let code): return code
             case .success(let read): page = read
             }
             listing.unread = page.unread
@@ -204,23 +227,27 @@ final class DeviceModel {
     }
 
     private func showPages(_ listing: Listing, _ unread: inout Int) -> WakeModel.Report {
-        var (report, after, missing) = (WakeModel.Report(), listing.anchor, Set(listing.found))
-        let asked = Set(listing.found.filter { ask($0) })
+        var (report, after, missing) = (WakeModel.Report(), listing.anchor, listing.found)
         while !missing.isEmpty, report.shown.count < 100 {
             var query = [("include", "payload"), ("Limit", "20")]
             if listing.anchor == nil { query.append(("Unread", "true")) }
             if let after { query.append(("After", after)) }
-            guard case .success(let page) = readPage(query), let last = page.ids.last else { break }
+            // Whether the server was asked for each of them before.
+            var asked = Dictionary(missing.prefix(20).map { ($0, ask($0)) }) { first, _ in first }
+            let (result, lost) = readPage(query)
+            if lost == 0 { result.answered(asked.keys).forEach(unask) }
+            guard case .success(let page) = result, let last = page.ids.last else { break }
             unread = page.unread
             // Also those that have become visible since the listing.
-            for id in page.ids where !entries.contains(where: { $0.id == id }) {
+            for id in page.secrets.map(\.id) where !entries.contains(where: { $0.id == id }) {
                 learn(id)
-                _ = ask(id)
-                missing.insert(id)
+                asked[id] = ask(id)
             }
-            for secret in page.secrets where missing.remove(secret.id) != nil {
-                report.add(claimAndShow(secret, wasAsked: asked.contains(secret.id)))
+            for secret in page.secrets {
+                guard let wasAsked = asked.removeValue(forKey: secret.id) else { continue }
+                report.add(claimAndShow(secret, wasAsked: wasAsked || lost > 0))
             }
+            missing.removeAll { id in page.secrets.contains { $0.id == id } }
             guard page.hasNext, !page.secrets.isEmpty, last != after else { break }
             after = last
         }

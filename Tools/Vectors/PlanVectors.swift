@@ -60,13 +60,31 @@ enum PlanVectors {
         var cases: [VectorCase] = []
         for value in [
             "0", "1", "2", "10", "24", "25", "3600", "4294967295", "4294967296", "-1", "1.5", "soon", "",
-            "Fri, 15 Jan 2027 08:00:05 GMT", "99999999999999999999",
+            "99999999999999999999",
+            // The scenario begins at 8:00:00.
+            "Fri, 15 Jan 2027 08:00:05 GMT", "Fri, 15 Jan 2027 08:00:24 GMT", "Fri, 15 Jan 2027 08:00:25 GMT",
+            "Fri, 15 Jan 2027 08:00:60 GMT", "Mon, 15 Jan 2027 08:00:05 GMT", "Fri, 15 Jan 2027 07:59:00 GMT",
+            "Thu, 29 Feb 2024 08:00:05 GMT", "Tue, 29 Feb 2028 08:00:05 GMT", "Fri, 31 Dec 9999 23:59:59 GMT",
+            // No dates, or in the obsolete forms.
+            "Mon, 29 Feb 2027 08:00:05 GMT", "Fri, 32 Jan 2027 08:00:05 GMT", "Fri, 00 Jan 2028 08:00:05 GMT",
+            "Fri, 15 Jan 2028 24:00:05 GMT", "Fri, 15 Jan 2028 08:60:05 GMT", "Fri, 15 Jan 2028 08:00:61 GMT",
+            "fri, 15 Jan 2028 08:00:05 GMT", "Fri, 15 jan 2028 08:00:05 GMT", "Fri, 15 Jan 2028 08:00:05 gmt",
+            "Fri, 15 Jan 2028 08:00:05 UTC", "Fri, 15 Jan 2028 08:00:05 +0000", "Fri, 15 Jan 2028 08:00:05",
+            "Fri,  5 Jan 2028 08:00:05 GMT", "Fri, 5 Jan 2028 08:00:05 GMT", "Fri 15 Jan 2028 08:00:05 GMT",
+            "Saturday, 15-Jan-28 08:00:05 GMT", "Sat Jan 15 08:00:05 2028", "2028-01-15T08:00:05Z",
         ] {
             cases.append(
                 try scenario("Retry-After \(value.isEmpty ? "empty" : value)") { _, number in
                     number == 1 ? .response(after: 50, status: 429, headers: [("Retry-After", value)]) : nil
                 })
         }
+        let slow = [Scenario.Wake(deviceFaults: [.clock(jump: -3_600_000)])]
+        cases.append(
+            try scenario("Retry-After is a date, and the clock is an hour slow", slow) { _, number in
+                number == 1
+                    ? .response(
+                        after: 50, status: 503, headers: [("Retry-After", "Fri, 15 Jan 2027 08:00:05 GMT")]) : nil
+            })
         cases.append(
             try scenario("Retry-After of 503 leaves 499 ms") { _, number in
                 number == 1 ? .response(after: 501, status: 503, headers: [("Retry-After", "24")]) : nil

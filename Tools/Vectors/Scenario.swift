@@ -6,6 +6,8 @@ struct Scenario {
     /// Further members of the case: the fault, the stage and the length.
     var labels: [(String, String)] = []
     var isSigned = true
+    /// The keys that the server publishes. The configuration has the current one.
+    var publishedKeys = [VectorKeys.current]
     var dateOffset = 0
     var user: String? = VectorKeys.user
     /// When the first access token expires, after the beginning; `nil`: never.
@@ -29,7 +31,7 @@ struct Scenario {
     }
 
     enum Kind {
-        case push(id: String, withdraw: Bool = false, signedAt: Int = 0)
+        case push(id: String, withdraw: Bool = false, signedAt: Int = 0, by: String = VectorKeys.current)
         /// A push as it is.
         case members(JSONLiteral, reason: String)
         case catchUp
@@ -43,6 +45,8 @@ struct Scenario {
         case locked
         case refused(times: Int?)
         case clock(jump: Int)
+        /// The process starts again.
+        case restarted
 
         func json(_ wake: Int) -> JSONLiteral {
             switch self {
@@ -53,6 +57,7 @@ struct Scenario {
             case .refused(let times):
                 ["wake": JSONLiteral(wake), "part": "presenter", "error": "refused", "times": JSONLiteral(times)]
             case .clock(let jump): ["wake": JSONLiteral(wake), "part": "clock", "jumpMs": JSONLiteral(jump)]
+            case .restarted: ["wake": JSONLiteral(wake), "part": "process", "error": "restarted"]
             }
         }
     }
@@ -63,7 +68,8 @@ struct Scenario {
     /// Runs the model, and writes the case. The device is as it is at the end.
     func run(_ server: ServerModel) throws -> (VectorCase, DeviceModel) {
         server.items = items
-        let device = DeviceModel(self, server)
+        server.pushKeys = try VectorKeys.jwks(publishedKeys).value.json
+        let device = try DeviceModel(self, server)
         var (written, faults) = ([JSONLiteral](), [JSONLiteral]())
         for (number, wake) in wakes.enumerated() {
             faults += wake.deviceFaults.map { $0.json(number) }
@@ -96,14 +102,15 @@ struct Scenario {
         device.beginWake(wake.deviceFaults)
         var members: [JSONValue.Member] = [.init("afterMs", JSONLiteral(wake.pause))]
         switch wake.kind {
-        case .push(let id, let withdraw, let date):
-            let signature =
-                isSigned ? try VectorKeys.sign(id, at: VectorKeys.date + dateOffset + date, withdraw: withdraw) : nil
+        case .push(let id, let withdraw, let date, let key):
+            let time = VectorKeys.date + dateOffset + date
+            let signature = isSigned ? try VectorKeys.sign(id, at: time, withdraw: withdraw, with: key) : nil
             var push: [(String, String)] = [("secureId", id)]
             if withdraw { push.append(("withdraw", "1")) }
             if let signature { push += [("ts", String(signature.timestamp)), ("sig", signature.signature)] }
             members += [.init("kind", "push" as JSONLiteral), .init("push", JSONLiteral(push))]
-            device.receive(id, withdraw: withdraw, signedAt: signature.map { Int($0.timestamp) * 1_000 })
+            let stamp = try signature.map { (date: Int($0.timestamp) * 1_000, key: try VectorKeys.x(key)) }
+            device.receive(id, withdraw: withdraw, stamp)
         case .members(let push, let reason):
             members += [.init("kind", "object" as JSONLiteral), .init("push", push)]
             device.ignore(reason)

@@ -25,6 +25,7 @@ final class ServerModel {
         /// The part of a wake to which the request belongs.
         var stage: String {
             if path == "/api/token" { return "token" }
+            if path == "/api/push-keys" { return "keys" }
             if path == "/api/notifications" { return "inbox" }
             if path.hasSuffix("/shown") { return "markShown" }
             return method == "HEAD" ? "question" : path.hasSuffix(VectorKeys.missed) ? "missed" : "fetch"
@@ -53,6 +54,16 @@ final class ServerModel {
             case .hangs: ["hangs": true]
             }
         }
+
+        /// Whether the server may have done its work before it went wrong.
+        var mayHideWork: Bool {
+            switch self {
+            case .response(_, let status, _, _), .bytes(_, let status, _):
+                (200..<300).contains(status) || status == 408 || status >= 500
+            case .error(_, let name): name != "untrusted"
+            case .hangs: true
+            }
+        }
     }
 
     private struct Rule {
@@ -65,7 +76,10 @@ final class ServerModel {
     var refreshTokens: Set<String> = ["refresh-1"]
     /// The time of a good answer.
     var latency = 50
-    /// Makes a fault of a request: `nil` for a good answer. The server has done its work in any case.
+    /// What `GET /api/push-keys` returns.
+    var pushKeys = ""
+    /// Makes a fault of a request: `nil` for a good answer. Tokens are spent in any case; notifications are marked as
+    /// read only if the fault may hide that.
     var fault: (Request, _ good: Answer) -> Answer? = { _, _ in nil }
     private var issued = 1
     private var rules: [Rule] = []
@@ -74,8 +88,10 @@ final class ServerModel {
     func endSessions() { (accessTokens, refreshTokens) = ([], []) }
 
     func answer(_ request: Request) -> Answer {
+        let before = items
         let good = work(request)
         let answer = fault(request, good) ?? good
+        if !answer.mayHideWork { items = before }
         let index = rules.firstIndex {
             $0.request.method == request.method && $0.request.path == request.path
                 && $0.request.query.elementsEqual(request.query, by: ==)
@@ -109,6 +125,7 @@ final class ServerModel {
 
     private func work(_ request: Request) -> Answer {
         if request.path == "/api/token" { return token(request) }
+        if request.path == "/api/push-keys" { return respond(200, pushKeys) }
         let token = request.authorization.map { String($0.dropFirst("Bearer ".count)) } ?? ""
         guard accessTokens.contains(token) else {
             return respond(401, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])

@@ -171,11 +171,14 @@ enum SignatureVectors {
         ]
         let foreign: JSONLiteral = ["keys": [["kty": "OKP", "crv": "X25519", "x": JSONLiteral(x)]]]
         let old = try push(with: VectorKeys.former)
-        return [
+        return try [
             try Self.case("rotated: the new key", push(), keys: both),
             try Self.case("rotated: the former key", old, keys: both),
             try Self.case("rotated: the key is learned", push(), keys: former, learned: current),
-            try Self.case("rotated: the configured key still counts", old, keys: former, learned: current),
+            try Self.case(
+                "rotated: the configured key is no longer among them", old, keys: former, learned: current,
+                "SP-SIGNATURE"),
+            try Self.case("rotated: both are learned", old, keys: former, learned: both),
             try Self.case("rotated: the key is not learned yet", push(), keys: former, "SP-SIGNATURE"),
             try Self.case(
                 "rotated: neither key", push(with: VectorKeys.stranger), keys: former, learned: current,
@@ -186,6 +189,51 @@ enum SignatureVectors {
             try Self.case("a key among keys of other kinds", push(), keys: mixed),
             try Self.case("no key of this kind", push(), keys: foreign, "SP-SIGNATURE"),
             try Self.case("no key", push(), keys: ["keys": []], "SP-SIGNATURE"),
+        ] + unusable() + many()
+    }
+
+    /// Sets that cannot be used: as configured ones they refuse everything, and learned ones are not taken.
+    private static func unusable() throws -> [VectorCase] {
+        let current = try VectorKeys.jwks([VectorKeys.current])
+        return try unusableSets().flatMap { name, set in
+            [
+                try Self.case("configured: \(name)", push(), keys: set, "SP-SIGNATURE"),
+                try Self.case("learned: \(name)", push(), keys: current, learned: set),
+                try Self.case(
+                    "learned: \(name), and a stranger signs", push(with: VectorKeys.stranger), keys: current,
+                    learned: set, "SP-SIGNATURE"),
+            ]
+        }
+    }
+
+    /// With the key of a stranger, who would be believed otherwise, beside the current one.
+    static func unusableSets() throws -> [(String, JSONLiteral)] {
+        func set(_ name: String, _ value: String) throws -> JSONLiteral {
+            let keys = try VectorKeys.jwks([VectorKeys.current, VectorKeys.stranger]).value["keys"]?.elements ?? []
+            let members = (keys.last?.members ?? []) + [.init(name, .string(value))]
+            return ["keys": JSONLiteral([JSONLiteral(keys[0]), JSONLiteral(.object(members))])]
+        }
+        let x = try VectorKeys.x(VectorKeys.stranger)
+        return [
+            ("an empty set", ["keys": []]),
+            ("only keys of other kinds", ["keys": [["kty": "OKP", "crv": "X25519", "x": JSONLiteral(x)]]]),
+            ("a private key", try set("d", Base64.encode(VectorKeys.bytes(VectorKeys.stranger), .url))),
+            ("an empty private key", try set("d", "")), ("a symmetric key", try set("k", "AAAA")),
         ]
+    }
+
+    /// The server publishes at most 32 keys.
+    private static func many() throws -> [VectorCase] {
+        let sets = try [17, 32, 33].map { count in
+            (count, try VectorKeys.jwks(VectorKeys.others(count - 1) + [VectorKeys.current]))
+        }
+        let former = try VectorKeys.jwks([VectorKeys.former])
+        return try sets.flatMap { count, set in
+            let reason = count > 32 ? "SP-SIGNATURE" : nil
+            return [
+                try Self.case("the last of \(count) keys", push(), keys: set, reason),
+                try Self.case("the last of \(count) learned keys", push(), keys: former, learned: set, reason),
+            ]
+        }
     }
 }

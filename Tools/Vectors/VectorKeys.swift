@@ -48,6 +48,20 @@ enum VectorKeys {
         return ["keys": JSONLiteral(keys)]
     }
 
+    /// The member `x` of a key.
+    static func x(_ seed: String) throws -> String {
+        guard let x = try jwks([seed]).value["keys"]?.elements?.first?["x"]?.text else { throw Unusable() }
+        return x
+    }
+
+    /// Keys of nobody, which fill a set.
+    static func others(_ count: Int) -> [String] {
+        (1...count).map { number in
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 64 - digits.count) + digits
+        }
+    }
+
     /// What the dispatcher adds to a push.
     static func sign(
         _ id: String, user: String = user, at date: Int = date, withdraw: Bool = false, with seed: String = current

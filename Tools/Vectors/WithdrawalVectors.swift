@@ -4,7 +4,7 @@ import SecurePushCore
 enum WithdrawalVectors {
     private typealias Wake = Scenario.Wake
 
-    static func cases() throws -> [VectorCase] { try shown() + waiting() + early() + refused() }
+    static func cases() throws -> [VectorCase] { try shown() + waiting() + lost() + early() + refused() }
 
     private static func withdrawal(
         _ id: String = VectorKeys.pushed, pause: Int = 1_000, before: @escaping (ServerModel) -> Void = { _ in }
@@ -99,6 +99,106 @@ enum WithdrawalVectors {
                 ], both),
             try scenario(
                 "revoked while it waits: 410", [Wake(before: down), Wake(kind: .catchUp, pause: 60_000, before: up)]),
+        ]
+    }
+
+    /// After a fetch without a clear answer: the server may have marked it as read, and have withdrawn it therefore.
+    private static func lost() throws -> [VectorCase] {
+        func fetches(_ answer: ServerModel.Answer) -> (ServerModel) -> Void {
+            { $0.fault = { request, _ in request.stage == "fetch" ? answer : nil } }
+        }
+        let heal: (ServerModel) -> Void = { $0.fault = { _, _ in nil } }
+        let half = ServerModel.Answer.response(after: 50, status: 200, body: "{\"Id\":")
+        let answers: [(String, ServerModel.Answer)] = [
+            ("no answer", .hangs), ("a broken connection", .error(after: 50, "unreachable")),
+            ("408", .response(after: 50, status: 408)), ("504", .response(after: 50, status: 504)),
+            ("half an answer", half), ("a long answer", .bytes(after: 50, status: 200, count: 3 << 20)),
+        ]
+        var cases: [VectorCase] = []
+        for (name, answer) in answers {
+            var second = withdrawal(before: heal)
+            second.deviceFaults = [.restarted]
+            cases.append(try scenario("after \(name): it is still fetched", [Wake(before: fetches(answer)), second]))
+        }
+        // The server has surely not marked it: another device has read it.
+        let refusals: [(String, ServerModel.Answer)] = [
+            ("404", .response(after: 50, status: 404)), ("403", .response(after: 50, status: 403)),
+            ("429", .response(after: 50, status: 429, headers: [("Retry-After", "3600")])),
+            ("302", .response(after: 50, status: 302, headers: [("Location", "https://push.example.com/")])),
+        ]
+        let elsewhere: (ServerModel) -> Void = { server in
+            heal(server)
+            server.items[0].isRead = true
+        }
+        for (name, answer) in refusals {
+            cases.append(
+                try scenario(
+                    "after \(name): it is removed", [Wake(before: fetches(answer)), withdrawal(before: elsewhere)]))
+        }
+        return try cases + [
+            try scenario(
+                "after no answer: it was revoked",
+                [
+                    Wake(before: fetches(.hangs)),
+                    withdrawal(before: { server in
+                        heal(server)
+                        revoke(server)
+                    }), Wake(pause: 1_000),
+                ])
+        ] + unsure()
+    }
+
+    /// The question has no answer, so the next fetch, or the next wake, asks again.
+    private static func unsure() throws -> [VectorCase] {
+        func failing(_ stages: [String]) -> (ServerModel) -> Void {
+            { server in
+                server.fault = { request, _ in
+                    stages.contains(request.stage) ? .response(after: 50, status: 504) : nil
+                }
+            }
+        }
+        let catchUp = Wake(kind: .catchUp, pause: 60_000)
+        let two: (inout Scenario) -> Void = {
+            $0.items.insert(ServerModel.Item(VectorKeys.missed, "\"missed secret\""), at: 0)
+        }
+        func lostPage(_ server: ServerModel) {
+            var pages = 0
+            server.fault = { request, _ in
+                guard request.query.contains(where: { $0 == ("include", "payload") }) else { return nil }
+                pages += 1
+                return pages == 1 ? .hangs : nil
+            }
+        }
+        return [
+            try scenario(
+                "after no answer: the fetch says that it was revoked",
+                [
+                    Wake(before: failing(["fetch"])), withdrawal(before: failing(["fetch", "question"])),
+                    Wake(
+                        kind: .catchUp, pause: 60_000,
+                        before: { server in
+                            failing(["question"])(server)
+                            revoke(server)
+                        }), catchUp,
+                ]),
+            try scenario(
+                "after no answer: the question is asked again",
+                [
+                    Wake(before: failing(["fetch"])), withdrawal(before: failing(["fetch", "question"])),
+                    Wake(kind: .catchUp, pause: 60_000, before: failing([])), catchUp,
+                ]),
+            try scenario(
+                "after a page whose first answer was lost",
+                [
+                    Wake(kind: .catchUp, before: lostPage), withdrawal(before: failing([])),
+                    withdrawal(VectorKeys.missed), catchUp,
+                ], two),
+            try scenario(
+                "after a page without an answer",
+                [
+                    Wake(kind: .catchUp, before: failing(["inbox"])), withdrawal(before: failing([])),
+                    withdrawal(VectorKeys.missed), catchUp,
+                ], two),
         ]
     }
 

@@ -6,8 +6,8 @@ import ServiceRuntime
 
 /// `/emulator/app/`: the files of a web app, when `EMULATOR_WEB_APP` names their folder.
 ///
-/// The app is then of the emulator's own origin, so its page can listen to the device stream, which pages of other origins
-/// must not. A service worker needs `localhost` or HTTPS, and the emulator has both.
+/// The app is then of the emulator's own origin, so its page can listen to the device stream, which pages of other
+/// origins must not. A service worker needs `localhost` or HTTPS, and the emulator has both.
 struct WebAppController: Sendable {
     private static let prefix = "/emulator/app/"
     /// Larger files are not served, in bytes.

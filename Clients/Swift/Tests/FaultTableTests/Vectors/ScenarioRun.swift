@@ -92,6 +92,7 @@ final class ScenarioRun: @unchecked Sendable {
             case "damaged":
                 store.damage()
                 isNewProcess = true
+            case "restarted": isNewProcess = true
             case "refused": screen.refusals = times
             default: clock.dateOffset += TimeInterval(fault["jumpMs"] as? Int ?? 0) / 1_000
             }
