@@ -114,11 +114,13 @@ simulated('registrations at the same time make one installation', async (device)
   assert.equal(device.server.requests('PUT /api/installations'), 1);
 });
 
-simulated('two tabs that register at the same time make one installation', async (device) => {
-  const ids = await Promise.all([device.start(), device.start()].map(({ client }) => client.register(browser)));
-  assert.equal(new Set(ids).size, 1);
-  assert.equal(device.server.installations.size, 1);
-});
+for (const seed of [1, 2, 3, 4]) {
+  simulated(`two tabs that register at the same time make one installation (order ${seed})`, async (device) => {
+    const ids = await Promise.all([device.start(), device.start()].map(({ client }) => client.register(browser)));
+    assert.equal(new Set(ids).size, 1);
+    assert.equal(device.server.installations.size, 1);
+  }, { seed });
+}
 
 simulated('a damaged installation ID is replaced', async (device) => {
   await device.start().client.register(browser);

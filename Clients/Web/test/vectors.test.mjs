@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { DeviceKey } from '../lib/device-key.js';
 import { openEnvelope } from '../lib/envelope.js';
 import { PushKeySet, PushVerifier } from '../lib/push-keys.js';
 import { IncomingPush } from '../lib/push.js';
 import { userTag } from '../lib/user-tag.js';
 import { runScenario } from './simulation/scenario.mjs';
-
-/** The vectors that all SDKs run. `SECUREPUSH_VECTORS` names another folder. */
-const folder = process.env.SECUREPUSH_VECTORS ?? fileURLToPath(new URL('../../vectors', import.meta.url));
-const load = (name) => JSON.parse(readFileSync(`${folder}/${name}.json`, 'utf8'));
+import { loadVectors as load } from './support/vectors.mjs';
 
 /** Runs the cases, and fails with the names of the first that are wrong. */
 async function runAll(context, cases, body) {
