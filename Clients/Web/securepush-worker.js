@@ -12,9 +12,9 @@ import { pushDevice } from './lib/subscription.js';
  *
  * ```js
  * import { PushWorker } from './securepush/securepush-worker.js';
- * import { makeClient } from './client.js';
+ * import { client } from './client.js';
  *
- * new PushWorker({ scope: self, client: makeClient(() => self.registration) }).attach();
+ * new PushWorker({ scope: self, client }).attach();
  * ```
  */
 export class PushWorker {

@@ -84,7 +84,8 @@ export class InboxView {
       item.dispatchEvent(new CustomEvent('message-read', { bubbles: true }));
     } catch (error) {
       secret.classList.add('fault');
-      secret.textContent = text('failed', error.code ?? '');
+      const isEncrypted = ['SP-KEY', 'SP-DECRYPT'].includes(error.code);
+      secret.textContent = text(isEncrypted ? 'notForThisDevice' : 'failed', error.code ?? '');
     }
   }
 }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 /** A payload has at most 256 KiB, and a sender may write each character as `\u0041`. */
 const payloads = { plain: `"${'A'.repeat(256 * 1024 - 2)}"`, escaped: `"${'\\u0041'.repeat((256 * 1024 - 2) / 6)}"` };
 /** Generous: V8 collects garbage when it likes. In MB. */
-const limit = 32;
+const limit = 16;
 
 /**
  * The peak of the resident memory of a process that handles one push, above the peak after it has handled a small one.

@@ -57,12 +57,23 @@ export class WebApp {
     await this.page.evaluate(() => document.getElementById('log-in-button').click());
   }
 
+  async logOut() {
+    await this.page.until(() => !document.getElementById('log-out').hidden);
+    await this.page.evaluate(() => document.getElementById('log-out').click());
+    await this.page.until(() => !document.getElementById('log-in').hidden);
+  }
+
   /** Puts an access token in place of the one in the store. */
   setToken(token) {
     return this.driver.evaluate(async (url, text) => {
       const { credentials } = await import(url);
       await credentials.logInWithToken('alice', text);
     }, `${this.stack.app}client.js`, token);
+  }
+
+  /** The public key of this device for end-to-end encryption. */
+  publicKey() {
+    return this.driver.evaluate(async (url) => (await (await import(url)).store.deviceKey())?.x, `${this.stack.app}client.js`);
   }
 
   /** The running service worker. */
