@@ -2,8 +2,8 @@
 const maxWatched = 1_000;
 
 /**
- * Measures how long this client has seen the claims of other processes. A process that takes too long has died. The time
- * of day can jump, so it tells nothing of a claim's age.
+ * Measures how long this client has seen the claims of other processes. A process that takes too long has died. The
+ * time of day can jump, so it tells nothing of a claim's age.
  */
 export class ClaimWatch {
   /**

@@ -142,8 +142,8 @@ export class SecurePushClient {
    * the user change, and when `limits.renewsRegistrationAfter` has passed. Call it each time the page opens.
    *
    * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
-   * client makes a new one. With `encryptsEndToEnd`, each call registers the device's public key too: the server forgets
-   * it when an installation is replaced. Calls at the same time run one after another.
+   * client makes a new one. With `encryptsEndToEnd`, each call registers the device's public key too: the server
+   * forgets it when an installation is replaced. Calls at the same time run one after another.
    *
    * @param {import('./subscription.js').PushDevice} device
    * @returns {Promise<string>} the installation's ID

@@ -5,7 +5,8 @@ import { PushKeySet } from './push-keys.js';
  *
  * @typedef {object} ClientLimits
  * @property {number} secondsPerTry the longest time for one try
- * @property {number} secondsInTotal the longest time for all the work of one wake. Some browsers end a worker after 30 s
+ * @property {number} secondsInTotal the longest time for all the work of one wake. Some browsers end a worker after 30
+ *   s
  * @property {number} maxAnswerBytes the longest answer to a fetch. A payload has at most 256 KiB; its JSON form can
  *   be six times as long
  * @property {number} maxShownPerWake how many missed notifications one wake shows. The next wake goes on
@@ -13,9 +14,10 @@ import { PushKeySet } from './push-keys.js';
  * @property {number} maxPushAge the oldest signature of a push, in seconds
  * @property {number} claimSeconds the longest time between a claim of a secret and its display. After it, the client
  *   takes the other process (the page or the worker) for dead
- * @property {number} renewsRegistrationAfter the age at which a registration is renewed although nothing has changed, in
+ * @property {number} renewsRegistrationAfter the age at which a registration is renewed although nothing has changed,
+ *   in seconds
+ * @property {number} refreshesPushKeysAfter the age at which a wake reads the server's keys for pushes again, in
  *   seconds
- * @property {number} refreshesPushKeysAfter the age at which a wake reads the server's keys for pushes again, in seconds
  * @property {number} maxSecretsPerPage the most notifications with payloads that are asked for at once
  */
 
@@ -37,11 +39,11 @@ import { PushKeySet } from './push-keys.js';
  * @property {PushKeySet | null} pushKeys the keys that sign pushes. With keys, a push without a valid signature is
  *   ignored. `null`: pushes are not signed. They hold until the client has read the server's keys, which then replace
  *   them (`refreshesPushKeys`)
- * @property {boolean} refreshesPushKeys whether the client reads `GET /api/push-keys`, so that the server can rotate its
- *   keys: when it registers, and at the end of a wake if the last time was more than `limits.refreshesPushKeysAfter` ago.
- *   Only with `pushKeys`
- * @property {boolean} encryptsEndToEnd whether the device registers a key for end-to-end encryption, where the browser can
- *   make one
+ * @property {boolean} refreshesPushKeys whether the client reads `GET /api/push-keys`, so that the server can rotate
+ *   its keys: when it registers, and at the end of a wake if the last time was more than
+ *   `limits.refreshesPushKeysAfter` ago. Only with `pushKeys`
+ * @property {boolean} encryptsEndToEnd whether the device registers a key for end-to-end encryption, where the browser
+ *   can make one
  * @property {ClientTexts} texts
  * @property {ClientLimits} limits
  * @property {boolean} showsNoticeWhenGone whether the generic text is shown for a push whose notification the server
@@ -72,8 +74,8 @@ export const defaultTexts = Object.freeze({
 /**
  * Makes a configuration with defaults for what is not given.
  *
- * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean,
- *   encryptsEndToEnd?: boolean, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean}} options
+ * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, encryptsEndToEnd?:
+ *   boolean, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean}} options
  *   `pushKeys` is a key set, or the JWK Set that `securepush keys generate --push` writes
  * @returns {SecurePushConfiguration}
  * @throws {TypeError} for an address that cannot be used, or a JWK Set without an Ed25519 key

@@ -173,8 +173,8 @@ export class RetrievalConnection {
 }
 
 /**
- * Whether the server may have carried out a request that has this answer: a proxy's 504 says nothing of the server behind
- * it.
+ * Whether the server may have carried out a request that has this answer: a proxy's 504 says nothing of the server
+ * behind it.
  *
  * @param {number} status
  */

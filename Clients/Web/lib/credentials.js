@@ -180,7 +180,9 @@ export class TokenCredentialsProvider {
     return renewed && current(renewed);
   }
 
-  /** Waits until no other process refreshes. A process that takes too long has died; the time of day says nothing of it. */
+  /**
+   * Waits until no other process refreshes. A process that takes too long has died; the time of day says nothing of it.
+   */
   async #takeLease() {
     let watched = '';
     let since = this.clock.uptime;

@@ -8,11 +8,11 @@ const secondsForPushKeys = 5;
 const call = Object.freeze({ path: 'api/push-keys', isAuthorized: false });
 
 /**
- * Reads the server's keys for pushes, if those that are stored are old. A device whose app is not opened learns the next
- * key in this way, while its pushes are still signed with the last one.
+ * Reads the server's keys for pushes, if those that are stored are old. A device whose app is not opened learns the
+ * next key in this way, while its pushes are still signed with the last one.
  *
- * One wake does this for all wakes at the same time, with one request of at most 5 s. After a failure the next wake tries
- * again.
+ * One wake does this for all wakes at the same time, with one request of at most 5 s. After a failure the next wake
+ * tries again.
  *
  * @param {SecurePushClient} client
  * @param {number} deadline
@@ -41,8 +41,8 @@ export async function refreshPushKeys(client, deadline) {
 }
 
 /**
- * The keys come from the configured host, over the same TLS as the secrets, so they replace the configured keys. A failure,
- * and a set that cannot be used, change nothing.
+ * The keys come from the configured host, over the same TLS as the secrets, so they replace the configured keys. A
+ * failure, and a set that cannot be used, change nothing.
  *
  * @param {SecurePushClient} client
  * @param {import('./connection.js').Call} request

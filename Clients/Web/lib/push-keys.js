@@ -17,7 +17,8 @@ export class PushKeySet {
   }
 
   /**
-   * Reads a JWK Set. Keys of other kinds are skipped. Nobody may publish a private key, so a set with one is not trusted.
+   * Reads a JWK Set. Keys of other kinds are skipped. Nobody may publish a private key, so a set with one is not
+   * trusted.
    *
    * @param {unknown} value the set, or its JSON text
    * @returns {PushKeySet}

@@ -116,12 +116,12 @@ export async function resolveInDoubtClaims(client) {
 }
 
 /**
- * Asks the server for the notifications that were withdrawn after this device may have been the first to read them. Those
- * that are gone are removed from the screen. The others were withdrawn from the user's other devices only: they stay on
- * the screen, or are still fetched.
+ * Asks the server for the notifications that were withdrawn after this device may have been the first to read them.
+ * Those that are gone are removed from the screen. The others were withdrawn from the user's other devices only: they
+ * stay on the screen, or are still fetched.
  *
- * Those that are being fetched now are left to the fetch, whose answer says who has read them. One wake does this for all
- * wakes at the same time. A failure ends it until the next wake.
+ * Those that are being fetched now are left to the fetch, whose answer says who has read them. One wake does this for
+ * all wakes at the same time. A failure ends it until the next wake.
  *
  * @param {SecurePushClient} client
  * @param {number} deadline

@@ -13,8 +13,8 @@ import { isLocked } from './store.js';
  */
 
 /**
- * The registration does not wait longer than this for the key, in seconds. A proxy that does not let the request through
- * may refuse it by CORS, which looks like a lost connection.
+ * The registration does not wait longer than this for the key, in seconds. A proxy that does not let the request
+ * through may refuse it by CORS, which looks like a lost connection.
  */
 const secondsForKey = 5;
 

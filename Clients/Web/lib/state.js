@@ -160,9 +160,9 @@ export class StateChanges {
    * Notes a withdrawal.
    *
    * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`), and
-   * reaches that device too. If this device may have been the first to read it, the server has to confirm the withdrawal
-   * first. That includes a request without an answer: the browser may have ended the worker, or the network failed,
-   * after the server had marked it as read.
+   * reaches that device too. If this device may have been the first to read it, the server has to confirm the
+   * withdrawal first. That includes a request without an answer: the browser may have ended the worker, or the network
+   * failed, after the server had marked it as read.
    *
    * @param {string} id
    * @param {number} now

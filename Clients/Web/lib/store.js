@@ -39,8 +39,8 @@ import { emptyState, isState, StateChanges } from './state.js';
  * @param {StoredCredentials} other
  * @returns {boolean}
  */
-export const areSame = (one, other) => one !== null && one.userName === other.userName
-  && one.accessToken === other.accessToken && one.refreshToken === other.refreshToken && one.password === other.password;
+export const areSame = (one, other) => (
+  ['userName', 'accessToken', 'refreshToken', 'password'].every((name) => one?.[name] === other[name]));
 
 /** Why a store cannot be used now. */
 export class ClientStoreError extends Error {

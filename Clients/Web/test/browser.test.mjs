@@ -203,7 +203,8 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
       const error = await stores[2].update(() => { throw new Error('stop'); }).catch((caught) => caught.reason);
       return {
         count, keys: new Set(keys.map((key) => key.x)).size, isKept: kept.x === keys[0].x,
-        extractable: kept.privateKey.extractable, damaged: damaged.cursor, cursor: (await stores[3].read()).cursor, error,
+        extractable: kept.privateKey.extractable, damaged: damaged.cursor, error,
+        cursor: (await stores[3].read()).cursor,
       };
     }, `${stack.app}securepush/securepush.js`);
     assert.deepEqual(result, {
@@ -226,7 +227,8 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
       for (const { name, recipient, device, privateKey, payload, expect } of envelopes) {
         const key = privateKey && new DeviceKey(
           await crypto.subtle.importKey('jwk', privateKey, { name: 'X25519' }, false, ['deriveBits']), privateKey.x);
-        const seen = await openEnvelope(payload, { recipient, device, key }).then(({ text }) => text, ({ code }) => code);
+        const opening = openEnvelope(payload, { recipient, device, key });
+        const seen = await opening.then(({ text }) => text, ({ code }) => code);
         if (seen !== (expect.opened ? expect.text : expect.reason)) wrong.push(name);
       }
       return { count: signatures.length + envelopes.length, wrong };

@@ -11,7 +11,10 @@ const stranger = cases.find((entry) => entry.expect.reason === 'SP-KEY' && entry
 
 /** Gives the device the installation and the key of a vector. */
 async function become(device, { device: installationID, privateKey }) {
-  await device.disk.update((state) => { Object.assign(state, { owner: 'alice' }).registration.installationID = installationID; });
+  await device.disk.update((state) => {
+    state.owner = 'alice';
+    state.registration.installationID = installationID;
+  });
   const key = await crypto.subtle.importKey('jwk', privateKey, { name: 'X25519' }, false, ['deriveBits']);
   await device.disk.keepDeviceKey(new DeviceKey(key, privateKey.x));
 }
@@ -95,7 +98,8 @@ simulated('another user has another key', async (device) => {
 simulated('a browser without X25519 registers without a key', async (device) => {
   const { client } = device.start();
   const { subtle } = device.clock.crypto;
-  client.crypto = { subtle: { digest: (...args) => subtle.digest(...args), generateKey: async () => { throw new Error(); } } };
+  const generateKey = async () => { throw new DOMException('Unrecognized name.', 'NotSupportedError'); };
+  client.crypto = { subtle: { digest: (...args) => subtle.digest(...args), generateKey } };
   const id = await client.register(browser);
   assert.ok(device.server.installations.has(id));
   assert.equal(keyRequests(device), 0);

@@ -4,9 +4,9 @@ import { SimulatedDevice } from './simulation/device.mjs';
 import { faults, hostileTexts, lengths, stages } from './simulation/faults.mjs';
 
 /**
- * How the push meets the client: in the worker alone; in the worker while a page catches up at the same moment, which is
- * another process on the same store; in the worker, and with `DISPATCH_WITHDRAW=read` the next wakes are withdrawals of
- * what the server saw fetched.
+ * How the push meets the client: in the worker alone; in the worker while a page catches up at the same moment, which
+ * is another process on the same store; in the worker, and with `DISPATCH_WITHDRAW=read` the next wakes are withdrawals
+ * of what the server saw fetched.
  */
 const ways = ['worker', 'worker and page', 'echo'];
 
@@ -16,7 +16,9 @@ const missing = [
   'Way alert: the push of a browser has no text of its own, so silent and alert are the same.',
 ];
 
-/** One cell of the table: a wake with one fault at one stage, and afterwards a browser on which everything works again. */
+/**
+ * One cell of the table: a wake with one fault at one stage, and afterwards a browser on which everything works again.
+ */
 async function observe(device, { fault, stage, length, way }) {
   const { server, clock, screen } = device;
   const plan = device.plan(fault, stage, length);
@@ -55,8 +57,8 @@ async function observe(device, { fault, stage, length, way }) {
 }
 
 /**
- * Everything works again, a minute later: the withdrawals that follow a fetch come, the page opens, and the user logs in
- * if that is needed.
+ * Everything works again, a minute later: the withdrawals that follow a fetch come, the page opens, and the user logs
+ * in if that is needed.
  */
 async function recover(device, plan, way, ids, first) {
   plan.heal();
@@ -124,9 +126,10 @@ test('every fault at every stage ends once and in time', async (context) => {
   }
   context.diagnostic(
     `Fault table: ${faults.length - 1} faults and none × ${stages.length} stages × ${lengths.length} lengths × `
-    + `${ways.length} ways, ${total.cells} cells; the fault struck in ${total.struck}. Completions ${total.completions}, `
-    + `one per cell. The wake showed the secret in ${total.secrets} cells and a generic text or prompt in ${total.hints}. `
-    + `Slowest: ${total.slowest.toFixed(2)} s (${total.slowestCell}). Wrong: ${wrong.length}.`);
+    + `${ways.length} ways, ${total.cells} cells; the fault struck in ${total.struck}. `
+    + `Completions ${total.completions}, one per cell. The wake showed the secret in ${total.secrets} cells `
+    + `and a generic text or prompt in ${total.hints}. Slowest: ${total.slowest.toFixed(2)} s (${total.slowestCell}). `
+    + `Wrong: ${wrong.length}.`);
   for (const line of missing) context.diagnostic(`Not in a browser: ${line}`);
   assert.deepEqual(wrong.slice(0, 40), []);
   assert.equal(total.cells, 27 * 11 * 2 * 3);

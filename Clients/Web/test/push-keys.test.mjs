@@ -48,9 +48,11 @@ simulated('a catch-up makes the device learn the next key', async (device) => {
 });
 
 const unusable = {
-  'a private key': { keys: [{ ...jwk(next), d: 'AAAA' }] }, 'a private member of another type': { keys: [{ ...jwk(next), d: 7 }] },
-  'a symmetric key': { keys: [jwk(next), { kty: 'oct', k: 'AAAA' }] }, 'no key': set(), 'no set': {}, 'no JSON': '<html>',
-  'too long': JSON.stringify(set(next)) + ' '.repeat(64 * 1024),
+  'a private key': { keys: [{ ...jwk(next), d: 'AAAA' }] },
+  'a private member of another type': { keys: [{ ...jwk(next), d: 7 }] },
+  'a symmetric key': { keys: [jwk(next), { kty: 'oct', k: 'AAAA' }] },
+  'no key': set(), 'no list': {}, 'no JSON': '<html>',
+  'too many bytes': JSON.stringify(set(next)) + ' '.repeat(64 * 1024),
 };
 for (const [name, keys] of Object.entries(unusable)) {
   simulated(`a set with ${name} replaces nothing`, async (device) => {

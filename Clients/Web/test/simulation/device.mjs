@@ -90,7 +90,8 @@ export class SimulatedDevice {
   }
 
   /**
-   * Does something while a request is in flight, such as failing. The server answers unless the effect returns a response.
+   * Does something while a request is in flight, such as failing. The server answers unless the effect returns a
+   * response.
    *
    * @param {string} prefix of the method and the path with its query
    */

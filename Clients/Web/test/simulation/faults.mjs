@@ -112,7 +112,9 @@ export async function failingResponse(fault, request, { server, clock, timeout, 
   }
 }
 
-/** Texts that claim to be pushes for a notification: wrong types, huge, forged, with a host, with control characters. */
+/**
+ * Texts that claim to be pushes for a notification: wrong types, huge, forged, with a host, with control characters.
+ */
 export function hostileTexts(id) {
   const sig = 'A'.repeat(86);
   const objects = [

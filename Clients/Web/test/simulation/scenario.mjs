@@ -71,7 +71,8 @@ class ScriptedServer {
     const body = answer.bodyBytes === undefined
       ? new TextEncoder().encode(answer.body) : new Uint8Array(answer.bodyBytes).fill(0x78);
     if (body.length > maxBytes) throw new TransportError('tooLarge');
-    const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), value]));
     return { status: answer.status, headers, body };
   }
 }

@@ -73,12 +73,16 @@ export class WebApp {
 
   /** The public key of this device for end-to-end encryption. */
   publicKey() {
-    return this.driver.evaluate(async (url) => (await (await import(url)).store.deviceKey())?.x, `${this.stack.app}client.js`);
+    return this.driver.evaluate(async (url) => {
+      const { store } = await import(url);
+      return (await store.deviceKey())?.x;
+    }, `${this.stack.app}client.js`);
   }
 
   /** The running service worker. */
   async worker() {
-    await this.driver.evaluate(() => navigator.serviceWorker.ready.then((registration) => registration.active.postMessage({})));
+    await this.driver.evaluate(() => (
+      navigator.serviceWorker.ready.then(({ active }) => active.postMessage({}))));
     const [{ targetId }] = await this.browser.targets('service_worker');
     if (!this.workers.has(targetId)) this.workers.set(targetId, await this.browser.attach(targetId));
     return this.workers.get(targetId);
@@ -97,8 +101,8 @@ export class WebApp {
   }
 
   /**
-   * Does something, and waits for the end of a wake. Chromium forgets a notification that is listed in the moment in which
-   * it is shown, so the tests do not list while a wake goes on.
+   * Does something, and waits for the end of a wake. Chromium forgets a notification that is listed in the moment in
+   * which it is shown, so the tests do not list while a wake goes on.
    */
   async duringWake(work) {
     const before = await this.driver.evaluate(() => self.wakes);

@@ -75,8 +75,8 @@ export class Stack {
 
   /** What the retrieval service returns to alice. */
   fetchAsAlice(id) {
-    const credentials = Buffer.from(`alice:${this.password}`).toString('base64');
-    return this.json(`${this.retrieval}/api/notifications/${id}`, { headers: { Authorization: `Basic ${credentials}` } });
+    const Authorization = `Basic ${Buffer.from(`alice:${this.password}`).toString('base64')}`;
+    return this.json(`${this.retrieval}/api/notifications/${id}`, { headers: { Authorization } });
   }
 
   async json(path, options = {}) {
