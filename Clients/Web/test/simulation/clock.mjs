@@ -1,5 +1,5 @@
 /** Web Crypto that counts what is under way, because its work happens on other threads. */
-export class CountedCrypto {
+class CountedCrypto {
   constructor(crypto = globalThis.crypto) {
     this.underWay = 0;
     this.subtle = new Proxy(crypto.subtle, {

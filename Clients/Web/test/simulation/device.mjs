@@ -16,7 +16,7 @@ export const pushKeys = { keys: [pair.publicKey.export({ format: 'jwk' })] };
 export const messageData = (text) => ({ arrayBuffer: () => new TextEncoder().encode(text).buffer });
 
 /** A page or a worker. It can die before or after the effect of any call of its store, transport or presenter. */
-export class SimulatedProcess {
+class SimulatedProcess {
   constructor(diesAt = null) {
     this.diesAt = diesAt;
     this.points = [];
