@@ -45,8 +45,8 @@ let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 
-/// What our dependencies depend on. Nothing here imports it or links it for that: it is named so that SwiftPM, which
-/// warns of dependencies that no target has, takes the pins below without a word.
+/// The dependencies of our dependencies. No target here imports them. They are listed because SwiftPM warns of pinned
+/// packages that no target uses.
 let pinned: [Target.Dependency] = [
     ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
     ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Configuration", "swift-configuration"),

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by demo.sh: the steps of the demonstration, each telling what it does and failing when it does not happen.
+# Sourced by demo.sh: the steps of the demonstration. Each prints its action, and fails if the action has no effect.
 
 # Another number in every run, so that a search for the secret finds this run's only.
 secret="Your results are in: all clear (no. $RANDOM$RANDOM)."
@@ -189,7 +189,7 @@ demo_browser() {
     say "   ${dim}No push service reaches this stack, so the open page listens to the hub emulator, and says so.$plain"
 }
 
-# On a terminal: three devices stay on, and say what they get until Ctrl-C.
+# On a terminal: three devices stay on, and print the notifications that they receive, until Ctrl-C.
 demo_stay() {
     local platform
     heading "alice's devices stay on until Ctrl-C. Open $web_app for a fourth one. From another terminal:"

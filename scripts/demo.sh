@@ -28,18 +28,12 @@ stack_use .securepush/demo
 if stack_is_up; then die "The demo is running already (its processes are in $run)."; fi
 heading "Starting RabbitMQ, the hub emulator and the three services"
 devices=()
-finish() {
-    result=$?
-    trap - EXIT INT TERM
+# The devices that failed have said why.
+finish_devices() {
     end_devices
-    [ $result -eq 0 ] || { ls "$run"/device-*.err >/dev/null 2>&1 && tail -n 5 "$run"/device-*.err >&2; } || true
-    (exit $result) || stack_failed
-    stack_stop
-    exit "$result"
+    [ "$1" -eq 0 ] || { ls "$run"/device-*.err >/dev/null 2>&1 && tail -n 5 "$run"/device-*.err >&2; } || true
 }
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+stack_stop_at_exit finish_devices
 
 # Keys and users stay from run to run; what the last run stored goes, so that each run tells the same story.
 stack_stop

@@ -27,16 +27,7 @@ esac
 
 stack_use .securepush/scenario
 if stack_is_up; then die "A scenario is running already (its processes are in $run)."; fi
-finish() {
-    local result=$?
-    trap - EXIT INT TERM
-    (exit $result) || stack_failed
-    stack_stop
-    exit "$result"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+stack_stop_at_exit
 
 stack_stop
 rm -rf "$stack"/rabbitmq "$stack"/rabbitmq-cluster "$stack"/postgres "$stack"/securepush.sqlite* "$run"

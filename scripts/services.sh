@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by stack.sh and demo.sh: starts and stops the servers and services of one local stack.
+# Sourced by stack.sh, demo.sh and scenario.sh: starts and stops the servers and services of one local stack.
 #
 # A stack lives in a folder: secrets/, rabbitmq/ or rabbitmq-cluster/ (BROKER_NODES=3), the database, and run/ with process
 # IDs, ports and logs.
@@ -16,7 +16,7 @@ stack_use() {
     broker_nodes=$(sed -n 's/^broker_nodes=//p' "$run/ports" 2>/dev/null || true)
     bin=${SECUREPUSH_BIN:-$here/../.build/debug}
     bin=$(cd "$bin" 2>/dev/null && pwd || echo "$bin")
-    # What crosses to the services is named below; a proxy would only be in the way of loopback.
+    # The scripts and services use loopback addresses, which a proxy does not reach.
     unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
 }
 
@@ -33,7 +33,7 @@ stack_start() {
     start_services
 }
 
-# A port in `run/ports` is used again, so that what a person has written down stays true.
+# The ports in `run/ports` are used again, so that addresses that a person has noted stay valid.
 choose_ports() {
     [ -f "$run/ports" ] && . "$run/ports"
     broker_nodes=${BROKER_NODES:-${broker_nodes:-1}}
@@ -60,7 +60,7 @@ stack_read_ports() {
     . "$run/ports"
 }
 
-# Starts one node, or a cluster of three that keeps its own ports. Both heal what a crash left without a leader.
+# Starts one node, or a cluster of three that keeps its own ports. Both repair queues that have no leader after a crash.
 start_broker() {
     if [ "$broker_nodes" = 3 ]; then
         amqp_url=$("$here/rabbitmq-cluster.sh" start "$stack/rabbitmq-cluster" 2>"$run/heal.out") ||
@@ -176,7 +176,7 @@ wait_until_ready() {
     return 1
 }
 
-# In the order that lets each finish: who takes work first, what they work with last.
+# Services that accept work stop first; the servers that they use stop last. So each service can finish its work.
 stack_stop() {
     local name
     for name in ingest retrieval dispatcher hub-emulator; do stop_service "$name" TERM; done
@@ -213,7 +213,25 @@ stack_status() {
     return $result
 }
 
-# For an EXIT trap: says what went wrong, and leaves nothing running.
+# stack_stop_at_exit [COMMAND]: stops the stack when the script ends, also by Ctrl-C or TERM. COMMAND runs before that,
+# with the exit code as its argument.
+stack_stop_at_exit() {
+    before_stack_stop=${1:-:}
+    trap stack_end EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+
+stack_end() {
+    local result=$?
+    trap - EXIT INT TERM
+    "$before_stack_stop" "$result"
+    (exit $result) || stack_failed
+    stack_stop
+    exit "$result"
+}
+
+# For an EXIT trap: after a failure prints the log of the failed service, and stops the stack.
 stack_failed() {
     local result=$?
     trap - EXIT

@@ -72,15 +72,15 @@ struct Settlement: Sendable {
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
 
-    /// Drops the messages if a later claim of the notification exists. That claim decides about everything that is owed
-    /// then; a message for what was owed here would only narrow it.
+    /// Drops the messages if a later claim of the notification exists. That claim covers all platforms that are owed. A
+    /// message of this attempt would name only some of them.
     func droppingMessages(ifIn fenced: Set<NotificationID>) -> Settlement {
         guard let outcome, fenced.contains(outcome.id) else { return self }
         return Settlement(delivery: delivery)
     }
 }
 
-/// The records of an attempt's platforms after their answers, and what follows for each.
+/// The deliveries of an attempt after the hub's answers, and the consequences for each platform.
 struct AnswerTally {
     var deliveries: [Delivery]
     var owed = OwedPlatforms()

@@ -157,7 +157,7 @@ extension DispatchPlan {
     /// - Returns: the platforms that are skipped now.
     mutating func skip(_ policy: DispatchPolicy, except registered: Set<Platform>, now: Timestamp) -> [Platform] {
         let skipped = policy.owedPlatforms(self, asked: nil).filter { platform in
-            // A platform that was tried before goes on to its end.
+            // A platform that was tried before is tried until its outcome is final.
             !registered.contains(platform) && !deliveries.contains { $0.platform == platform && $0.state != .pending }
         }
         deliveries.removeAll { skipped.contains($0.platform) }

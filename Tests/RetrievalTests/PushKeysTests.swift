@@ -52,7 +52,7 @@ import Testing
         try write(rotated.jwks)
         try await file.source.reload()
         #expect(file.document == Array(rotated.jwks.utf8))
-        // It is shown as it is in the file, whoever wrote it.
+        // The document has the bytes of the file, also if another tool wrote it.
         let x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
         let written = #"{ "keys": [{"x":"\#(x)","crv":"Ed25519","kty":"OKP","key_ops":["verify"]}] }"#
         try write(written)

@@ -72,7 +72,7 @@ struct ChaosCommand: AsyncParsableCommand {
     }
 }
 
-/// Runs a body whose task is cancelled by Ctrl-C and SIGTERM, so that it can end what it started.
+/// Runs a body whose task is cancelled by Ctrl-C and SIGTERM, so that it can end the processes that it started.
 func withInterruption(_ body: @escaping @Sendable () async -> Void) async {
     let task = Task { await body() }
     let sources = [SIGINT, SIGTERM].map { number in
@@ -86,7 +86,7 @@ func withInterruption(_ body: @escaping @Sendable () async -> Void) async {
     for source in sources { source.cancel() }
 }
 
-/// What is told while a run lasts: on standard error, so that standard output holds the verdict alone.
+/// The messages during a run. They go to standard error, so that standard output has only the verdict.
 enum Report {
     static func line(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))

@@ -4,7 +4,7 @@ public import SecurePushCore
 
 extension WithdrawalMode: @retroactive ExpressibleByArgument {}
 
-/// What a run is started with.
+/// The options of a run.
 struct ChaosOptions: ParsableArguments {
     enum Database: String, ExpressibleByArgument, CaseIterable, Sendable {
         case postgres, sqlite
@@ -50,7 +50,7 @@ struct ChaosOptions: ParsableArguments {
 
     var platformNames: [String] { platforms.split(separator: ",").map(String.init) }
 
-    /// What cannot be run, in words.
+    /// Why the options cannot be used, as a message to the user; `nil` if they can.
     var problem: String? {
         let known = ["apple", "fcmv1", "windows"]
         if platformNames.isEmpty || !platformNames.allSatisfy(known.contains) {

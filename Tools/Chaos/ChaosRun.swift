@@ -155,7 +155,7 @@ struct ChaosRun: Sendable {
         }
     }
 
-    /// Ends everything and looks for payloads in what it has left.
+    /// Ends all processes, and looks for payloads in the files that they have left.
     private func finish(_ stack: Stack) async {
         await stack.end()
         let search = CanarySearch(marker: stack.secrets.marker, history: history)
@@ -165,7 +165,7 @@ struct ChaosRun: Sendable {
     }
 }
 
-/// How far a run has come, for those who wait for it.
+/// The progress of a run. Tasks can wait for it.
 final class Progress: Sendable {
     private struct State {
         var accepted = 0

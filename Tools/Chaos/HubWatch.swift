@@ -6,7 +6,7 @@ import SecurePushCore
 import StackKit
 import Synchronization
 
-/// Reads the hub's log as it grows, for the history, and wakes the devices that pushes have reached.
+/// Follows the hub's log, copies its records to the history, and wakes the devices that received a push.
 final class HubWatch: Sendable {
     private struct Crossing: Decodable {
         let Sequence: Int
@@ -78,7 +78,7 @@ final class HubWatch: Sendable {
         }
     }
 
-    /// Reads what is left, and writes what was found in all of it.
+    /// Reads the rest of the log, and writes the findings in the whole log.
     func finish() async throws {
         while try await readPage() == Self.page {}
         let (_, leaks, bytes) = state.withLock { $0 }

@@ -6,7 +6,7 @@ import SecurePushCore
 import StackKit
 import Synchronization
 
-/// Does what the plan says: the targets' lanes beside each other, the faults of a lane one after another.
+/// Executes the plan. The lanes of the targets run in parallel. The faults of a lane run one after another.
 struct Nemesis: Sendable {
     let stack: Stack
     let plan: FaultPlan
@@ -81,7 +81,7 @@ struct Nemesis: Sendable {
     private func breakBroker(_ fault: FaultPlan.Fault) async throws -> Int {
         try await stack.broker.kill(fault.member)
         if fault.action == .wipe {
-            // What is deleted now cannot be searched at the end.
+            // The files are deleted now, so they cannot be searched at the end.
             CanarySearch(marker: stack.secrets.marker, history: history).search(stack.folder.broker, "broker files")
             try stack.broker.wipe()
         }
@@ -125,7 +125,7 @@ struct Nemesis: Sendable {
         // A storm is an answer, and would be the one that counts.
         await hubTurn.take()
         defer { hubTurn.give() }
-        // Taken by nobody, so none of these sends may be a duplicate later.
+        // The hub takes none of these sends, so none may be a duplicate later.
         let number = try await setFault(#"{"Operation":"send","TimeoutMs":60000}"#)
         do {
             // No more than that: the sender may be waiting for this fault to end, so few sends may be left.

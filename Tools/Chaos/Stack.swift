@@ -139,7 +139,7 @@ struct ServiceSettings: Sendable {
     var emulator: [String: String] {
         [
             "EMULATOR_CONNECTION_STRING": hub["HUB_CONNECTION_STRING"] ?? "", "EMULATOR_SEED": "\(options.seed)",
-            // The run reads the log all the time; this is for the moments in which it does not come to it.
+            // The log keeps so many records that the run loses none while it does not read.
             "EMULATOR_RECORDS": "200000", "EMULATOR_RECORD_MEGABYTES": "256",
         ]
     }
@@ -182,7 +182,7 @@ struct RunFolder: Sendable {
         }
     }
 
-    /// Process IDs, for who must end what a run has left behind.
+    /// Process IDs. With them a user can end processes that a run has left behind.
     var run: URL { url.appending(path: "run") }
     var logs: URL { url.appending(path: "logs") }
     var broker: URL { url.appending(path: "rabbitmq") }

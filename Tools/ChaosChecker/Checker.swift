@@ -1,8 +1,8 @@
-/// Judges a history, in the manner of Jepsen's total-queue: what was acknowledged must have come out, nothing else may
-/// have, and what came out twice must have a reason on record.
+/// Checks a history, as Jepsen's total-queue does: every acknowledged notification was received, no other was received,
+/// and every duplicate has a recorded reason.
 ///
-/// A value that is fed event by event, so that a history need not fit into memory: it keeps a few words for each
-/// notification and device.
+/// It takes one event at a time, so that a history need not fit into memory. It keeps a few words for each notification
+/// and device.
 public struct Checker: Sendable {
     var run: HistoryEvent.Run?
     var end: HistoryEvent.End?
@@ -36,7 +36,7 @@ public struct Checker: Sendable {
     var slowestDrain: Int64 = 0
     var isEnded: Bool { end != nil }
 
-    /// What is known of one notification.
+    /// The events of one notification.
     struct Trace: Sendable {
         var number: Int?
         var recipient: String?
@@ -56,7 +56,7 @@ public struct Checker: Sendable {
         /// How many reminders were asked for.
         var reminders = 0
         var isRevoked = false
-        /// What was seen to be settled, by platform.
+        /// The final deliveries, by platform.
         var settled: [String: HistoryEvent.Record.Delivery] = [:]
         var record: HistoryEvent.Record?
     }
@@ -186,7 +186,7 @@ extension Checker {
     static let allowedDuplicates = 0.02
     static let allowedDrain: Int64 = 60_000
 
-    /// What the whole history comes to.
+    /// The verdict on the whole history.
     public func verdict() -> Verdict {
         var verdict = Verdict(seed: run?.plan.request.seed, faults: faultCounts)
         addWork(to: &verdict)
@@ -199,7 +199,7 @@ extension Checker {
         return verdict
     }
 
-    /// What is summed up over the notifications.
+    /// The sums over all notifications.
     private struct Tally {
         var lost = 0
         var ghosts = 0

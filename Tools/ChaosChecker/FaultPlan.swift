@@ -1,8 +1,9 @@
 import StackKit
 
-/// What will be broken, when, and for how long: made from a seed before the run, so that a run can be repeated.
+/// The faults of a run with their times and durations. It is made from a seed before the run, so that a run can be
+/// repeated.
 public struct FaultPlan: Codable, Sendable, Equatable {
-    /// What a plan is made for.
+    /// The numbers and targets that a plan has to have.
     public struct Request: Codable, Sendable, Equatable {
         public var seed: UInt64
         public var kills: [Target: Int]
@@ -124,7 +125,7 @@ extension FaultPlan {
             .map(\.element)
     }
 
-    /// What happens to a target, in order.
+    /// The actions on a target, in order.
     private static func actions(
         _ request: Request, _ target: Target, _ generator: inout SeededGenerator
     ) -> [Action] {
@@ -157,7 +158,7 @@ extension FaultPlan {
         switch action {
         case .kill, .wipe, .term: Int.random(in: 100...2000, using: &generator)
         case .stop: request.stopSeconds * Int.random(in: 700...1000, using: &generator)
-        // Longer than a drain may last: what the dispatcher waits for does not come.
+        // Longer than a drain may last: the dispatcher waits for an answer in vain.
         case .silence: Int.random(in: 12_000...15_000, using: &generator)
         case .storm: request.stormSeconds * 1000
         }

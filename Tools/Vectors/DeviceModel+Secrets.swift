@@ -83,6 +83,7 @@ extension DeviceModel {
         default:
             if isFirstReader { entries[index].isFirstReader = true }
             unask(secret.id)
+            if let code = secret.closed { return .failed(code, isGone: true) }
             return .secret(secret, wasAsked: wasAsked)
         }
     }

@@ -143,6 +143,19 @@ enum PlanVectors {
         ] {
             cases.append(try scenario("the payload is \(name)", { $0.items[1].payload = json }, fault: none))
         }
+        // The generic text, once; both are final.
+        for (name, json) in [
+            ("for other devices", #"{"ct":"AAAAAAAAAAAAAAAAAAAAAA","e2e":1,"iv":"AAAAAAAAAAAAAAAA","keys":{}}"#),
+            ("of another version", #"{"ct":"AAAAAAAAAAAAAAAAAAAAAA","e2e":2,"iv":"AAAAAAAAAAAAAAAA","keys":{}}"#),
+        ] {
+            let wakes = [Scenario.Wake(), catchUp, Scenario.Wake(pause: 1_000)]
+            cases.append(
+                try scenario("the payload is an envelope \(name)", wakes, { $0.items[1].payload = json }, fault: none))
+            cases.append(
+                try scenario(
+                    "the payloads of a page are envelopes \(name)", [catchUp, Scenario.Wake(pause: 1_000)],
+                    { for index in 0..<2 { $0.items[index].payload = json } }, fault: none))
+        }
         return cases
     }
 

@@ -56,6 +56,8 @@ struct SecretModel {
     var text: String
     var wasRead: Bool
     var unread: Int?
+    /// Why this device, which has no key, does not open the payload; `nil` if it is not an envelope.
+    var closed: String?
 
     /// `nil` for an answer that is not as it should be.
     init?(_ body: String) {
@@ -67,6 +69,9 @@ struct SecretModel {
         guard let id = json["Id"]?.text, PageModel.isID(id), let payload = json["Payload"] else { return nil }
         self.id = id
         text = payload.text ?? payload.json
+        if payload["e2e"] != nil, payload["ct"] != nil {
+            closed = payload["e2e"]?.number == 1 && payload["keys"]?.members != nil ? "SP-KEY" : "SP-DECRYPT"
+        }
         switch json["Read"] {
         case nil: wasRead = false
         case .boolean(let flag)?: wasRead = flag

@@ -4,7 +4,7 @@ import SecurePushCore
 enum WithdrawalVectors {
     private typealias Wake = Scenario.Wake
 
-    static func cases() throws -> [VectorCase] { try shown() + waiting() + lost() + early() + refused() }
+    static func cases() throws -> [VectorCase] { try shown() + waiting() + lost() + closed() + early() + refused() }
 
     private static func withdrawal(
         _ id: String = VectorKeys.pushed, pause: Int = 1_000, before: @escaping (ServerModel) -> Void = { _ in }
@@ -146,6 +146,37 @@ enum WithdrawalVectors {
                     }), Wake(pause: 1_000),
                 ])
         ] + unsure()
+    }
+
+    /// An envelope for other devices: the generic text is all that this device shows.
+    private static func closed() throws -> [VectorCase] {
+        let sealed: (inout Scenario) -> Void = {
+            $0.items[0].payload =
+                "{\"ct\":\"AAAAAAAAAAAAAAAAAAAAAA\",\"e2e\":1,\"iv\":\"AAAAAAAAAAAAAAAA\",\"keys\":{}}"
+        }
+        let again = Wake(pause: 1_000)
+        return [
+            try scenario("an envelope that this device was the first to read", [Wake(), withdrawal(), again], sealed),
+            try scenario(
+                "an envelope that this device was the first to read: revoked",
+                [Wake(), withdrawal(before: revoke), again], sealed),
+            try scenario("an envelope that another device has read", [Wake(), withdrawal(), again]) {
+                sealed(&$0)
+                readElsewhere(&$0)
+            },
+            try scenario(
+                "an envelope after no answer",
+                [
+                    Wake(before: { server in
+                        var tries = 0
+                        server.fault = { request, _ in
+                            guard request.stage == "fetch" else { return nil }
+                            tries += 1
+                            return tries == 1 ? .hangs : nil
+                        }
+                    }), withdrawal(), again,
+                ], sealed),
+        ]
     }
 
     /// The question has no answer, so the next fetch, or the next wake, asks again.

@@ -68,7 +68,7 @@ for _ in range(3):
     stack.request(EMULATOR, "POST", "/emulator/faults", json.dumps({"Platform": SLOW, "LatencyMs": 30_000}))
     slow.append(phase("slow"))
     stack.request(EMULATOR, "DELETE", "/emulator/faults")
-    # What was held comes back before the next healthy phase.
+    # The messages that the lane held come back before the next healthy phase.
     time.sleep(20)
 for index, name in enumerate(("p50", "p95", "p99")):
     medians = [sorted(values[index] for values in phases)[1] for phases in (healthy, slow)]

@@ -2,7 +2,7 @@ import Foundation
 import SecurePushClient
 import UIKit
 
-/// The user's session and the device, for the one screen of the app.
+/// The user's session and the device. The app's only screen shows them.
 @MainActor final class Session {
     /// The line below the buttons.
     enum Status: Equatable {
@@ -45,7 +45,7 @@ import UIKit
         isLoggedIn = await push.credentials.userName() != nil
         await register()
         let report = await push.client.catchUp()
-        // The session has ended, so the user has to log in again. The user's name stays known, for signed pushes.
+        // The session has ended, so the user has to log in again. The user's name is kept: signed pushes need it.
         if report.code == .loggedOut || report.code == .status(401) {
             isLoggedIn = false
             status = .loggedOut
@@ -104,7 +104,7 @@ import UIKit
 }
 
 extension SecurePush {
-    /// The app's client, for the screen and for silent pushes.
+    /// The app's client. The screen and silent pushes use it.
     static let shared = SecurePush(deployment: Deployment()) { count in
         await MainActor.run { UIApplication.shared.applicationIconBadgeNumber = count }
     }

@@ -139,12 +139,11 @@ struct LaneState: Sendable {
 
 /// The reason why a lane does not send, and for how long.
 struct LaneHold: Sendable, Equatable {
-    /// The lane's problem, for the record of the delivery.
+    /// The lane's problem. The delivery's record contains it.
     var reason: String
     /// The time until the lane is checked again; zero if the lane only sheds.
     var pause: Duration
-    /// The number of sends that the lane has held in this second, including this one: the more, the later they come
-    /// back.
+    /// The number of sends that the lane has held in this second, including this one. The retry delay grows with it.
     var crowd: Int
 }
 

@@ -24,12 +24,12 @@ struct InstallationBook: Sendable {
 
     var count: Int { entries.count }
 
-    /// By its ID in any case.
+    /// The installation with an ID; upper and lower case are equal.
     subscript(_ id: String) -> Entry? { entries[id.lowercased()] }
 
     /// Stores an installation and updates its registrations, which keep their IDs.
     ///
-    /// - Parameter known: the registration IDs in a state file, for a new installation.
+    /// - Parameter known: the registration IDs of a state file. A new installation takes them over.
     /// - Throws: 403 when the hub is full.
     mutating func put(
         _ installation: HubInstallation, in book: inout RegistrationBook, at time: Timestamp,

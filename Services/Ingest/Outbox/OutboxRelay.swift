@@ -110,7 +110,7 @@ final class OutboxRelay: Service {
         }
     }
 
-    /// Leases and publishes what is due, group after group, so that a long backlog does not flood the broker.
+    /// Leases and publishes the entries that are due, in groups, so that a long backlog does not flood the broker.
     ///
     /// The next groups are leased while others wait for their confirms. Otherwise notifications that many senders have
     /// scheduled for the same second would wait for one round trip after another.

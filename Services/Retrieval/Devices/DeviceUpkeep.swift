@@ -67,8 +67,8 @@ extension LastingProblemLog {
     }
 }
 
-/// Restores the store's state in the hub, for devices whose change did not finish: because of a crash, or because the
-/// hub did not answer.
+/// Restores the store's state of a device in the hub, if a change of the device did not finish. Either the process has
+/// crashed, or the hub did not answer.
 struct HubReconciler: Sendable {
     let changes: DeviceChanges
     let logger: Logger

@@ -17,7 +17,7 @@ struct DeviceFleet: Sendable {
     let retrieval: APIClient
     /// Ends after this many notifications; `nil` for no limit.
     let limit: Int?
-    /// Whether the devices disappear from the server at the end: nobody can use their handles again.
+    /// Whether the devices are removed from the server at the end, because their handles cannot be used again.
     let isTemporary: Bool
 
     /// Registers all devices and runs them until the limit is reached or it is cancelled.

@@ -13,7 +13,7 @@ struct SimulatedDevice: Sendable {
 
     /// How the user is logged in.
     struct LogIn: Sendable {
-        /// The user's credentials, for the registration and for the log-in.
+        /// The user's credentials. The registration and the log-in use them.
         var credentials: ClientCredentials
         /// The credentials of fetches until the log-in; `nil` if nobody is logged in.
         var first: ClientCredentials?

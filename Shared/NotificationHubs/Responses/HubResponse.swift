@@ -31,7 +31,7 @@ enum HubMessageID {
     }
 }
 
-/// The meaning of a response, for any request.
+/// The meaning of a response. It is the same for all requests.
 enum HubVerdict: Sendable, Hashable {
     case accepted, throttled, unauthorized, rejected, unavailable
 }

@@ -56,7 +56,7 @@ public struct PushSigningKey: Sendable {
 
 /// Why a key for pushes cannot be used. It never holds anything of the key.
 public struct PushKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The defect and its remedy, for an operator.
+    /// The defect and its remedy. Operators read it.
     public var message: String
 
     /// Makes an error.

@@ -72,7 +72,7 @@ public struct DispatchPlan: Sendable, Hashable {
 
 /// The result of one claim of several notifications.
 public struct DispatchClaims: Sendable {
-    /// The plans of what was claimed. An ID that the store does not know is absent.
+    /// The plans of the claimed notifications. An ID that the store does not know is absent.
     public var plans: [NotificationID: DispatchPlan]
     /// The rows that cannot be read, and why; never anything of a payload.
     public var unreadable: [NotificationID: StorageError]
@@ -97,7 +97,7 @@ public struct DispatchOutcome: Sendable, Hashable {
     public var deliveries: [Delivery]
     /// When the platforms that are still owed are tried again; `nil` if they are not.
     public var nextTry: Timestamp?
-    /// When this attempt's push was accepted, for a notification with reminders: they count from here. `nil` if no
+    /// When this attempt's push was accepted. The delays of the notification's reminders begin then. `nil` if no
     /// platform accepted it in this attempt, or there are no reminders.
     public var pushedAt: Timestamp?
     /// When the ID is to be published again, because it waits for the recipient's next silent push and no message of it

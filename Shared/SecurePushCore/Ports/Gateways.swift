@@ -78,7 +78,7 @@ public struct HubNotification: Sendable, Hashable {
     }
 }
 
-/// The result of one send, classified by what to do next.
+/// The result of one send, classified by the next step.
 public enum SendOutcome: Sendable, Hashable {
     /// 201 or 200: the hub has queued it. Only the Standard tier returns an ID.
     case sent(hubMessageID: String?)

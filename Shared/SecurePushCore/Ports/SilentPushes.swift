@@ -1,4 +1,4 @@
-/// The last silent push of each recipient on each platform, for all dispatchers (`SILENT_PUSH_MIN_INTERVAL`).
+/// The last silent push of each recipient on each platform. All dispatchers share it (`SILENT_PUSH_MIN_INTERVAL`).
 ///
 /// A push is recorded before it is sent. If a dispatcher dies then, the push may have been sent, so the recipient's
 /// next one waits for the interval, and so does the notification itself. Nothing is lost: it stays owed.

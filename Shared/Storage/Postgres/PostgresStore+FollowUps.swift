@@ -81,7 +81,7 @@ extension PostgresStatement {
     /// Whether a platform has accepted the push, in SQL. In the text of an error the quotes are escaped.
     static func isPushed(_ deliveries: String) -> String { "strpos(\(deliveries), '\(StorageCoding.sent)') > 0" }
 
-    /// Whether the first read withdraws what a platform has accepted, in SQL.
+    /// Whether the first read withdraws the push from a platform that has accepted it, in SQL.
     static func isWithdrawnOnRead(_ deliveries: String) -> String {
         "strpos(\(deliveries), '\(StorageCoding.withdrawnOnRead)') > 0"
     }
@@ -255,7 +255,7 @@ extension FollowUp.Kind {
 }
 
 extension WithdrawalMode {
-    /// In ascending order: each withdraws also what the earlier ones do.
+    /// In ascending order: each mode includes the withdrawals of the earlier ones.
     var code: Int16 {
         switch self {
         case .off: 0

@@ -91,7 +91,7 @@ extension PostgresStatement {
     }
 
     /// Lock order as in all statements: the notification, its payload, its outbox entry. Only the call that sets the
-    /// time withdraws, and only what was pushed.
+    /// time withdraws, and only a notification that was pushed.
     fileprivate static let revoke = PostgresStatement(
         """
         WITH revoked AS (

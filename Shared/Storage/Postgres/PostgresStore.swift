@@ -3,7 +3,7 @@ import Postgres
 import SecurePushCore
 import ServiceLifecycle
 
-/// The store in PostgreSQL, for more than one machine.
+/// The store in PostgreSQL. Services on several machines can share it.
 ///
 /// Concurrent calls share statements (``GroupCommit``), each of which is one transaction. Except for migrations, all
 /// statements are lookups by key, over arrays of keys.

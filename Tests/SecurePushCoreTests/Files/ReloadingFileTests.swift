@@ -9,7 +9,7 @@ import Glibc
 
 @Suite("Files that are read again")
 struct ReloadingFileTests {
-    /// A clock that the test moves, and what was reported.
+    /// A clock that the test moves, and the reports.
     private final class World: Sendable {
         let time = Mutex(ContinuousClock.now)
         let problems = Mutex<[FileError]>([])

@@ -39,9 +39,7 @@ struct PageTests {
     @Test("Its records are those that are given one by one", arguments: conformingStores)
     func records(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = SealedNotification.sample(notBefore: noon + .seconds(3))
-            try await store.append([sent])
-            _ = try await store.claim([sent.id], now: noon)
+            let sent = try await store.appendClaimed(.sample(notBefore: noon + .seconds(3)))
             let deliveries = [Delivery.sample(.apple, .sent), Delivery.sample(.windows, .dead)]
             try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])
             let record = try #require(try await store.record(sent.id, sender: "tests"))

@@ -8,9 +8,7 @@ struct PostponedTests {
 
     /// A notification that was published, claimed and postponed to ``slot``.
     private func postpone(_ store: any Store) async throws -> NotificationID {
-        let sent = SealedNotification.sample()
-        try await store.append([sent])
-        _ = try await store.claim([sent.id], now: due)
+        let sent = try await store.appendClaimed(at: due)
         let waiting = Delivery(platform: .apple, state: .pending, updatedAt: due, silentSequence: 3)
         let outcome = DispatchOutcome(id: sent.id, attempt: 1, deliveries: [waiting], dueAgain: Self.slot)
         #expect(try await store.record([outcome]).isEmpty)

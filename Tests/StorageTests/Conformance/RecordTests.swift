@@ -28,9 +28,7 @@ struct RecordTests {
     @Test("Deliveries keep awkward texts", arguments: conformingStores)
     func awkward(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = SealedNotification.sample()
-            try await store.append([sent])
-            _ = try await store.claim([sent.id], now: noon)
+            let sent = try await store.appendClaimed()
             let texts = [
                 "quote \" and ' and \\", "line\nbreak\r\n\ttab", "nul \u{0} bell \u{7}", "e\u{301} \u{E9}", "",
                 "\u{1F469}\u{200D}\u{1F4BB} \u{10FFFF} \u{2028}", "[],{}:null", "</script>", "\\u0041", "%s %d $1 ?",
@@ -51,9 +49,7 @@ struct RecordTests {
     @Test("An outcome of an attempt that is no longer the newest is ignored", arguments: conformingStores)
     func stale(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
-            let sent = SealedNotification.sample()
-            try await test.store.append([sent])
-            _ = try await test.store.claim([sent.id], now: noon)
+            let sent = try await test.store.appendClaimed()
             _ = try await test.store.claim([sent.id], now: noon)
             let newest = [Self.delivery(.apple, .sent)]
             try await test.store.record([DispatchOutcome(id: sent.id, attempt: 2, deliveries: newest)])

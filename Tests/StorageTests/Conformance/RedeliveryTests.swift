@@ -108,9 +108,7 @@ struct RedeliveryTests {
     @Test("An unpublished entry that was claimed had been published", arguments: conformingStores)
     func claimedUnpublished(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = SealedNotification.sample()
-            try await store.append([sent])
-            _ = try await store.claim([sent.id], now: due)
+            let sent = try await store.appendClaimed(at: due)
             #expect(try await store.lease(limit: 9, now: due, until: Self.until).isEmpty)
             #expect(try await store.backlog(now: due).count == 0)
             let end = due + OutboxPolicy.attemptLimit
@@ -138,9 +136,7 @@ struct RedeliveryTests {
     @Test("What is to be tried again is due a while after its next try", arguments: conformingStores)
     func nextTry(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = SealedNotification.sample(traceparent: "00-aa-bb-01")
-            try await store.append([sent])
-            _ = try await store.claim([sent.id], now: noon)
+            let sent = try await store.appendClaimed(.sample(traceparent: "00-aa-bb-01"))
             let outcome = DispatchOutcome(
                 id: sent.id, attempt: 1, deliveries: [.sample(.apple, .retrying)], nextTry: due)
             try await store.record([outcome])

@@ -63,9 +63,7 @@ struct RevokeTests {
     @Test("Outcomes and read marks that come late are still kept", arguments: conformingStores)
     func late(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = SealedNotification.sample()
-            try await store.append([sent])
-            _ = try await store.claim([sent.id], now: noon)
+            let sent = try await store.appendClaimed()
             _ = try await store.revoke(sent.id, sender: "tests", now: noon + .seconds(1))
             let deliveries = [Delivery.sample(.apple, .sent)]
             try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])

@@ -48,9 +48,7 @@ struct SenderRecordTests {
     @Test("A claimed one is queued, with what earlier attempts did", arguments: conformingStores)
     func queued(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = SealedNotification.sample()
-            try await store.append([sent])
-            _ = try await store.claim([sent.id], now: noon)
+            let sent = try await store.appendClaimed()
             #expect(try await store.record(sent.id, sender: "tests")?.dispatchStatus == .queued)
             let tried = [Delivery.sample(.apple, .retrying)]
             try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: tried)])

@@ -11,14 +11,17 @@ struct WithdrawalTests {
         _ store: any Store, _ state: DeliveryState = .sent, _ platforms: [Platform] = [.apple],
         isWithdrawnOnRead: Bool = false
     ) async throws -> FollowUp {
-        let sent = SealedNotification.sample()
-        try await store.append([sent])
-        _ = try await store.claim([sent.id], now: noon)
         let deliveries = platforms.map { platform in
             var delivery = Delivery.sample(platform, state)
             delivery.isWithdrawnOnRead = isWithdrawnOnRead
             return delivery
         }
+        return try await push(store, deliveries)
+    }
+
+    /// Stores a notification with the deliveries of its first attempt.
+    private func push(_ store: any Store, _ deliveries: [Delivery]) async throws -> FollowUp {
+        let sent = try await store.appendClaimed()
         try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])
         return FollowUp(id: sent.id, kind: .withdrawal)
     }
@@ -92,15 +95,11 @@ struct WithdrawalTests {
     @Test("What an error quotes decides nothing", arguments: conformingStores)
     func quoted(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = SealedNotification.sample()
-            try await store.append([sent])
-            _ = try await store.claim([sent.id], now: noon)
             var dead = Delivery.sample(.windows, .dead)
             dead.error = #"{"s":"sent","r":1}"#
             dead.isWithdrawnOnRead = true
-            let deliveries = [Delivery.sample(.apple, .sent), dead]
-            try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])
-            try await store.markRead(sent.id, at: noon)
+            let withdrawal = try await push(store, [.sample(.apple, .sent), dead])
+            try await store.markRead(withdrawal.id, at: noon)
             #expect(try await leased(store, at: noon + .seconds(9)) == [])
         }
     }
@@ -111,10 +110,8 @@ struct WithdrawalTests {
     func late(_ kind: StoreKind, _ mode: WithdrawalMode) async throws {
         try await withStore(kind, withdrawals: mode) { store in
             for isRead in [true, false] {
-                let sent = SealedNotification.sample()
+                let sent = try await store.appendClaimed()
                 let withdrawal = FollowUp(id: sent.id, kind: .withdrawal)
-                try await store.append([sent])
-                _ = try await store.claim([sent.id], now: noon)
                 if isRead {
                     try await store.markRead(sent.id, at: noon + .seconds(1))
                 } else {

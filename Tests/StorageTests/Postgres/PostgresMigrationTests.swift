@@ -8,7 +8,7 @@ struct PostgresMigrationTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let id = NotificationID(at: noon)
 
-    /// What creates a database of an earlier version.
+    /// The statements that create a database of an earlier version.
     private func schema(upTo version: Int) -> [String] {
         let list =
             "CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz)"

@@ -165,9 +165,7 @@ struct PostgresPlanTests {
 
     @Test func whatHappensToANotificationTouchesNoIndex() async throws {
         try await withTestStore(.postgres) { test in
-            let sent = SealedNotification.sample()
-            try await test.store.append([sent])
-            _ = try await test.store.claim([sent.id], now: noon)
+            let sent = try await test.store.appendClaimed()
             let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: noon)
             try await test.store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: [delivery])])
             try await test.store.confirm([sent.id], until: due)

@@ -54,5 +54,16 @@ extension Delivery {
     }
 }
 
+extension Store {
+    /// Stores a notification, and claims it for its first attempt.
+    func appendClaimed(
+        _ sent: SealedNotification = .sample(), at now: Timestamp = noon
+    ) async throws -> SealedNotification {
+        try await append([sent])
+        _ = try await claim([sent.id], now: now)
+        return sent
+    }
+}
+
 /// When every sample's outbox entry is due.
 let due = noon + .seconds(1000)

@@ -13,7 +13,7 @@ let conformingStores: [StoreKind] = [.memory, .sqlite, .postgres]
 /// Those of them that are databases, which can be changed from outside.
 let conformingDatabases = conformingStores.filter { $0 != .memory }
 
-/// A running store in a place of its own.
+/// A running store with its own file or database.
 struct TestStore: Sendable {
     let store: any Store
     let kind: StoreKind
@@ -39,7 +39,7 @@ struct TestStore: Sendable {
 }
 
 extension TestStore {
-    /// Changes the database behind the store's back, for what no port does.
+    /// Changes the database directly. No port has such a change.
     func execute(_ statement: String) async throws {
         if kind == .postgres {
             _ = try PostgresTestDatabase.psql(url, statement)

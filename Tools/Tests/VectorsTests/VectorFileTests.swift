@@ -43,15 +43,32 @@ import Testing
         }
     }
 
-    /// Each fault of the network at each stage, once and lasting.
+    /// Each fault of the network at each of 8 stages, once and lasting, in two ways.
     @Test func theTableOfFaultsIsComplete() throws {
         let cases = try Self.cases("fetch-plans.json")
         for fault in NetworkFault.allCases {
             let cells = cases.filter { $0["fault"]?.text == fault.name }.map { vector in
-                "\(vector["stage"]?.text ?? "") \(vector["length"]?.text ?? "")"
+                ["stage", "length", "way"].compactMap { vector[$0]?.text }.joined(separator: " ")
             }
-            #expect(Set(cells).count == 14, "\(fault.name): \(cells)")
+            #expect(cells.count == 32 && Set(cells).count == 32, "\(fault.name): \(cells)")
         }
+    }
+
+    /// Whatever goes wrong, and although the server withdraws what the device has fetched, each secret is shown once
+    /// and stays.
+    @Test func everyCellEndsWithBothSecrets() throws {
+        let cells = try Self.cases("fetch-plans.json").filter { $0["way"] != nil }
+        var withdrawals = 0
+        for cell in cells {
+            let wakes = cell["wakes"]?.elements ?? []
+            let shown = wakes.flatMap { $0["expect"]?["shown"]?.elements ?? [] }.compactMap { $0["id"]?.text }
+            let both = [VectorKeys.missed, VectorKeys.pushed]
+            #expect(shown.sorted() == both, "\(cell["name"]?.text ?? "")")
+            let onScreen = wakes.last?["expect"]?["screen"]?["secrets"]?.elements?.compactMap(\.text)
+            #expect(onScreen == both, "\(cell["name"]?.text ?? "")")
+            withdrawals += wakes.count { $0["push"]?["withdraw"] != nil }
+        }
+        #expect(withdrawals > 200)
     }
 
     /// A log-in comes before the 25 s of its wake.

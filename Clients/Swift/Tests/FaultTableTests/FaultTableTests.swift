@@ -30,7 +30,7 @@ struct FaultReport: Sendable {
     private(set) var hints = 0
     private(set) var slowest: TimeInterval = 0
     private(set) var slowestCell = ""
-    /// What is wrong, one line for each cell.
+    /// The failures, one line for each cell.
     private(set) var complaints: [String] = []
 
     init(cells all: [FaultCell]) throws {

@@ -28,14 +28,15 @@ enum DeathScenario: String, CaseIterable, Sendable {
     case refresh
     /// The user logs in after a prompt.
     case resume
-    /// The sender withdraws what is on the screen.
+    /// The sender withdraws a notification that is on the screen.
     case withdrawal
-    /// A silent push. With `DISPATCH_WITHDRAW=read` the server withdraws what the dead process has asked for.
+    /// A silent push. With `DISPATCH_WITHDRAW=read` the server withdraws the notification that the dead process has
+    /// fetched.
     case readEcho
-    /// The same, for several secrets in the inbox that the app fetches with one request.
+    /// The same with several secrets of the inbox. The app fetches them with one request.
     case pageEcho
 
-    /// Whether the server withdraws what a device has fetched.
+    /// Whether the server withdraws the notifications that a device has fetched.
     var hasEcho: Bool { self == .readEcho || self == .pageEcho }
 
     /// Brings the device to the moment before the wake.

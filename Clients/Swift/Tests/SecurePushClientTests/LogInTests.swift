@@ -106,6 +106,95 @@ import Testing
         #expect(await phone.screen.shown.isEmpty)
     }
 
+    /// The log-out follows `unregister()`, so the credentials are still valid.
+    @Test(arguments: ["GET notifications/01", "GET notifications?Limit", "GET notifications?include"])
+    func theCatchUpOfAWakeEndsWhenTheUserGoes(_ request: String) async throws {
+        let phone = try await SimulatedPhone { $0.limits.maxSecretsPerPage = 2 }
+        for id in ["01", "02", "03", "04", "05", "06"] { phone.server.add(id) }
+        // The first is shown if the user goes later.
+        let shown = request == "GET notifications/01" ? [] : ["01"]
+        phone.server.fail(request, .meanwhile { try? await phone.client.unregister() })
+        #expect(await phone.push("01").shown.map(\.rawValue) == shown)
+        #expect(await phone.screen.shown == shown)
+        #expect(await phone.screen.secrets.isEmpty)
+        #expect(await phone.client.waiting().isEmpty)
+        #expect(await phone.screen.badge == 0)
+    }
+
+    @Test func waitingSecretsAreNotFetchedAfterTheUserHasGone() async throws {
+        let phone = try await SimulatedPhone()
+        for id in ["01", "02", "03"] {
+            phone.server.add(id)
+            phone.server.fail("GET notifications", .error(.unreachable), times: 50)
+            _ = await phone.push(id)
+            phone.server.change { $0.faults = [] }
+        }
+        phone.server.fail("GET notifications/01", .meanwhile { try? await phone.client.unregister() })
+        #expect(await phone.client.catchUp() == WakeReport())
+        #expect(await phone.screen.shown.isEmpty)
+        #expect(await phone.screen.notices.isEmpty)
+    }
+
+    @Test(arguments: [401, 404, 503])
+    func aFetchThatFailsAfterTheUserHasGoneShowsNothing(_ status: Int) async throws {
+        let phone = try await SimulatedPhone()
+        let server = phone.server
+        server.add("01")
+        server.fail(
+            "GET notifications/01",
+            .meanwhile {
+                try? await phone.client.unregister()
+                server.change { state in
+                    state.token = "other"
+                    state.faults = (0..<50).map { _ in ("GET", .response(TransportResponse(status: status))) }
+                }
+            })
+        #expect(await phone.push("01") == WakeReport())
+        #expect(await phone.screen.noticed.isEmpty)
+        #expect(await phone.screen.prompt == nil)
+        #expect(try await !phone.store.read().isPrompted)
+    }
+
+    @Test func aSecretThatIsBeingShownWhenTheUserGoesIsRemoved() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        await phone.screen.beforeNextSecret { try? await phone.client.unregister() }
+        _ = await phone.push("01")
+        #expect(await phone.screen.shown == ["01"])
+        #expect(await phone.screen.secrets.isEmpty)
+        #expect(try await phone.store.read().unreported.isEmpty)
+    }
+
+    /// The last user's wake begins its catch-up while the new user's wake has begun and waits for the credentials.
+    @Test func theCatchUpForTheLastUserDoesNotServeTheNewOne() async throws {
+        let phone = try await SimulatedPhone()
+        let credentials = HeldCredentials()
+        let client = SecurePushClient(
+            configuration: SecurePushConfiguration(retrievalURL: SimulatedPhone.url), credentials: credentials,
+            store: phone.store, transport: phone.server, clock: phone.clock, presenter: phone.screen)
+        for id in ["01", "02"] { phone.server.add(id) }
+        let (isFetching, hasBegun, mayGoOn) = (Gate(), Gate(), Gate())
+        phone.server.fail(
+            "GET notifications/01",
+            .meanwhile {
+                await isFetching.open()
+                await hasBegun.wait()
+            })
+        phone.server.fail(
+            "GET notifications?",
+            .meanwhile {
+                await mayGoOn.open()
+                while (try? await phone.store.read().owner) != "bob" { await Task.yield() }
+            })
+        async let first = client.handle(push: IncomingPush(data: ["secureId": "01"]))
+        await isFetching.wait()
+        await credentials.change(to: "bob", hasBegun: hasBegun, mayGoOn: mayGoOn)
+        #expect(await client.resumeAfterLogIn().shown.map(\.rawValue) == ["02"])
+        #expect(await first.shown.map(\.rawValue) == ["01"])
+        #expect(await phone.screen.shown == ["01", "02"])
+        #expect(await phone.screen.secrets.keys.sorted() == ["02"])
+    }
+
     @Test func aSecretThatArrivesForTheLastUserIsNotShown() async throws {
         let phone = try await SimulatedPhone()
         let server = phone.server
@@ -231,4 +320,25 @@ private actor CountingCredentials: CredentialsProvider {
         refreshes += 1
         return .bearer("token-1")
     }
+}
+
+/// The credentials of a user. Another user's name waits until a test lets it go on.
+private actor HeldCredentials: CredentialsProvider {
+    private var name = "alice"
+    private var hasBegun: Gate?
+    private var mayGoOn: Gate?
+
+    func change(to name: String, hasBegun: Gate, mayGoOn: Gate) {
+        (self.name, self.hasBegun, self.mayGoOn) = (name, hasBegun, mayGoOn)
+    }
+
+    func userName() async -> String? {
+        await hasBegun?.open()
+        await mayGoOn?.wait()
+        return name
+    }
+
+    func credentials() async throws -> ClientCredentials? { .bearer("token-1") }
+
+    func refresh(after refused: ClientCredentials) async throws -> ClientCredentials? { nil }
 }

@@ -46,7 +46,7 @@ import Testing
         #expect(phone.requests.isEmpty)
         _ = await phone.client.catchUp()
         #expect(try await push("01", new, on: phone).code != .badSignature)
-        // A clock that went back tells nothing of the age.
+        // The clock went back, so the age is negative.
         phone.clock.jump(by: -86_400)
         _ = await phone.client.catchUp()
         #expect(refreshes(phone) == 2)

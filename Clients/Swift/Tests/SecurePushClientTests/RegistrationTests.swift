@@ -31,7 +31,7 @@ import Testing
         phone.clock.jump(by: 7 * 86_400 + 1)
         #expect(try await phone.client.register(other) == id)
         #expect(puts(phone) == 3)
-        // A clock that went back tells nothing of the age.
+        // The clock went back, so the age is negative.
         phone.clock.jump(by: -30 * 86_400)
         _ = try await phone.client.register(other)
         #expect(puts(phone) == 4)

@@ -27,7 +27,7 @@ private final class Deliveries: @unchecked Sendable {
         return await deliveries.wait(for: 1).first
     }
 
-    /// The handler notes what was shown after its completion.
+    /// The handler stores after its completion that a secret was shown.
     private func settle(_ phone: SimulatedPhone, _ id: String) async throws {
         let id = try #require(PushID(id))
         while try await phone.store.read().ledger[id]?.progress != .shown { await Task.yield() }

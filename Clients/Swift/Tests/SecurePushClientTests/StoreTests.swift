@@ -116,7 +116,7 @@ import Testing
         #expect(await phone.push("01").shown.count == 2)
         #expect(await phone.push("01").shown.isEmpty)
         #expect(await phone.screen.shown.count == 2)
-        // What was noted meanwhile is stored as soon as that is possible.
+        // The changes of the meantime are stored as soon as the store works again.
         await store.fail()
         _ = await phone.client.catchUp()
         let second = try await SimulatedPhone(store: store, isLoggedIn: false, sharing: phone)

@@ -42,7 +42,7 @@ import Testing
         #expect(Set(report.shown.map(\.rawValue)) == ["01", "02", "03", "04"])
         #expect(await phone.screen.shown.count == 4)
         #expect(await phone.screen.badge == 0)
-        // The next wake asks for what is newer.
+        // The next wake asks for newer notifications.
         phone.server.add("05")
         phone.server.add("06")
         #expect(await phone.client.catchUp().shown.map(\.rawValue) == ["05", "06"])

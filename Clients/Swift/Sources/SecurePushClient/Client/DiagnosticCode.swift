@@ -6,6 +6,7 @@ public struct DiagnosticCode: RawRepresentable, Hashable, Sendable, CustomString
     /// Makes a code.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// The code, for example `SP-404`.
     public var description: String { rawValue }
 
     /// The server answered with this HTTP status: `SP-404`.

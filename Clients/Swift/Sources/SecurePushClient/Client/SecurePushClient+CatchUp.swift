@@ -4,6 +4,8 @@ import Foundation
 struct CatchUpRun: Sendable {
     /// The last wake that came before it began.
     let lastWake: Int
+    /// ``Wake/userChanges`` of the wake that began it.
+    let userChanges: Int
     let task: Task<WakeReport, Never>
 }
 
@@ -14,8 +16,10 @@ extension SecurePushClient {
     /// - Parameter deadline: the ``ClientClock/uptime`` at which to return, if that is before the wake's.
     func catchUp(in wake: Wake, until deadline: TimeInterval? = nil) async -> WakeReport {
         let end = deadline ?? wake.deadline
-        let joined = catchUpRun.flatMap { $0.lastWake >= wake.number ? $0.task : nil }
-        let task = joined ?? startCatchUp(until: end)
+        let joined = catchUpRun.flatMap { run in
+            run.lastWake >= wake.number && run.userChanges >= wake.userChanges ? run.task : nil
+        }
+        let task = joined ?? startCatchUp(in: wake, until: end)
         guard var report = try? await TimeLimit.run(until: end, on: clock, { await task.value }) else {
             return WakeReport(result: .failed, code: .timedOut)
         }
@@ -24,21 +28,22 @@ extension SecurePushClient {
         return report
     }
 
-    private func startCatchUp(until deadline: TimeInterval) -> Task<WakeReport, Never> {
+    private func startCatchUp(in wake: Wake, until deadline: TimeInterval) -> Task<WakeReport, Never> {
         let earlier = catchUpRun?.task
         let task = Task {
             _ = await earlier?.value
-            return await runCatchUp(until: deadline)
+            return await runCatchUp(in: wake, until: deadline)
         }
-        catchUpRun = CatchUpRun(lastWake: lastWake, task: task)
+        catchUpRun = CatchUpRun(lastWake: lastWake, userChanges: wake.userChanges, task: task)
         return task
     }
 
-    private func runCatchUp(until deadline: TimeInterval) async -> WakeReport {
+    private func runCatchUp(in wake: Wake, until deadline: TimeInterval) async -> WakeReport {
         await resolveInDoubtClaims()
         await confirmWithdrawals(until: deadline)
         var report = WakeReport()
-        let listing = await list(until: deadline)
+        let listing = await list(in: wake, until: deadline)
+        guard await isCurrent(wake) else { return report }
         switch listing {
         case .failure(let failure):
             // The next wake tries again.
@@ -48,19 +53,21 @@ extension SecurePushClient {
             return WakeReport(result: .failed, code: failure.code)
         case .success(let inbox):
             var unread = inbox.unread
-            if inbox.found.count > 1 { report.add(await showPages(of: inbox, &unread, until: deadline)) }
-            if report.code == nil { report.add(await showWaiting(&unread, shown: report.shown.count, until: deadline)) }
-            if report.code == nil, await waitForClaims(until: deadline) {
-                report.add(await showWaiting(&unread, shown: report.shown.count, until: deadline))
+            if inbox.found.count > 1 { report.add(await showPages(of: inbox, &unread, in: wake, until: deadline)) }
+            if report.code == nil {
+                report.add(await showWaiting(&unread, shown: report.shown.count, in: wake, until: deadline))
             }
-            await setBadge(unread)
+            if report.code == nil, await waitForClaims(until: deadline) {
+                report.add(await showWaiting(&unread, shown: report.shown.count, in: wake, until: deadline))
+            }
+            if await isCurrent(wake) { await setBadge(unread) }
             return report
         }
     }
 
     /// Waits until the claims of other processes have expired, and finds out how they ended.
     ///
-    /// - Returns: whether there were any, and there was time for them.
+    /// - Returns: whether there were claims, and they expired before the deadline.
     private func waitForClaims(until deadline: TimeInterval) async -> Bool {
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
         let claims = try? await keeper.read().ledger.claims(besides: process, at: now, limits)
@@ -84,9 +91,11 @@ extension SecurePushClient {
 
     /// Lists the inbox after the last seen notification, without payloads: nothing is marked as read before it is
     /// stored as waiting.
-    private func list(until deadline: TimeInterval) async -> Result<Listing, SecurePushFailure> {
+    private func list(in wake: Wake, until deadline: TimeInterval) async -> Result<Listing, SecurePushFailure> {
         guard let state = try? await keeper.read() else { return .failure(SecurePushFailure(code: .locked)) }
         var listing = Listing(anchor: state.cursor, userChanges: state.userChanges)
+        // The new user's wake lists for the new user.
+        if state.userChanges > wake.userChanges { return .success(listing) }
         do {
             try await listPages(&listing, after: state.cursor, isUnreadOnly: state.cursor == nil, until: deadline)
             // A delayed notification (`NotBefore`) is older than the last seen one. It is unread, and not known here.
@@ -141,14 +150,16 @@ extension SecurePushClient {
 
     /// Fetches many new notifications with few requests (`include=payload`). The others are fetched one by one later.
     private func showPages(
-        of listing: Listing, _ unread: inout Int, until deadline: TimeInterval
+        of listing: Listing, _ unread: inout Int, in wake: Wake, until deadline: TimeInterval
     ) async -> WakeReport {
         var (report, after) = (WakeReport(), listing.anchor)
         var wanted = listing.found
         let limits = configuration.limits
         while !wanted.isEmpty, report.shown.count < limits.maxShownPerWake {
             // The server marks no more than these as read.
-            var requests = await request(wanted.prefix(limits.maxSecretsPerPage))
+            var requests = await request(wanted.prefix(limits.maxSecretsPerPage), listing.userChanges)
+            // The user has changed since the listing, or nothing can be stored now.
+            if requests.isEmpty { break }
             let (page, lost) = await payloadPage(of: listing, after: after, requests, until: deadline)
             guard let page, let last = page.entries.last?.id else { break }
             unread = page.unread
@@ -159,7 +170,7 @@ extension SecurePushClient {
                 guard var request = requests.removeValue(forKey: secret.id) else { continue }
                 if lost > 0 { request.isRepeated = true }
                 let acquisition = await acquire(secret, request, until: deadline)
-                report.add(await finish(acquisition, secret.id))
+                report.add(await finish(acquisition, secret.id, in: wake))
             }
             let shown = Set(secrets.map(\.id))
             wanted.removeAll(where: shown.contains)
@@ -192,9 +203,10 @@ extension SecurePushClient {
     }
 
     /// Notes that the server is being asked for notifications.
-    private func request(_ ids: ArraySlice<PushID>) async -> [PushID: FetchRequest] {
-        let requests = try? await keeper.update { state in
-            Dictionary(ids.map { ($0, state.request($0)) }) { first, _ in first }
+    private func request(_ ids: ArraySlice<PushID>, _ userChanges: Int) async -> [PushID: FetchRequest] {
+        let requests: [PushID: FetchRequest]? = try? await keeper.update { state in
+            guard state.userChanges == userChanges else { return [:] }
+            return Dictionary(ids.map { ($0, state.request($0)) }) { first, _ in first }
         }
         return requests ?? [:]
     }
@@ -215,20 +227,22 @@ extension SecurePushClient {
     }
 
     /// Fetches and shows the waiting notifications one by one. A failure that concerns all of them ends it.
-    private func showWaiting(_ unread: inout Int, shown: Int, until deadline: TimeInterval) async -> WakeReport {
+    private func showWaiting(
+        _ unread: inout Int, shown: Int, in wake: Wake, until deadline: TimeInterval
+    ) async -> WakeReport {
         var (report, shown) = (WakeReport(), shown)
         for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !inFlight.contains(id) {
             guard shown < configuration.limits.maxShownPerWake, clock.uptime < deadline, !Task.isCancelled else {
                 break
             }
             let end = min(deadline, clock.uptime + configuration.limits.secondsPerTry)
-            let acquisition = await acquire(id, until: end)
+            let acquisition = await acquire(id, in: wake, until: end)
             if case .secret(_, let count?) = acquisition { unread = count }
             if case .loggedOut(let code) = acquisition {
                 report.add(await prompt((try? await keeper.read().ledger.waiting) ?? [id], code))
                 break
             }
-            let step = await finish(acquisition, id)
+            let step = await finish(acquisition, id, in: wake)
             report.add(step)
             shown += step.shown.count
             if let code = step.code, !code.allowsCatchUp { break }

@@ -3,9 +3,9 @@ import Foundation
 extension SecurePushClient {
     /// The result of a fetch and of the claim of the right to show the secret.
     enum Acquisition: Sendable {
-        /// The caller shows it and then calls ``settle(_:isShown:)``.
+        /// The caller shows it and then calls ``settle(_:isShown:in:)``.
         case secret(SecretNotification, unread: Int?)
-        /// It was shown or withdrawn, or another wake or process is about to show it.
+        /// It was shown or withdrawn, another wake or process is about to show it, or the user has changed.
         case settled
         /// The fetch failed. `isGone`: the server does not give the notification to this user.
         case failed(DiagnosticCode, isGone: Bool)
@@ -19,18 +19,22 @@ extension SecurePushClient {
 
     /// Fetches a notification of a push and shows it, or the generic text, or the prompt.
     func fetchAndShow(_ id: PushID, in wake: Wake) async -> WakeReport {
-        let acquisition = await acquire(id, until: wake.deadline)
+        let acquisition = await acquire(id, in: wake, until: wake.deadline)
         if case .secret(_, let unread?) = acquisition { await setBadge(unread) }
-        return await finish(acquisition, id)
+        return await finish(acquisition, id, in: wake)
     }
 
-    /// Fetches a secret and claims it. A claimed secret stays in flight until ``settle(_:isShown:)``.
-    func acquire(_ id: PushID, until deadline: TimeInterval) async -> Acquisition {
+    /// Fetches a secret and claims it. A claimed secret stays in flight until ``settle(_:isShown:in:)``.
+    func acquire(_ id: PushID, in wake: Wake, until deadline: TimeInterval) async -> Acquisition {
         guard inFlight.insert(id).inserted else { return .settled }
-        return endFlight(of: id, unlessClaimed: await fetch(id, until: deadline))
+        let acquisition = endFlight(of: id, unlessClaimed: await fetch(id, in: wake, until: deadline))
+        if case .secret = acquisition { return acquisition }
+        // A failure is not shown after the user has changed.
+        return await isCurrent(wake) ? acquisition : .settled
     }
 
-    /// Claims a secret that has come with others. A claimed secret stays in flight until ``settle(_:isShown:)``.
+    /// Claims a secret that has come with others. A claimed secret stays in flight until
+    /// ``settle(_:isShown:in:)``.
     func acquire(
         _ secret: SecretNotification, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
@@ -45,10 +49,14 @@ extension SecurePushClient {
         return acquisition
     }
 
-    private func fetch(_ id: PushID, until deadline: TimeInterval) async -> Acquisition {
+    private func fetch(_ id: PushID, in wake: Wake, until deadline: TimeInterval) async -> Acquisition {
         let call = RetrievalCall(
             path: "api/notifications/\(id)", query: [("include", "unread")])
         guard var request = try? await keeper.update({ $0.request(id) }) else { return .locked }
+        if request.userChanges > wake.userChanges {
+            await forget([id: request])
+            return .settled
+        }
         let (outcome, lost) = await connection.sendCounting(call, until: deadline)
         if lost == 0 { await forgetRefused(outcome, [id: request]) }
         switch outcome {
@@ -91,9 +99,27 @@ extension SecurePushClient {
     ) async -> Acquisition {
         switch await open(secret) {
         case .opened(let opened): await claim(opened, unread: unread, request, until: deadline)
-        case .closed(let code): .closed(code)
+        case .closed(let code): await close(secret, code, request, until: deadline)
         case .failed(let code): .failed(code, isGone: false)
         case .locked: .locked
+        }
+    }
+
+    /// Notes that this device has read a secret that it will never open. So the withdrawal that follows when the first
+    /// of the user's devices has read it does not remove the generic text of that device.
+    private func close(
+        _ secret: SecretNotification, _ code: DiagnosticCode, _ request: FetchRequest, until deadline: TimeInterval
+    ) async -> Acquisition {
+        let claim = await claim(secret, unread: nil, request, until: deadline)
+        guard case .secret = claim else { return claim }
+        let (now, process) = (clock.date.timeIntervalSince1970, process)
+        let end = try? await keeper.update {
+            $0.ledger.settle(secret.id, of: process, isShown: false, at: now)
+        }
+        switch end {
+        case .noted: return .closed(code)
+        case .withdrawn, .lost: return .settled
+        case nil: return .locked
         }
     }
 
@@ -121,30 +147,32 @@ extension SecurePushClient {
     }
 
     /// Notes that a claimed secret was shown, or that it waits for the next wake.
-    func settle(_ id: PushID, isShown: Bool) async {
+    func settle(_ id: PushID, isShown: Bool, in wake: Wake) async {
         let (now, process) = (clock.date.timeIntervalSince1970, process)
         let end = try? await keeper.update { state in
+            if state.userChanges > wake.userChanges { return SecretLedger.End.withdrawn }
             let end = state.ledger.settle(id, of: process, isShown: isShown, at: now)
             if isShown { state.report(id) }
             return end
         }
         inFlight.remove(id)
-        // It was withdrawn while it was shown.
+        // It was withdrawn, or the user changed, while it was shown.
         if end == .withdrawn { await presenter.remove([id]) }
     }
 
     /// Shows the secret, the generic text or the prompt by the presenter.
-    func finish(_ acquisition: Acquisition, _ id: PushID) async -> WakeReport {
+    func finish(_ acquisition: Acquisition, _ id: PushID, in wake: Wake) async -> WakeReport {
         switch acquisition {
         case .settled: return WakeReport()
         case .secret(let secret, _):
             do {
                 try await presenter.show(secret)
             } catch {
-                await settle(id, isShown: false)
+                await settle(id, isShown: false, in: wake)
+                guard await isCurrent(wake) else { return WakeReport() }
                 return await notice(id, .notPresented, isGone: false)
             }
-            await settle(id, isShown: true)
+            await settle(id, isShown: true, in: wake)
             return WakeReport(result: .newData, shown: [id])
         case .failed(let code, let isGone): return await notice(id, code, isGone: isGone)
         case .closed(let code): return await notice(id, code, isGone: true)

@@ -70,6 +70,6 @@ extension SecurePushClient {
     private static let maxMarks = 1_000
     /// How many shown notifications one wake reports.
     private static let maxReports = 50
-    /// A report is never worth more time than this, in seconds.
+    /// The longest time for the reports of one wake, in seconds.
     private static let secondsForReports: TimeInterval = 5
 }

@@ -14,7 +14,7 @@ extension SecurePushClient {
         defer { isRefreshingPushKeys = false }
         guard let state = try? await keeper.read() else { return }
         let age = clock.date.timeIntervalSince1970 - (state.pushKeysReadAt ?? -.infinity)
-        // A clock that went back tells nothing of the age.
+        // The age is negative if the clock went back. Then the keys are read again.
         if state.pushKeys != nil, age >= 0, age < configuration.limits.refreshesPushKeysAfter { return }
         var call = Self.pushKeysCall
         call.isRetried = false
@@ -35,6 +35,6 @@ extension SecurePushClient {
 
     /// The request for the keys. They are the same for everybody.
     static let pushKeysCall = RetrievalCall(path: "api/push-keys", isAuthorized: false)
-    /// The keys are never worth more time than this, in seconds.
+    /// The longest time for reading the keys, in seconds.
     private static let secondsForPushKeys: TimeInterval = 5
 }

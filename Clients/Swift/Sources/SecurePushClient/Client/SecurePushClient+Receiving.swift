@@ -18,10 +18,14 @@ extension SecurePushClient {
     }
 
     /// Verifies a push and notes its notification, before anything is asked.
-    func receive(_ push: IncomingPush) async -> Reception {
+    ///
+    /// - Parameter wake: it begins for the user who is logged in now.
+    func receive(_ push: IncomingPush, in wake: inout Wake) async -> Reception {
         do {
             let owner = try await adoptUser()
-            if let code = try await fault(of: push, owner: owner) { return .ignored(code) }
+            let userChanges = owner.changes
+            wake.userChanges = userChanges
+            if let code = try await fault(of: push, owner: owner.name) { return .ignored(code) }
             guard let id = push.id else { return .unusable }
             if push.isWithdrawal {
                 try await withdraw(id)
@@ -29,7 +33,10 @@ extension SecurePushClient {
             }
             let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
             await resolveInDoubtClaims()
-            return try await keeper.update { $0.ledger.learn(id, at: now, limits) } ? .wanted(id) : .settled
+            let isWanted = try await keeper.update { state in
+                state.userChanges <= userChanges && state.ledger.learn(id, at: now, limits)
+            }
+            return isWanted ? .wanted(id) : .settled
         } catch {
             return .locked
         }
@@ -49,18 +56,21 @@ extension SecurePushClient {
 
     /// Notes the user who is logged in. Another user's notifications are removed from the screen.
     ///
-    /// - Returns: the user to whom the device belongs, also after the credentials have expired.
+    /// - Returns: the user to whom the device belongs, also after the credentials have expired, and
+    ///   ``ClientState/userChanges``.
     /// - Throws: ``ClientStoreError/locked``.
     @discardableResult
-    func adoptUser() async throws -> String? {
+    func adoptUser() async throws -> (name: String?, changes: Int) {
         let state = try await keeper.read()
-        guard let userName = await credentials.userName(), userName != state.owner else { return state.owner }
-        let ids = try await keeper.update { $0.adopt(userName) }
+        guard let userName = await credentials.userName(), userName != state.owner else {
+            return (state.owner, state.userChanges)
+        }
+        let (ids, userChanges) = try await keeper.update { ($0.adopt(userName), $0.userChanges) }
         if !ids.isEmpty {
             await presenter.remove(ids)
             await presenter.removePrompt()
         }
-        return userName
+        return (userName, userChanges)
     }
 
     /// Why a push is to be ignored; `nil` if it is genuine, or if pushes are not signed.

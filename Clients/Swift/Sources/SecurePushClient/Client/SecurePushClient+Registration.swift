@@ -12,7 +12,8 @@ extension SecurePushClient {
     /// user change, and when ``ClientLimits/renewsRegistrationAfter`` has passed. Call it at each start of the app.
     ///
     /// The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
-    /// client makes a new one.
+    /// client makes a new one. With ``SecurePushConfiguration/encryptsEndToEnd``, each call sends the device's public
+    /// key, because the server forgets it with the installation.
     ///
     /// - Returns: the installation's ID.
     /// - Throws: ``SecurePushFailure``.
@@ -32,11 +33,13 @@ extension SecurePushClient {
         if record.userName == userName, record.digest == digest, age >= 0,
             age < configuration.limits.renewsRegistrationAfter, let id = record.installationID
         {
-            try await registerKey(of: id, until: deadline)
-            return Self.text(id)
+            do {
+                try await registerKey(of: id, for: userName, until: deadline)
+                return Self.text(id)
+            } catch let failure as SecurePushFailure where failure.code == .status(404) {
+                // The server no longer has the installation: it is registered anew.
+            }
         }
-        // Another user's messages are not for the same key.
-        if let former = record.userName, former != userName { try await forgetKey() }
         for known in [record.installationID, nil] {
             let id = known ?? UUID()
             // Stored first: after a crash the same installation is registered again, not a second one.
@@ -48,7 +51,7 @@ extension SecurePushClient {
                     $0.registration = RegistrationRecord(
                         installationID: id, userName: userName, digest: digest, registeredAt: now)
                 }
-                try await registerKey(of: id, until: deadline)
+                try await registerKey(of: id, for: userName, until: deadline)
                 return Self.text(id)
             case .refused(404) where known != nil, .refused(410) where known != nil: continue
             case let outcome: try outcome.response()

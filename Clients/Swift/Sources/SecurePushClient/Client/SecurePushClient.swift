@@ -64,9 +64,9 @@ public actor SecurePushClient {
     /// - Returns: after at most ``ClientLimits/secondsInTotal``.
     public func handle(push: IncomingPush) async -> WakeReport {
         guard push.isSecurePush else { return WakeReport(code: .malformedPush) }
-        let wake = begin()
+        var wake = begin()
         var report: WakeReport
-        switch await receive(push) {
+        switch await receive(push, in: &wake) {
         case .locked: return await showLockedNotice()
         case .ignored(let code): return WakeReport(code: code)
         case .unusable:
@@ -90,8 +90,8 @@ public actor SecurePushClient {
     ///
     /// - Returns: after at most ``ClientLimits/secondsInTotal``.
     public func catchUp() async -> WakeReport {
-        let wake = begin()
-        do { try await adoptUser() } catch { return await showLockedNotice() }
+        var wake = begin()
+        do { wake.userChanges = try await adoptUser().changes } catch { return await showLockedNotice() }
         let report = await catchUp(in: wake)
         if report.code.map({ !$0.asksForLogIn && $0 != .locked }) ?? true {
             _ = try? await keeper.update { $0.isPrompted = false }
@@ -130,6 +130,8 @@ struct Wake: Sendable {
     let number: Int
     /// The ``ClientClock/uptime`` at which it ends.
     let deadline: TimeInterval
+    /// ``ClientState/userChanges`` when it began. The wake shows nothing after the user has changed.
+    var userChanges = 0
 }
 
 extension SecurePushClient {
@@ -139,6 +141,11 @@ extension SecurePushClient {
         await reportShown(until: wake.deadline)
         await confirmWithdrawals(until: wake.deadline)
         await refreshOldPushKeys(until: wake.deadline)
+    }
+
+    /// Whether the user is still the one for whom the wake began. A damaged store begins at 0 again.
+    func isCurrent(_ wake: Wake) async -> Bool {
+        ((try? await keeper.read())?.userChanges ?? 0) <= wake.userChanges
     }
 
     /// Shows that messages may be waiting, once per start of the device.

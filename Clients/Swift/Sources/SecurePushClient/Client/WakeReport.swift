@@ -36,5 +36,6 @@ public struct SecurePushFailure: Error, Sendable, Hashable, CustomStringConverti
     /// Makes an error.
     public init(code: DiagnosticCode) { self.code = code }
 
+    /// The failure in one English sentence, with its code. It contains no secret.
     public var description: String { "The request to the retrieval service failed (\(code))." }
 }

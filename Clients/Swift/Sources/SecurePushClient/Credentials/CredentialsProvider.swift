@@ -18,6 +18,7 @@ public enum ClientCredentials: Sendable, Hashable {
 }
 
 extension ClientCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of the credentials, without their values.
     public var description: String {
         switch self {
         case .bearer: "bearer token"
@@ -25,6 +26,7 @@ extension ClientCredentials: CustomStringConvertible, CustomDebugStringConvertib
         }
     }
 
+    /// The same as ``description``, so that a debugger shows no credential.
     public var debugDescription: String { description }
 
     /// No children, so that `dump` shows no secret.
@@ -75,5 +77,6 @@ extension FixedCredentialsProvider: CredentialsProvider {
 
     public func credentials() async throws -> ClientCredentials? { value }
 
+    /// Always `nil`: fixed credentials that the server refused cannot be renewed.
     public func refresh(after refused: ClientCredentials) async throws -> ClientCredentials? { nil }
 }

@@ -56,10 +56,15 @@ public actor TokenCredentialsProvider {
 }
 
 extension TokenCredentialsProvider: CredentialsProvider {
+    /// The user of the stored credentials; `nil` if there are none, or if the store cannot be read now.
     public func userName() async -> String? {
         (try? await store.credentials())?.userName
     }
 
+    /// The stored credentials. A token that has expired is renewed first.
+    ///
+    /// - Returns: `nil` if the user has to log in.
+    /// - Throws: ``ClientStoreError``; ``SecurePushFailure`` if the token cannot be renewed now.
     public func credentials() async throws -> ClientCredentials? {
         guard let stored = try await store.credentials() else { return nil }
         if stored.isUsable(at: clock.date) { return stored.current }
@@ -67,11 +72,16 @@ extension TokenCredentialsProvider: CredentialsProvider {
         return try await refresh(after: stored.current)
     }
 
+    /// Exchanges the refresh token for new credentials. Calls at the same time share one request, also those of the app
+    /// and its service extension.
+    ///
+    /// - Returns: `nil` if the user has to log in.
+    /// - Throws: ``ClientStoreError``; ``SecurePushFailure`` if the token cannot be renewed now.
     public func refresh(after refused: ClientCredentials) async throws -> ClientCredentials? {
         try await refresh(after: Optional(refused))
     }
 
-    /// One exchange for all who wait.
+    /// All callers that need new credentials at the same time share one exchange.
     private func refresh(after refused: ClientCredentials?) async throws -> ClientCredentials? {
         if let refreshing { return try await refreshing.value }
         let task = Task { try await exchange(refused) }

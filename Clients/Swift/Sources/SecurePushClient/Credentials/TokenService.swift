@@ -25,7 +25,7 @@ struct TokenService: Sendable {
 
     /// Exchanges a refresh token; `nil` if it cannot be used any more.
     ///
-    /// - Throws: ``SecurePushFailure`` when it is not known, for example without a connection.
+    /// - Throws: ``SecurePushFailure`` if the server has not decided, for example because there is no connection.
     func refresh(_ token: String, of userName: String) async throws -> StoredCredentials? {
         let response = try await send("POST", body: ["grant_type": "refresh_token", "refresh_token": token])
         if response.status == 401 || response.status == 400 { return nil }

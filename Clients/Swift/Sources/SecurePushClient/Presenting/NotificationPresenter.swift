@@ -24,7 +24,7 @@ public protocol NotificationPresenter: Sendable {
     func setBadge(_ count: Int) async
 
     /// The IDs whose secrets (not generic texts) the user can see now; `nil` if the system cannot tell. The client asks
-    /// after a crash, for a secret that it may have shown.
+    /// after a crash, because it does not know then whether it has shown a secret.
     func displayedSecrets() async -> Set<PushID>?
 }
 
@@ -49,7 +49,9 @@ public struct SecretNotification: Sendable, Equatable {
 }
 
 extension SecretNotification: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The ID, without the text.
     public var description: String { "secret \(id)" }
+    /// The same as ``description``, so that a debugger shows no secret.
     public var debugDescription: String { description }
     /// Only the ID, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["id": id]) }

@@ -1,6 +1,6 @@
-/// Shows nothing. A client without a presenter has this one where there is no notification centre.
+/// Shows nothing. A client without a presenter uses it on systems without a notification centre.
 ///
-/// It cannot tell what the user sees. A secret that it is given counts as shown.
+/// It does not know the notifications on the screen. A secret that it receives counts as shown.
 struct SilentPresenter: NotificationPresenter {
     func show(_ secret: SecretNotification) async throws {}
 

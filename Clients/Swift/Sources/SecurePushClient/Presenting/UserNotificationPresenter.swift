@@ -41,6 +41,7 @@ extension UserNotificationPresenter: NotificationPresenter {
         center.removePendingNotificationRequests(withIdentifiers: Array(wanted))
     }
 
+    /// Removes the prompt, and the notices without an ID.
     public func removePrompt() async {
         let center = UNUserNotificationCenter.current()
         let prompts = await center.deliveredNotifications().map(\.request)
@@ -57,6 +58,7 @@ extension UserNotificationPresenter: NotificationPresenter {
         }
     }
 
+    /// The IDs of the secrets in the notification centre, without those that the user has opened or dismissed.
     public func displayedSecrets() async -> Set<PushID>? {
         let delivered = await UNUserNotificationCenter.current().deliveredNotifications()
         let shown = delivered.map(\.request.content).filter { $0.userInfo[ContentKey.secret] != nil }

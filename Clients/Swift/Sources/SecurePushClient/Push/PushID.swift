@@ -26,6 +26,7 @@ public struct PushID: Hashable, Sendable {
 }
 
 extension PushID: CustomStringConvertible {
+    /// The ID.
     public var description: String { rawValue }
 }
 
@@ -39,6 +40,7 @@ extension PushID: Codable {
         self = id
     }
 
+    /// Writes the ID as a JSON string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

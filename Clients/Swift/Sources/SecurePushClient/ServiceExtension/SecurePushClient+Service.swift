@@ -13,12 +13,12 @@ extension SecurePushClient {
 
     /// Handles a push in a service extension. The caller delivers the last offer if nothing was delivered.
     func serve(_ push: IncomingPush, by delivery: ContentDelivery) async {
-        let wake = begin()
+        var wake = begin()
         guard push.isSecurePush else {
             delivery.complete(genericContent(nil, .malformedPush))
             return
         }
-        switch await receive(push) {
+        switch await receive(push, in: &wake) {
         case .locked: await completeLocked(delivery)
         // The alert may come from anybody, so its text is not shown either.
         case .ignored(let code): delivery.complete(genericContent(push.id, code))
@@ -34,16 +34,16 @@ extension SecurePushClient {
     }
 
     private func serve(_ id: PushID, in wake: Wake, by delivery: ContentDelivery) async {
-        switch await acquire(id, until: wake.deadline) {
+        switch await acquire(id, in: wake, until: wake.deadline) {
         case .secret(let secret, let unread):
             // An offer that is taken is delivered, even if the time is up now.
             guard delivery.offer(ServiceContent(.secret(secret), badge: unread)) else {
-                return await settle(id, isShown: false)
+                return await settle(id, isShown: false, in: wake)
             }
             if let unread { await setBadge(unread) }
             await catchUpBeforeCompletion(in: wake)
             delivery.complete(ServiceContent(.secret(secret), badge: badge))
-            await settle(id, isShown: true)
+            await settle(id, isShown: true, in: wake)
             await end(wake)
         case .settled:
             delivery.complete(ServiceContent(.nothing))

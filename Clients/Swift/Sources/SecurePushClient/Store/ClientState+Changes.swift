@@ -13,7 +13,7 @@ extension ClientState {
         isPrompted = other.isPrompted
         unconfirmed += other.unconfirmed.filter { !unconfirmed.contains($0) }
         unreported += other.unreported.filter { !unreported.contains($0) }
-        registration = other.registration
+        (registration, keyOwner) = (other.registration, other.keyOwner)
         if let keys = other.pushKeys { (pushKeys, pushKeysReadAt) = (keys, other.pushKeysReadAt) }
     }
 

@@ -77,6 +77,8 @@ public struct ClientState: Codable, Sendable, Equatable {
     var unreported: [PushID] = []
     /// The device's registration.
     var registration = RegistrationRecord()
+    /// The user for whom the device's key for end-to-end encryption was made.
+    var keyOwner: String?
     /// Keys for pushes from `GET /api/push-keys`. They replace the configured ones.
     var pushKeys: PushKeySet?
     /// When ``pushKeys`` came, in seconds since 1970.
@@ -117,7 +119,9 @@ public struct StoredCredentials: Codable, Sendable, Hashable {
 }
 
 extension StoredCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A fixed text, so that no log shows the credentials.
     public var description: String { "credentials of a user" }
+    /// The same as ``description``, so that a debugger shows no credential.
     public var debugDescription: String { description }
     /// No children, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

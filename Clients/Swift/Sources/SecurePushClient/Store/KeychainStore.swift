@@ -36,19 +36,33 @@ extension KeychainStore: ClientStore {
 
     public func claimLockedNotice() async -> Bool { await files.claimLockedNotice() }
 
+    /// Reads the credentials from the Keychain; `nil` if there are none, or if they were damaged.
+    ///
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func credentials() async throws -> StoredCredentials? {
         // An item that cannot be decoded is replaced at the next log-in.
         try read(Self.credentialsName).flatMap { try? JSONDecoder().decode(StoredCredentials.self, from: $0) }
     }
 
+    /// Stores the credentials in the Keychain; `nil` removes them. They stay on this device, and can be read after the
+    /// first unlock.
+    ///
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func save(_ credentials: StoredCredentials?) async throws {
         try write(try credentials.map(Self.encode), as: Self.credentialsName)
     }
 
+    /// Reads the private key for end-to-end encryption from the Keychain; `nil` if there is none, or if it was damaged.
+    ///
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func envelopeKey() async throws -> EnvelopePrivateKey? {
         try read(Self.keyName).flatMap { try? JSONDecoder().decode(StoredEnvelopeKey.self, from: $0).value }
     }
 
+    /// Stores a private key if there is none yet; `nil` removes it.
+    ///
+    /// - Returns: the key that is stored now.
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
         if key != nil, let stored = try await envelopeKey() { return stored }
         try write(try key.map { try Self.encode(StoredEnvelopeKey($0)) }, as: Self.keyName)

@@ -50,7 +50,7 @@ struct RegistrationRecord: Codable, Sendable, Equatable {
     var userName: String?
     /// A digest of the platform, the channel and the tags.
     var digest: String?
-    /// The public key that the server has of this device, in base64url.
+    /// The public key that the server has got since the device was registered, in base64url.
     var publicKey: String?
     /// When it was registered, in seconds since 1970.
     var registeredAt: Double?

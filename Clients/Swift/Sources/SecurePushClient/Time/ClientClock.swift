@@ -6,12 +6,12 @@ import Glibc
 import Musl
 #endif
 
-/// The time, for the fetch plan and the memory of shown IDs. Tests inject a simulated one.
+/// The client's clock. It measures deadlines, delays and ages. Tests inject a simulated one.
 public protocol ClientClock: Sendable {
     /// The time of day. It can jump, so only ages of days are measured with it.
     var date: Date { get }
 
-    /// Seconds since some moment in the past. It never goes backwards. Deadlines are measured with it.
+    /// Seconds since an arbitrary moment in the past. It never goes backwards. Deadlines are measured with it.
     var uptime: TimeInterval { get }
 
     /// Waits.
@@ -42,6 +42,7 @@ public struct SystemClientClock: Sendable {
 }
 
 extension SystemClientClock: ClientClock {
+    /// The time of day of the system. The user or a time server can change it.
     public var date: Date { Date() }
 
     /// The monotonic clock, which also counts while the device sleeps.
@@ -55,6 +56,10 @@ extension SystemClientClock: ClientClock {
         return TimeInterval(time.tv_sec) + TimeInterval(time.tv_nsec) / 1e9
     }
 
+    /// Waits, at most one day.
+    ///
+    /// - Parameter seconds: the time to wait; none for a number that is not positive.
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(for seconds: TimeInterval) async throws {
         guard seconds > 0 else { return try Task.checkCancellation() }
         // A wait of more than a day is no part of any plan; the bound keeps the conversion from trapping.

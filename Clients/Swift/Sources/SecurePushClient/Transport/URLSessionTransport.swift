@@ -152,7 +152,7 @@ private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked 
 }
 
 extension Exchange {
-    /// Adds what has arrived; `false` if it is too much.
+    /// Adds data to the body. It returns `false` if the body is too long.
     fileprivate mutating func take(_ data: Data) -> Bool {
         guard body.count + data.count <= maxBytes else {
             isTooLarge = true

@@ -1,4 +1,4 @@
-/// What goes wrong.
+/// A fault that the test injects.
 enum Fault: Hashable, Sendable, CustomStringConvertible {
     case none
     // The network.
@@ -61,7 +61,7 @@ enum Stage: String, CaseIterable, Sendable, CustomStringConvertible {
     var description: String { rawValue }
 }
 
-/// How long it goes wrong.
+/// The duration of a fault.
 enum FaultLength: String, CaseIterable, Sendable {
     /// Only the first time at the stage.
     case once

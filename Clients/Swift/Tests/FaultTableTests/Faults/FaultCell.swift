@@ -9,7 +9,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
         case silent
         /// An alert, in the service extension.
         case alert
-        /// A silent push. With `DISPATCH_WITHDRAW=read` the next wakes are withdrawals of what the server saw fetched.
+        /// A silent push. With `DISPATCH_WITHDRAW=read` the next wakes are withdrawals of the fetched notifications.
         case echo
     }
 
@@ -21,7 +21,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
 
     var description: String { "\(fault) at \(stage), \(length), \(way), seed \(seed)" }
 
-    /// What was seen.
+    /// The observations of one run.
     struct Observation: Sendable {
         var struck = false
         var completions = 0
@@ -120,7 +120,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
         return (seconds, completions)
     }
 
-    /// The prompt is on the screen; the user logs in, and then it goes wrong.
+    /// The prompt is on the screen. The fault begins after the user has logged in.
     private func resume(
         _ device: SimulatedDevice, _ app: SimulatedDevice.App, _ plan: FaultPlan
     ) async throws -> TimeInterval {
@@ -138,7 +138,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
     ) async throws {
         plan.heal()
         try await device.clock.sleep(for: 60)
-        // What could not be stored is in the memory of the process. If that ends first, a secret may be shown again.
+        // Changes that could not be stored are in the memory of the process. If it ends, a secret may be shown again.
         let app = fault == .storeFull || fault == .storeReadOnly ? first : try device.start()
         if way == .echo { try await device.echoReads(in: { app }) }
         let report = await app.client.catchUp()
@@ -147,7 +147,7 @@ struct FaultCell: Sendable, CustomStringConvertible {
             try await device.logIn()
             _ = await app.client.resumeAfterLogIn()
         }
-        // The sender repeats its push; what was shown must not be shown again, also not by another process.
+        // The sender repeats its pushes. No process may show their secrets again.
         let next = try device.start()
         for id in ids { _ = await next.client.handle(push: IncomingPush(userInfo: try device.push(id))) }
         _ = await next.client.catchUp()

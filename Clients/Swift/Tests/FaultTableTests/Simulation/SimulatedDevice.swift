@@ -33,8 +33,8 @@ final class SimulatedDevice: @unchecked Sendable {
     /// Starts a process.
     ///
     /// - Parameters:
-    ///   - lastPoint: where it dies.
-    ///   - faults: what goes wrong in it; `nil`: nothing.
+    ///   - lastPoint: the point at which it dies.
+    ///   - faults: the faults in it; `nil`: none.
     func start(diesAt lastPoint: Int? = nil, faults: FaultPlan? = nil) throws -> App {
         let faults = faults ?? noFaults
         let process = SimulatedProcess(diesAt: lastPoint)
@@ -54,7 +54,7 @@ final class SimulatedDevice: @unchecked Sendable {
 
     var noFaults: FaultPlan { FaultPlan(.none, at: .parse, length: .once, clock: clock, disk: disk) }
 
-    /// The user logs in, in a process that nothing goes wrong in.
+    /// The user logs in, in a process without faults.
     func logIn() async throws {
         let app = try start()
         try await app.credentials.logIn(userName: SimulatedServer.user, password: SimulatedServer.password)
@@ -78,7 +78,7 @@ final class SimulatedDevice: @unchecked Sendable {
         }
     }
 
-    /// What the system does with a push that has an alert. The user sees what the extension completes with.
+    /// Handles an alert as the system does. The user sees the content of the extension's completion.
     ///
     /// - Parameter expiresAfter: after this time the system calls `timeWillExpire`.
     /// - Returns: the seconds until the first completion.

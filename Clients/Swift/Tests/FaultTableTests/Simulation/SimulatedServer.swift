@@ -17,7 +17,7 @@ final class SimulatedServer: @unchecked Sendable {
     static let user = "alice"
     static let password = "correct horse"
 
-    /// What `GET /api/push-keys` returns; `nil`: 404.
+    /// The body of `GET /api/push-keys`; `nil`: 404.
     var pushKeys: Data?
     private(set) var stored: [Stored] = []
     private var accessTokens: Set<String> = []

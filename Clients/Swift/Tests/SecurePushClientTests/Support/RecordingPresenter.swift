@@ -15,12 +15,19 @@ actor RecordingPresenter: NotificationPresenter {
     private(set) var prompts: [LogInPrompt] = []
     private(set) var noticed: [GenericNotice] = []
     private var failures = 0
+    private var beforeShow: (@Sendable () async -> Void)?
     private var tellsWhatIsShown = true
 
     func failNext(_ count: Int) { failures = count }
+    /// Runs before the next secret is shown, for example to log the user out.
+    func beforeNextSecret(_ body: @escaping @Sendable () async -> Void) { beforeShow = body }
     func forgetWhatIsShown() { tellsWhatIsShown = false }
 
     func show(_ secret: SecretNotification) async throws {
+        if let body = beforeShow {
+            beforeShow = nil
+            await body()
+        }
         if failures > 0 {
             failures -= 1
             throw SecurePushFailure(code: .notPresented)
