@@ -8,6 +8,7 @@ import { addReport, wakeReport } from './report.js';
 
 /**
  * @typedef {import('./client.js').SecurePushClient} SecurePushClient
+ * @typedef {import('./client.js').Wake} Wake
  * @typedef {import('./report.js').WakeReport} WakeReport
  * @typedef {import('./state.js').FetchRequest} FetchRequest
  */
@@ -31,20 +32,23 @@ export class CatchUp {
   /** @param {SecurePushClient} client */
   constructor(client) {
     this.client = client;
-    /** @type {{lastWake: number, report: Promise<WakeReport>} | null} the run that goes on now or was the last */
+    /** @type {{lastWake: number, userChanges: number, report: Promise<WakeReport>} | null} the run that goes on now or
+     * was the last; `userChanges` is that of the wake that began it */
     this.current = null;
   }
 
   /**
    * Shows what is new and what waits.
    *
-   * @param {import('./client.js').Wake} wake
+   * @param {Wake} wake
    * @returns {Promise<WakeReport>}
    */
   async run(wake) {
     const { clock } = this.client;
-    const joined = this.current && this.current.lastWake >= wake.number ? this.current.report : null;
-    const run = joined ?? this.#start(wake.deadline);
+    const { current } = this;
+    const isServed = current && current.lastWake >= wake.number && current.userChanges >= wake.userChanges;
+    const joined = isServed ? current.report : null;
+    const run = joined ?? this.#start(wake);
     try {
       const report = await limited(wake.deadline, clock, () => run);
       // The wake that began the run reports the notifications.
@@ -55,44 +59,47 @@ export class CatchUp {
   }
 
   /**
-   * @param {number} deadline
+   * @param {Wake} wake
    * @returns {Promise<WakeReport>}
    */
-  #start(deadline) {
+  #start(wake) {
     const earlier = this.current?.report;
     const report = (async () => {
       await earlier?.catch(() => {});
-      return catchUp(this.client, deadline);
+      return catchUp(this.client, wake);
     })();
     report.catch(() => {});
-    this.current = { lastWake: this.client.wakes, report };
+    this.current = { lastWake: this.client.wakes, userChanges: wake.userChanges, report };
     return report;
   }
 }
 
 /**
  * @param {SecurePushClient} client
- * @param {number} deadline
+ * @param {Wake} wake
  * @returns {Promise<WakeReport>}
  */
-async function catchUp(client, deadline) {
+async function catchUp(client, wake) {
+  const { deadline } = wake;
   await resolveInDoubtClaims(client);
   await confirmWithdrawals(client, deadline);
   const report = wakeReport();
   let inbox;
   try {
-    inbox = await list(client, deadline);
+    inbox = await list(client, wake);
   } catch (error) {
     if (!(error instanceof SecurePushFailure)) throw error;
+    if (!await client.isCurrent(wake)) return report;
     // The next wake tries again.
     const waiting = asksForLogIn(error.code) ? await client.waiting() : [];
     return waiting.length > 0
       ? prompt(client, waiting, error.code) : wakeReport({ result: 'failed', code: error.code });
   }
-  if (inbox.found.length > 1) await showPages(client, inbox, report, deadline);
-  if (report.code === null) await showWaiting(client, inbox, report, deadline);
-  if (report.code === null && await waitForClaims(client, deadline)) await showWaiting(client, inbox, report, deadline);
-  await client.setBadge(inbox.unread);
+  if (!await client.isCurrent(wake)) return report;
+  if (inbox.found.length > 1) await showPages(client, inbox, report, wake);
+  if (report.code === null) await showWaiting(client, inbox, report, wake);
+  if (report.code === null && await waitForClaims(client, deadline)) await showWaiting(client, inbox, report, wake);
+  if (await client.isCurrent(wake)) await client.setBadge(inbox.unread);
   return report;
 }
 
@@ -101,7 +108,7 @@ async function catchUp(client, deadline) {
  *
  * @param {SecurePushClient} client
  * @param {number} deadline
- * @returns {Promise<boolean>} whether there were any, and there was time for them
+ * @returns {Promise<boolean>} whether there were claims, and they expired before the deadline
  */
 async function waitForClaims(client, deadline) {
   const state = await client.keeper.tryRead();
@@ -119,15 +126,17 @@ async function waitForClaims(client, deadline) {
  * waiting.
  *
  * @param {SecurePushClient} client
- * @param {number} deadline
+ * @param {Wake} wake
  * @returns {Promise<Listing>}
  * @throws {SecurePushFailure}
  */
-async function list(client, deadline) {
+async function list(client, { userChanges, deadline }) {
   const state = await client.keeper.tryRead();
   if (!state) throw new SecurePushFailure(DiagnosticCode.locked);
   /** @type {Listing} */
   const listing = { anchor: state.cursor, userChanges: state.userChanges, found: [], unread: 0 };
+  // The new user's wake lists for the new user.
+  if (state.userChanges > userChanges) return listing;
   await listPages(client, listing, state.cursor, state.cursor === null, deadline);
   // A delayed notification (`NotBefore`) is older than the last seen one. It is unread, and not known here.
   if (state.cursor !== null && listing.unread > (await client.waiting()).length) {
@@ -192,15 +201,18 @@ function learn(client, ids, { userChanges }, movesCursor) {
  * @param {SecurePushClient} client
  * @param {Listing} listing its count of unread notifications is changed in place
  * @param {WakeReport} report changed in place
- * @param {number} deadline
+ * @param {Wake} wake
  */
-async function showPages(client, listing, report, deadline) {
+async function showPages(client, listing, report, wake) {
   const { limits } = client;
+  const { deadline } = wake;
   let wanted = listing.found;
   let after = listing.anchor;
   while (wanted.length > 0 && report.shown.length < limits.maxShownPerWake) {
     // The server marks no more than these as read.
-    const requests = await request(client, wanted.slice(0, limits.maxSecretsPerPage));
+    const requests = await request(client, wanted.slice(0, limits.maxSecretsPerPage), listing);
+    // The user has changed since the listing, or nothing can be stored now.
+    if (requests.size === 0) return;
     const { page, lost } = await payloadPage(client, listing, after, requests, deadline);
     const last = page?.entries.at(-1)?.id;
     if (!page || last === undefined) return;
@@ -213,7 +225,7 @@ async function showPages(client, listing, report, deadline) {
       const asked = requests.get(secret.id);
       if (!asked || !requests.delete(secret.id)) continue;
       const acquisition = await acquireFetched(client, secret, repeated(asked, lost), deadline);
-      addReport(report, await finish(client, acquisition, secret.id));
+      addReport(report, await finish(client, acquisition, secret.id, wake));
     }
     wanted = wanted.filter((id) => !ids.has(id));
     if (!page.hasNext || secrets.length === 0 || last === after) return;
@@ -260,10 +272,13 @@ function tryReadPage(body) {
  *
  * @param {SecurePushClient} client
  * @param {string[]} ids
+ * @param {Listing} listing
  * @returns {Promise<Map<string, FetchRequest>>}
  */
-const request = (client, ids) => (
-  client.keeper.tryUpdate(new Map(), (changes) => new Map(ids.map((id) => [id, changes.request(id)]))));
+function request(client, ids, { userChanges }) {
+  return client.keeper.tryUpdate(new Map(), (changes, state) => (
+    new Map(state.userChanges === userChanges ? ids.map((id) => [id, changes.request(id)]) : [])));
+}
 
 /**
  * Notes the notifications that the client does not know yet.
@@ -289,22 +304,23 @@ function learnUnlisted(client, ids, { userChanges }) {
  * @param {SecurePushClient} client
  * @param {Listing} listing its count of unread notifications is changed in place
  * @param {WakeReport} report changed in place
- * @param {number} deadline
+ * @param {Wake} wake
  */
-async function showWaiting(client, listing, report, deadline) {
+async function showWaiting(client, listing, report, wake) {
+  const { deadline } = wake;
   const { clock, limits } = client;
   const state = await client.keeper.tryRead();
   for (const id of state ? client.ledger(state).fetchOrder : []) {
     if (client.inFlight.has(id)) continue;
     if (report.shown.length >= limits.maxShownPerWake || clock.uptime >= deadline) return;
-    const acquisition = await acquire(client, id, Math.min(deadline, clock.uptime + limits.secondsPerTry));
+    const acquisition = await acquire(client, id, wake, Math.min(deadline, clock.uptime + limits.secondsPerTry));
     if (acquisition.kind === 'secret' && acquisition.unread !== null) listing.unread = acquisition.unread;
     if (acquisition.kind === 'loggedOut') {
       const waiting = await client.waiting();
       addReport(report, await prompt(client, waiting.length > 0 ? waiting : [id], acquisition.code));
       return;
     }
-    const step = await finish(client, acquisition, id);
+    const step = await finish(client, acquisition, id, wake);
     addReport(report, step);
     if (!allowsCatchUp(step.code)) return;
   }

@@ -16,7 +16,8 @@ import { StateKeeper } from './store.js';
 /**
  * One wake. Wakes are counted: a catch-up serves those that came before it began.
  *
- * @typedef {{number: number, deadline: number}} Wake `deadline` is the clock's uptime at which it ends
+ * @typedef {{number: number, deadline: number, userChanges: number}} Wake `deadline` is the clock's uptime at which it
+ *   ends; `userChanges` is the state's when it began. The wake shows nothing after the user has changed
  */
 
 /**
@@ -78,7 +79,7 @@ export class SecurePushClient {
   async handle(push) {
     if (!push.isSecurePush) return wakeReport({ code: DiagnosticCode.malformedPush });
     const wake = this.begin();
-    const reception = await receive(this, push);
+    const reception = await receive(this, push, wake);
     let report;
     switch (reception.kind) {
       case 'locked': return this.showLockedNotice();
@@ -108,7 +109,7 @@ export class SecurePushClient {
    */
   async catchUp() {
     const wake = this.begin();
-    try { await adoptUser(this); } catch { return this.showLockedNotice(); }
+    try { wake.userChanges = (await adoptUser(this)).changes; } catch { return this.showLockedNotice(); }
     const report = await this.catchUps.run(wake);
     if (!asksForLogIn(report.code) && report.code !== DiagnosticCode.locked) {
       await this.keeper.tryUpdate(null, (_, state) => { state.isPrompted = false; });
@@ -202,8 +203,15 @@ export class SecurePushClient {
   /** @returns {Wake} */
   begin() {
     this.wakes += 1;
-    return { number: this.wakes, deadline: this.clock.uptime + this.limits.secondsInTotal };
+    return { number: this.wakes, deadline: this.clock.uptime + this.limits.secondsInTotal, userChanges: 0 };
   }
+
+  /**
+   * Whether the user is still the one for whom the wake began. A damaged state begins at 0 again.
+   *
+   * @param {Wake} wake
+   */
+  async isCurrent({ userChanges }) { return ((await this.keeper.tryRead())?.userChanges ?? 0) <= userChanges; }
 
   /**
    * Does something, unless another wake does the same now: that one does it for all.

@@ -7,6 +7,7 @@ import { isLocked } from './store.js';
 
 /**
  * @typedef {import('./client.js').SecurePushClient} SecurePushClient
+ * @typedef {import('./client.js').Wake} Wake
  * @typedef {import('./answers.js').SecretNotification} SecretNotification
  * @typedef {import('./state.js').FetchRequest} FetchRequest
  * @typedef {import('./report.js').WakeReport} WakeReport
@@ -16,7 +17,7 @@ import { isLocked } from './store.js';
  * The result of a fetch and of the claim of the right to show the secret.
  *
  * - `secret`: the caller shows it by {@link finish}.
- * - `settled`: it was shown or withdrawn, or another wake or process is about to show it.
+ * - `settled`: it was shown or withdrawn, another wake or process is about to show it, or the user has changed.
  * - `failed`: the fetch failed. `isFinal`: it is not fetched again. `isGone`: the server does not give it to this user.
  *
  * @typedef {{kind: 'secret', secret: SecretNotification, unread: number | null} | {kind: 'settled'}
@@ -29,13 +30,13 @@ import { isLocked } from './store.js';
  *
  * @param {SecurePushClient} client
  * @param {string} id
- * @param {import('./client.js').Wake} wake
+ * @param {Wake} wake
  * @returns {Promise<WakeReport>}
  */
 export async function fetchAndShow(client, id, wake) {
-  const acquisition = await acquire(client, id, wake.deadline);
+  const acquisition = await acquire(client, id, wake, wake.deadline);
   if (acquisition.kind === 'secret' && acquisition.unread !== null) await client.setBadge(acquisition.unread);
-  return finish(client, acquisition, id);
+  return finish(client, acquisition, id, wake);
 }
 
 /**
@@ -43,10 +44,16 @@ export async function fetchAndShow(client, id, wake) {
  *
  * @param {SecurePushClient} client
  * @param {string} id
+ * @param {Wake} wake
  * @param {number} deadline
  * @returns {Promise<Acquisition>}
  */
-export const acquire = (client, id, deadline) => inFlight(client, id, () => fetchSecret(client, id, deadline));
+export async function acquire(client, id, wake, deadline) {
+  const acquisition = await inFlight(client, id, () => fetchSecret(client, id, wake, deadline));
+  if (acquisition.kind === 'secret') return acquisition;
+  // A failure is not shown after the user has changed.
+  return await client.isCurrent(wake) ? acquisition : { kind: 'settled' };
+}
 
 /**
  * Claims a secret that has come with others. A claimed secret stays in flight until {@link finish}.
@@ -77,12 +84,17 @@ async function inFlight(client, id, work) {
 /**
  * @param {SecurePushClient} client
  * @param {string} id
+ * @param {Wake} wake
  * @param {number} deadline
  * @returns {Promise<Acquisition>}
  */
-async function fetchSecret(client, id, deadline) {
+async function fetchSecret(client, id, wake, deadline) {
   const request = await client.keeper.tryUpdate(null, (changes) => changes.request(id));
   if (!request) return { kind: 'locked' };
+  if (request.userChanges > wake.userChanges) {
+    await forgetRequests(client, new Map([[id, request]]));
+    return { kind: 'settled' };
+  }
   const call = { path: `api/notifications/${id}`, query: /** @type {[string, string][]} */ ([['include', 'unread']]) };
   const { outcome, lost } = await client.connection.sendCounting(call, deadline);
   if (lost === 0 && outcome.kind !== 'success') await forgetRequests(client, new Map([[id, request]]));
@@ -124,7 +136,7 @@ export async function forgetRequests(client, requests) {
 }
 
 /**
- * Decrypts and claims a secret, and waits for another process that has claimed it.
+ * Decrypts and claims a secret.
  *
  * @param {SecurePushClient} client
  * @param {SecretNotification} fetched
@@ -134,14 +146,48 @@ export async function forgetRequests(client, requests) {
  * @returns {Promise<Acquisition>}
  */
 async function openAndClaim(client, fetched, unread, request, deadline) {
-  let secret;
   try {
-    secret = await decrypt(client, fetched);
+    const secret = await decrypt(client, fetched);
+    return await claim(client, secret, unread, request, deadline);
   } catch (error) {
     if (isLocked(error)) return { kind: 'locked' };
     // A key that the store cannot read now is there at the next wake.
-    return error instanceof SecurePushFailure ? failed(error.code, true) : failed(DiagnosticCode.noKey);
+    if (!(error instanceof SecurePushFailure)) return failed(DiagnosticCode.noKey);
+    return close(client, fetched, error.code, request, deadline);
   }
+}
+
+/**
+ * Notes that this device has read a secret that it will never open. So the withdrawal that follows when the first of
+ * the user's devices has read it does not remove the generic text of that device.
+ *
+ * @param {SecurePushClient} client
+ * @param {SecretNotification} secret
+ * @param {string} code
+ * @param {FetchRequest} request
+ * @param {number} deadline
+ * @returns {Promise<Acquisition>}
+ */
+async function close(client, secret, code, request, deadline) {
+  const claimed = await claim(client, secret, null, request, deadline);
+  if (claimed.kind !== 'secret') return claimed;
+  const { now } = client.clock;
+  const end = await client.keeper.tryUpdate(null, ({ ledger }) => ledger.settle(secret.id, client.process, false, now));
+  if (end === null) return { kind: 'locked' };
+  return end === 'noted' ? failed(code, true) : { kind: 'settled' };
+}
+
+/**
+ * Claims a secret, and waits for another process that has claimed it.
+ *
+ * @param {SecurePushClient} client
+ * @param {SecretNotification} secret
+ * @param {number | null} unread
+ * @param {FetchRequest} request
+ * @param {number} deadline
+ * @returns {Promise<Acquisition>}
+ */
+async function claim(client, secret, unread, request, deadline) {
   for (;;) {
     const { now } = client.clock;
     const claimed = await client.keeper.tryUpdate(null, (changes) => (
@@ -190,16 +236,18 @@ const failed = (code, isFinal = false) => ({ kind: 'failed', code, isFinal, isGo
  * @param {SecurePushClient} client
  * @param {string} id
  * @param {boolean} isShown
+ * @param {Wake} wake
  */
-async function settle(client, id, isShown) {
+async function settle(client, id, isShown, wake) {
   const { now } = client.clock;
-  const end = await client.keeper.tryUpdate(null, (changes) => {
+  const end = await client.keeper.tryUpdate(null, (changes, state) => {
+    if (state.userChanges > wake.userChanges) return 'withdrawn';
     const end = changes.ledger.settle(id, client.process, isShown, now);
     if (isShown) changes.report(id);
     return end;
   });
   client.inFlight.delete(id);
-  // It was withdrawn while it was shown.
+  // It was withdrawn, or the user changed, while it was shown.
   if (end === 'withdrawn') await client.presenter.remove([id]);
 }
 
@@ -209,19 +257,21 @@ async function settle(client, id, isShown) {
  * @param {SecurePushClient} client
  * @param {Acquisition} acquisition
  * @param {string} id
+ * @param {Wake} wake
  * @returns {Promise<WakeReport>}
  */
-export async function finish(client, acquisition, id) {
+export async function finish(client, acquisition, id, wake) {
   switch (acquisition.kind) {
     case 'settled': return wakeReport();
     case 'secret':
       try {
         await client.presenter.showSecret(acquisition.secret);
       } catch {
-        await settle(client, id, false);
+        await settle(client, id, false, wake);
+        if (!await client.isCurrent(wake)) return wakeReport();
         return noticeOnce(client, id, { code: DiagnosticCode.notPresented, isFinal: false, isGone: false });
       }
-      await settle(client, id, true);
+      await settle(client, id, true, wake);
       return wakeReport({ result: 'newData', shown: [id] });
     case 'failed': return noticeOnce(client, id, acquisition);
     case 'loggedOut': return prompt(client, [id], acquisition.code);

@@ -16,12 +16,14 @@ import { PushKeySet, PushVerifier } from './push-keys.js';
  *
  * @param {SecurePushClient} client
  * @param {import('./push.js').IncomingPush} push
+ * @param {import('./client.js').Wake} wake it begins for the user who is logged in now
  * @returns {Promise<Reception>}
  */
-export async function receive(client, push) {
+export async function receive(client, push, wake) {
   try {
-    const owner = await adoptUser(client);
-    const code = await pushFault(client, push, owner);
+    const { name, changes } = await adoptUser(client);
+    wake.userChanges = changes;
+    const code = await pushFault(client, push, name);
     if (code !== null) return { kind: 'ignored', code };
     const { id } = push;
     if (id === null) return { kind: 'unusable' };
@@ -31,7 +33,8 @@ export async function receive(client, push) {
     }
     const { now } = client.clock;
     await resolveInDoubtClaims(client);
-    const isWanted = await client.keeper.update(({ ledger }) => ledger.learn(id, now));
+    const isWanted = await client.keeper.update(({ ledger }, state) => (
+      state.userChanges <= changes && ledger.learn(id, now)));
     return isWanted ? { kind: 'wanted', id } : { kind: 'settled' };
   } catch {
     return { kind: 'locked' };
@@ -56,19 +59,21 @@ async function withdraw(client, id) {
  * Notes the user who is logged in. Another user's notifications are removed from the screen.
  *
  * @param {SecurePushClient} client
- * @returns {Promise<string | null>} the user to whom the device belongs, also after the credentials have expired
+ * @returns {Promise<{name: string | null, changes: number}>} the user to whom the device belongs, also after the
+ *   credentials have expired, and the state's `userChanges`
  * @throws {import('./store.js').ClientStoreError} `locked`
  */
 export async function adoptUser(client) {
-  const { owner } = await client.keeper.read();
+  const { owner, userChanges } = await client.keeper.read();
   const userName = await client.credentials.userName();
-  if (userName === null || userName === owner) return owner;
-  const ids = await client.keeper.update((changes) => changes.adopt(userName));
+  if (userName === null || userName === owner) return { name: owner, changes: userChanges };
+  const { ids, changes } = await client.keeper.update((changes, state) => (
+    { ids: changes.adopt(userName), changes: state.userChanges }));
   if (ids.length > 0) {
     await client.presenter.remove(ids);
     await client.presenter.removePrompt();
   }
-  return userName;
+  return { name: userName, changes };
 }
 
 /**

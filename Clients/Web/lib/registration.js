@@ -35,13 +35,10 @@ export async function register(client, device) {
     const age = client.clock.now - (record.registeredAt ?? -Infinity);
     const isCurrent = record.userName === userName && record.digest === digest && age >= 0
       && age < client.limits.renewsRegistrationAfter;
-    if (isCurrent && record.installationID !== null) {
-      if (await registerKey(client, record.installationID, deadline) !== 'unknown') return record.installationID;
-    }
-    // Another user's messages are not for the same key.
-    if (record.userName !== null && record.userName !== userName) await client.store.keepDeviceKey(null);
+    const known = isCurrent ? record.installationID : null;
+    if (known !== null && await registerKey(client, known, userName, deadline) !== 'unknown') return known;
     const id = await send(client, device, { userName, digest }, deadline);
-    await registerKey(client, id, deadline);
+    await registerKey(client, id, userName, deadline);
     return id;
   });
 }
@@ -89,12 +86,12 @@ async function send(client, device, { userName, digest }, deadline) {
  *
  * @param {SecurePushClient} client
  * @param {string} id
+ * @param {string} userName
  * @param {number} deadline
  * @returns {Promise<'unknown' | null>} `unknown`: the server does not have the installation any more
  */
-async function registerKey(client, id, deadline) {
-  if (!client.configuration.encryptsEndToEnd) return null;
-  const key = await ownKey(client).catch(() => null);
+async function registerKey(client, id, userName, deadline) {
+  const key = await keyOf(client, userName).catch(() => null);
   if (!key) return null;
   const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk };
   const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
@@ -102,15 +99,32 @@ async function registerKey(client, id, deadline) {
 }
 
 /**
- * The device's key, which the first call makes; `null` if the browser has no X25519.
+ * The device's key for a user, which the first call makes; `null` if the browser has no X25519, or if the app does
+ * without.
+ *
+ * @param {SecurePushClient} client
+ * @param {string} userName
+ */
+async function keyOf(client, userName) {
+  const { encryptsEndToEnd } = client.configuration;
+  const { keyOwner } = await client.keeper.read();
+  // Another user's messages are not for the same key. The server has forgotten the former one by now.
+  if (keyOwner !== userName && (keyOwner !== null || encryptsEndToEnd)) await forgetKey(client);
+  if (!encryptsEndToEnd) return null;
+  const key = await client.store.deviceKey() ?? await DeviceKey.generate(client.crypto);
+  const kept = key && await client.store.keepDeviceKey(key);
+  if (kept) await client.keeper.update((_, state) => { state.keyOwner = userName; });
+  return kept;
+}
+
+/**
+ * Removes the device's key. What was encrypted for it can never be read again.
  *
  * @param {SecurePushClient} client
  */
-async function ownKey(client) {
-  const kept = await client.store.deviceKey();
-  if (kept) return kept;
-  const made = await DeviceKey.generate(client.crypto);
-  return made && client.store.keepDeviceKey(made);
+async function forgetKey(client) {
+  await client.store.keepDeviceKey(null);
+  await client.keeper.update((_, state) => { state.keyOwner = null; });
 }
 
 /** @param {SecurePushClient} client */
@@ -128,8 +142,8 @@ export async function unregister(client) {
       const isOver = outcome.kind === 'success' || (outcome.kind === 'refused' && [404, 410].includes(outcome.status));
       if (!isOver) throw outcomeFailure(outcome);
     }
-    // The next user of this browser gets a key of their own.
-    await client.store.keepDeviceKey(null).catch(() => {});
+    // The next user of this browser gets a key of their own, also if this one cannot be removed now.
+    await forgetKey(client).catch(() => {});
     const ids = await client.keeper.update((changes) => changes.forget(null));
     await client.presenter.remove(ids);
     await client.presenter.removePrompt();

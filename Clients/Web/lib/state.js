@@ -14,6 +14,7 @@ import { mayHaveBeenRead, SecretLedger } from './ledger.js';
  *   is asked whether they still exist
  * @property {string[]} unreported shown notifications of which the server has not been told, oldest first
  * @property {RegistrationRecord} registration
+ * @property {string | null} keyOwner the user for whom the device's key for end-to-end encryption was made
  * @property {string[] | null} pushKeys keys for pushes from `GET /api/push-keys`. They replace the configured ones
  * @property {number | null} pushKeysReadAt when they came, in seconds since 1970
  * @property {{process: string, takenAt: number} | null} refreshLease the process that refreshes the credentials now. A
@@ -43,7 +44,7 @@ const maxUnsent = 200;
 /** @returns {ClientState} */
 export const emptyState = () => ({
   owner: null, userChanges: 0, entries: [], cursor: null, isPrompted: false, unconfirmed: [], unreported: [],
-  registration: emptyRegistration(), pushKeys: null, pushKeysReadAt: null, refreshLease: null,
+  registration: emptyRegistration(), keyOwner: null, pushKeys: null, pushKeysReadAt: null, refreshLease: null,
 });
 
 /**
@@ -78,6 +79,7 @@ const members = {
   unreported: is.ids,
   registration: (/** @type {any} */ value) => orNull(is.uuid)(value?.installationID)
     && orNull(is.text)(value.userName) && orNull(is.text)(value.digest) && orNull(is.number)(value.registeredAt),
+  keyOwner: orNull(is.text),
   pushKeys: orNull((value) => Array.isArray(value) && value.every(is.text)),
   pushKeysReadAt: orNull(is.number),
 };
@@ -124,7 +126,7 @@ export class StateChanges {
     state.isPrompted = other.isPrompted;
     state.unconfirmed = [...new Set([...state.unconfirmed, ...other.unconfirmed])];
     state.unreported = [...new Set([...state.unreported, ...other.unreported])];
-    state.registration = { ...other.registration };
+    Object.assign(state, { registration: { ...other.registration }, keyOwner: other.keyOwner });
     if (other.pushKeys) Object.assign(state, { pushKeys: [...other.pushKeys], pushKeysReadAt: other.pushKeysReadAt });
   }
 

@@ -95,6 +95,31 @@ simulated('another user has another key', async (device) => {
   assert.equal(await device.disk.deviceKey(), null);
 });
 
+simulated('another user has another key, also after a registration that failed', async (device) => {
+  const { client, credentials } = device.start();
+  await client.register(browser);
+  const first = await device.disk.deviceKey();
+  device.server.accessTokens.add('token-of-bob');
+  await credentials.logInWithToken('bob', 'token-of-bob');
+  device.intercept('PUT /api/installations', () => answer(403));
+  await assert.rejects(client.register(browser), { code: 'SP-403' });
+  // The server has the installation of the first user until then.
+  assert.equal((await device.disk.deviceKey()).x, first.x);
+  await client.register(browser);
+  assert.notEqual((await device.disk.deviceKey()).x, first.x);
+});
+
+simulated('the generic text of an envelope outlives the withdrawal of the own read', async (device) => {
+  const id = device.server.send(JSON.parse(stranger.payload));
+  const { client } = device.start();
+  await push(device, client, id);
+  await push(device, client, id, { withdraw: true });
+  assert.ok(!device.screen.removed.includes(id));
+  device.server.revoke(id);
+  await push(device, client, id, { withdraw: true });
+  assert.ok(device.screen.removed.includes(id));
+});
+
 simulated('a browser without X25519 registers without a key', async (device) => {
   const { client } = device.start();
   const { subtle } = device.clock.crypto;

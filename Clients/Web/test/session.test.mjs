@@ -22,6 +22,28 @@ simulated('a secret in flight is not shown to another user', async (device) => {
   assert.equal(device.screen.secrets.size, 0);
 });
 
+simulated('a wake shows nothing of the last user after unregister()', async (device) => {
+  const ids = Array.from({ length: 3 }, () => device.server.send());
+  const { client } = device.start();
+  // The credentials are valid until the log-out.
+  device.intercept(`GET /api/notifications/${ids[0]}`, () => client.unregister());
+  await push(device, client, ids[0]);
+  assert.deepEqual([device.screen.hints, device.screen.badge, device.screen.secrets.size], [0, 0, 0]);
+  assert.deepEqual(await client.waiting(), []);
+});
+
+simulated('a secret that is being shown while the user goes is removed', async (device) => {
+  const id = device.server.send();
+  const { client } = device.start();
+  const { showSecret } = client.presenter;
+  client.presenter.showSecret = async (secret) => {
+    await client.unregister();
+    await showSecret(secret);
+  };
+  await push(device, client, id);
+  assert.equal(device.screen.visible.size, 0);
+});
+
 for (const page of ['Unread', 'include=payload']) {
   simulated(`a catch-up in flight (${page}) shows nothing after unregister()`, async (device) => {
     for (let count = 0; count < 3; count += 1) device.server.send();
