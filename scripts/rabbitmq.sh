@@ -210,7 +210,8 @@ heal() {
 # rabbitmqctl, bounded: its own deadline does not cover a node that cannot be reached.
 ctl() {
     local runner='bounded 60'
-    private "$(tool rabbitmqctl)" -q -t 55 -n "securepush$port@localhost" "$@"
+    # `timeout` makes a process group in the background, which a terminal stops when it reads.
+    private "$(tool rabbitmqctl)" -q -t 55 -n "securepush$port@localhost" "$@" </dev/null
 }
 
 [ $# -ge 2 ] || usage

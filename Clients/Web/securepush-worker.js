@@ -12,9 +12,9 @@ import { pushDevice } from './lib/subscription.js';
  *
  * ```js
  * import { PushWorker } from './securepush/securepush-worker.js';
- * import { makeClient } from './client.js';
+ * import { client } from './client.js';
  *
- * new PushWorker({ scope: self, client: makeClient(() => self.registration) }).attach();
+ * new PushWorker({ scope: self, client }).attach();
  * ```
  */
 export class PushWorker {
@@ -54,7 +54,7 @@ export class PushWorker {
   /** @param {any} event a `PushEvent` */
   async onPush(event) {
     const push = IncomingPush.fromMessageData(event.data);
-    if (!push.isOurs) await this.onForeignPush?.(event);
+    if (!push.isSecurePush) await this.onForeignPush?.(event);
     else await this.handle(push);
   }
 

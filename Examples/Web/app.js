@@ -1,5 +1,5 @@
 // The page: log in, permission, messages, log out.
-import { credentials, events, makeClient, store } from './client.js';
+import { client, credentials, events, store } from './client.js';
 import * as config from './config.js';
 import { EmulatedDisplay, emulatedDevice, listen } from './emulator.js';
 import { InboxView } from './inbox-view.js';
@@ -24,8 +24,7 @@ class App {
     }
     await navigator.serviceWorker.register(worker, { type: 'module', updateViaCache: 'none' });
     this.registration = await navigator.serviceWorker.ready;
-    this.client = makeClient(() => this.registration);
-    this.inbox = new InboxView(this.client);
+    this.inbox = new InboxView(client);
     this.#addListeners();
     await this.enter();
   }
@@ -54,7 +53,7 @@ class App {
     }
     await this.showUser();
     await this.connect();
-    const report = await this.client.catchUp();
+    const report = await client.catchUp();
     if (['SP-401', 'SP-LOGIN'].includes(report.code)) {
       await this.showLogIn();
       return;
@@ -66,7 +65,7 @@ class App {
 
   async showLogIn() {
     const userName = await credentials.userName();
-    const waiting = await this.client.waiting();
+    const waiting = await client.waiting();
     for (const id of ['inbox', 'device', 'permission', 'log-out', 'who', 'unread']) show(id, false);
     show('log-in', true);
     this.say('');
@@ -78,7 +77,7 @@ class App {
   async showUser() {
     const userName = await credentials.userName();
     byId('who').textContent = userName;
-    byId('send-name').textContent = userName;
+    for (const element of document.querySelectorAll('.recipient')) element.textContent = userName;
     show('log-in', false);
     for (const id of ['who', 'log-out', 'inbox', 'device']) show(id, true);
     show('send-hint', config.emulatorDevices !== null);
@@ -92,7 +91,7 @@ class App {
       await credentials.logIn(userName, password);
       byId('password').value = '';
       await this.showUser();
-      await this.client.resumeAfterLogIn();
+      await client.resumeAfterLogIn();
       await this.connect();
       await this.refresh();
     } catch (error) {
@@ -107,7 +106,7 @@ class App {
 
   async logOut() {
     try {
-      await this.client.unregister();
+      await client.unregister();
     } catch (error) {
       // The server may still have the device: the user stays logged in, and can try again.
       if (!['SP-401', 'SP-LOGIN'].includes(error.code)) {
@@ -127,7 +126,7 @@ class App {
   async allow() {
     await Notification.requestPermission();
     await this.connect();
-    await this.client.catchUp();
+    await client.catchUp();
     await this.refresh();
   }
 
@@ -154,7 +153,7 @@ class App {
   async #register() {
     if (config.vapidPublicKey) {
       try {
-        await this.client.register(await subscribeToPush(this.registration, config.vapidPublicKey, { timeout: 8 }));
+        await client.register(await subscribeToPush(this.registration, config.vapidPublicKey, { timeout: 8 }));
         return text('channelPush');
       } catch (error) {
         if (!config.emulatorDevices || error.name !== 'AbortError') throw error;
@@ -162,7 +161,7 @@ class App {
     }
     if (!config.emulatorDevices) throw new DOMException('There is no VAPID key.', 'NotSupportedError');
     const device = await emulatedDevice();
-    await this.client.register(device);
+    await client.register(device);
     this.stream ??= listen(device, this.registration);
     this.display ??= new EmulatedDisplay(device, this.registration);
     return text('channelEmulator');
@@ -175,13 +174,14 @@ class App {
     const hasKey = (await store.deviceKey()) !== null;
     const canEncrypt = hasKey || (await DeviceKey.generate()) !== null;
     byId('fact-encrypted').textContent = text(hasKey ? 'encryptedYes' : canEncrypt ? 'encryptedNotYet' : 'encryptedNo');
+    show('send-encrypted', hasKey && config.emulatorDevices !== null);
   }
 
   /** Shows the list and the number of unread messages again. */
   async refresh() {
     if (byId('inbox').hidden) {
       // A push has found that the session is over, while this page is open.
-      if ((await this.client.waiting()).length > 0) await this.showLogIn();
+      if ((await client.waiting()).length > 0) await this.showLogIn();
       return;
     }
     try {
@@ -204,7 +204,7 @@ class App {
 
   async markAll() {
     const ids = [...this.inbox.items].filter(([, item]) => item.classList.contains('unread')).map(([id]) => id);
-    await this.client.markAsRead(ids).catch((error) => this.say(text('failed', error.code ?? '')));
+    await client.markAsRead(ids).catch((error) => this.say(text('failed', error.code ?? '')));
     await this.refresh();
   }
 

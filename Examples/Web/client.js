@@ -1,4 +1,4 @@
-// Makes the client. The page and its service worker each make one, on the same store.
+// The client. The page and its service worker each have one, on the same store.
 import * as config from './config.js';
 import {
   ClientEvents, FetchTransport, IndexedDBStore, makeConfiguration, SecurePushClient, TokenCredentialsProvider,
@@ -13,12 +13,11 @@ const { retrievalURL, pushKeys } = config;
 
 export const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport });
 
-/** @param {() => ServiceWorkerRegistration | Promise<ServiceWorkerRegistration>} registration */
-export const makeClient = (registration) => new SecurePushClient({
+export const client = new SecurePushClient({
   configuration: makeConfiguration({ retrievalURL, pushKeys }),
   credentials, store, transport, events,
   presenter: new WebNotificationPresenter({
-    registration, title: 'SecurePush', texts,
+    title: 'SecurePush', texts,
     options: { icon: './icons/icon-192.png', badge: './icons/badge-96.png', lang: language },
   }),
 });

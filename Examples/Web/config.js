@@ -1,6 +1,8 @@
 // Your installation. The page and its service worker read this file.
 
-/** Where the retrieval service is. It needs this page's origin in RETRIEVAL_CORS_ORIGINS, and `_headers` needs it too. */
+/**
+ * Where the retrieval service is. It needs this page's origin in RETRIEVAL_CORS_ORIGINS, and `_headers` needs it too.
+ */
 export const retrievalURL = 'https://push.example.com';
 
 /** The public VAPID key of the hub's browser credential, in base64url. */

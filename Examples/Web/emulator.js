@@ -1,5 +1,5 @@
-// For development: a device of the hub emulator in place of a push service. The emulator serves this page, so both are of
-// one origin.
+// For development: a device of the hub emulator in place of a push service. The emulator serves this page, so both are
+// of one origin.
 import { emulatorDevices } from './config.js';
 
 const handleKey = 'emulator-device';

@@ -84,12 +84,14 @@ export class InboxView {
       item.dispatchEvent(new CustomEvent('message-read', { bubbles: true }));
     } catch (error) {
       secret.classList.add('fault');
-      secret.textContent = text('failed', error.code ?? '');
+      const key = { 'SP-KEY': 'notForThisDevice', 'SP-DECRYPT': 'notDecrypted' }[error.code] ?? 'failed';
+      secret.textContent = text(key, error.code ?? '');
     }
   }
 }
 
 function when(date) {
   const isToday = date.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(navigator.language, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' }).format(date);
+  const style = isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' };
+  return new Intl.DateTimeFormat(navigator.language, style).format(date);
 }

@@ -1,10 +1,9 @@
 // The service worker: receives pushes, also when no page is open.
-import { makeClient } from './client.js';
+import { client } from './client.js';
 import { emulatorDevices } from './config.js';
 import { PushWorker } from './securepush/securepush-worker.js';
 
 self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 
-const client = makeClient(() => self.registration);
 new PushWorker({ scope: self, client, acceptsPagePushes: emulatorDevices !== null }).attach();

@@ -158,7 +158,7 @@ function skipValue(json, start) {
  * @param {string} text
  * @returns {string}
  */
-export const wellFormed = (text) => text.replace(/\p{Surrogate}/gu, '\uFFFD');
+const wellFormed = (text) => text.replace(/\p{Surrogate}/gu, '\uFFFD');
 
 /**
  * The text that is shown of a payload: the value of a JSON string, otherwise the JSON text.

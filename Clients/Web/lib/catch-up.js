@@ -1,13 +1,16 @@
 import { maxEntries, readInboxPage } from './answers.js';
 import { allowsCatchUp, asksForLogIn, DiagnosticCode, SecurePushFailure } from './codes.js';
 import { limited } from './clock.js';
-import { acquire, claim, finish, prompt } from './fetching.js';
-import { resolveDoubts, resolveQuestions } from './receiving.js';
+import { acquire, acquireFetched, finish, forgetRequests, prompt, repeated } from './fetching.js';
+import { inboxPage } from './inbox.js';
+import { confirmWithdrawals, resolveInDoubtClaims } from './receiving.js';
 import { addReport, wakeReport } from './report.js';
 
 /**
  * @typedef {import('./client.js').SecurePushClient} SecurePushClient
+ * @typedef {import('./client.js').Wake} Wake
  * @typedef {import('./report.js').WakeReport} WakeReport
+ * @typedef {import('./state.js').FetchRequest} FetchRequest
  */
 
 /**
@@ -16,11 +19,12 @@ import { addReport, wakeReport } from './report.js';
  * @typedef {object} Listing
  * @property {string | null} anchor the notification after which the new ones come; `null` for the first listing of this
  *   device, which is of unread notifications only
+ * @property {number} userChanges the state's before the first request
  * @property {string[]} found
  * @property {number} unread
  */
 
-/** Two thousand notifications. The next wake goes on. */
+/** A wake lists at most 2,000 notifications. The next wake goes on. */
 const maxPages = 10;
 
 /** Fetches what is in the inbox and what waits. One run serves all wakes that came before it began. */
@@ -28,20 +32,23 @@ export class CatchUp {
   /** @param {SecurePushClient} client */
   constructor(client) {
     this.client = client;
-    /** @type {{lastWake: number, report: Promise<WakeReport>} | null} the run that goes on now or was the last */
+    /** @type {{lastWake: number, userChanges: number, report: Promise<WakeReport>} | null} the run that goes on now or
+     * was the last; `userChanges` is that of the wake that began it */
     this.current = null;
   }
 
   /**
    * Shows what is new and what waits.
    *
-   * @param {import('./client.js').Wake} wake
+   * @param {Wake} wake
    * @returns {Promise<WakeReport>}
    */
   async run(wake) {
     const { clock } = this.client;
-    const joined = this.current && this.current.lastWake >= wake.number ? this.current.report : null;
-    const run = joined ?? this.#start(wake.deadline);
+    const { current } = this;
+    const isServed = current && current.lastWake >= wake.number && current.userChanges >= wake.userChanges;
+    const joined = isServed ? current.report : null;
+    const run = joined ?? this.#start(wake);
     try {
       const report = await limited(wake.deadline, clock, () => run);
       // The wake that began the run reports the notifications.
@@ -52,44 +59,47 @@ export class CatchUp {
   }
 
   /**
-   * @param {number} deadline
+   * @param {Wake} wake
    * @returns {Promise<WakeReport>}
    */
-  #start(deadline) {
+  #start(wake) {
     const earlier = this.current?.report;
     const report = (async () => {
       await earlier?.catch(() => {});
-      return catchUp(this.client, deadline);
+      return catchUp(this.client, wake);
     })();
     report.catch(() => {});
-    this.current = { lastWake: this.client.wakes, report };
+    this.current = { lastWake: this.client.wakes, userChanges: wake.userChanges, report };
     return report;
   }
 }
 
 /**
  * @param {SecurePushClient} client
- * @param {number} deadline
+ * @param {Wake} wake
  * @returns {Promise<WakeReport>}
  */
-async function catchUp(client, deadline) {
-  await resolveDoubts(client);
-  await resolveQuestions(client, deadline);
+async function catchUp(client, wake) {
+  const { deadline } = wake;
+  await resolveInDoubtClaims(client);
+  await confirmWithdrawals(client, deadline);
   const report = wakeReport();
   let inbox;
   try {
-    inbox = await list(client, deadline);
+    inbox = await list(client, wake);
   } catch (error) {
     if (!(error instanceof SecurePushFailure)) throw error;
-    // What waits is not lost; the next wake tries again.
+    if (!await client.isCurrent(wake)) return report;
+    // The next wake tries again.
     const waiting = asksForLogIn(error.code) ? await client.waiting() : [];
     return waiting.length > 0
       ? prompt(client, waiting, error.code) : wakeReport({ result: 'failed', code: error.code });
   }
-  if (inbox.found.length > 1) await showPages(client, inbox, report, deadline);
-  if (report.code === null) await showWaiting(client, inbox, report, deadline);
-  if (report.code === null && await outwaitClaims(client, deadline)) await showWaiting(client, inbox, report, deadline);
-  await client.setBadge(inbox.unread);
+  if (!await client.isCurrent(wake)) return report;
+  if (inbox.found.length > 1) await showPages(client, inbox, report, wake);
+  if (report.code === null) await showWaiting(client, inbox, report, wake);
+  if (report.code === null && await waitForClaims(client, deadline)) await showWaiting(client, inbox, report, wake);
+  if (await client.isCurrent(wake)) await client.setBadge(inbox.unread);
   return report;
 }
 
@@ -98,15 +108,16 @@ async function catchUp(client, deadline) {
  *
  * @param {SecurePushClient} client
  * @param {number} deadline
- * @returns {Promise<boolean>} whether there were any, and there was time for them
+ * @returns {Promise<boolean>} whether there were claims, and they expired before the deadline
  */
-async function outwaitClaims(client, deadline) {
-  const { now } = client.clock;
+async function waitForClaims(client, deadline) {
   const state = await client.keeper.tryRead();
-  const seconds = state ? client.ledger(state).secondsOfClaims(client.process, now) : null;
-  if (seconds === null || client.clock.uptime + seconds >= deadline) return false;
+  const claims = state ? client.ledger(state).claimsOfOthers(client.process) : [];
+  if (claims.length === 0) return false;
+  const seconds = Math.max(...claims.map((claim) => client.claimWatch.secondsLeft(claim)));
+  if (client.clock.uptime + seconds >= deadline) return false;
   await client.clock.sleep(seconds);
-  await resolveDoubts(client);
+  await resolveInDoubtClaims(client);
   return true;
 }
 
@@ -115,15 +126,17 @@ async function outwaitClaims(client, deadline) {
  * waiting.
  *
  * @param {SecurePushClient} client
- * @param {number} deadline
+ * @param {Wake} wake
  * @returns {Promise<Listing>}
  * @throws {SecurePushFailure}
  */
-async function list(client, deadline) {
+async function list(client, { userChanges, deadline }) {
   const state = await client.keeper.tryRead();
   if (!state) throw new SecurePushFailure(DiagnosticCode.locked);
   /** @type {Listing} */
-  const listing = { anchor: state.cursor, found: [], unread: 0 };
+  const listing = { anchor: state.cursor, userChanges: state.userChanges, found: [], unread: 0 };
+  // The new user's wake lists for the new user.
+  if (state.userChanges > userChanges) return listing;
   await listPages(client, listing, state.cursor, state.cursor === null, deadline);
   // A delayed notification (`NotBefore`) is older than the last seen one. It is unread, and not known here.
   if (state.cursor !== null && listing.unread > (await client.waiting()).length) {
@@ -149,9 +162,11 @@ async function listPages(client, listing, start, isUnreadOnly, deadline) {
     const page = await inboxPage(client, query, deadline);
     listing.unread = page.unread;
     const ids = page.entries.map((entry) => entry.id);
-    const learned = await learn(client, ids, !isUnreadOnly || listing.anchor === null);
-    listing.found.push(...learned.fresh.filter((id) => !listing.found.includes(id)));
-    // The rest comes at the next wake, so that nothing that waits is forgotten.
+    const learned = await learn(client, ids, listing, !isUnreadOnly || listing.anchor === null);
+    // The user has changed since the request, or nothing can be stored now.
+    if (!learned) return;
+    listing.found.push(...learned.fresh);
+    // The rest comes at the next wake. More IDs would push waiting ones out of the ledger.
     const last = ids.at(-1);
     if (!page.hasNext || last === undefined || last === after) return;
     if (learned.waiting >= client.limits.maxRememberedIDs / 2) return;
@@ -164,12 +179,15 @@ async function listPages(client, listing, start, isUnreadOnly, deadline) {
  *
  * @param {SecurePushClient} client
  * @param {string[]} ids
+ * @param {Listing} listing
  * @param {boolean} movesCursor The listing of delayed notifications is behind the cursor and does not move it. A device
  *   that has seen no page yet begins after the newest notification that it has shown.
+ * @returns {Promise<{fresh: string[], waiting: number} | null>}
  */
-function learn(client, ids, movesCursor) {
+function learn(client, ids, { userChanges }, movesCursor) {
   const { now } = client.clock;
-  return client.keeper.tryUpdate({ fresh: /** @type {string[]} */ ([]), waiting: 0 }, ({ ledger }, state) => {
+  return client.keeper.tryUpdate(null, ({ ledger }, state) => {
+    if (state.userChanges !== userChanges) return null;
     const fresh = ids.filter((id) => !ledger.get(id));
     for (const id of ids) ledger.learn(id, now);
     if (movesCursor) state.cursor = ids.at(-1) ?? state.cursor ?? ledger.lastShown;
@@ -178,79 +196,131 @@ function learn(client, ids, movesCursor) {
 }
 
 /**
- * @param {SecurePushClient} client
- * @param {[string, string][]} query
- * @param {number} deadline
- * @returns {Promise<import('./answers.js').InboxPage>}
- * @throws {SecurePushFailure}
- */
-export async function inboxPage(client, query, deadline) {
-  const outcome = await client.connection.send({ path: 'api/notifications', query }, deadline);
-  switch (outcome.kind) {
-    case 'success': return readInboxPage(outcome.body);
-    case 'refused': throw new SecurePushFailure(DiagnosticCode.status(outcome.status));
-    case 'locked': throw new SecurePushFailure(DiagnosticCode.locked);
-    default: throw new SecurePushFailure(outcome.code);
-  }
-}
-
-/**
- * Fetches many new notifications with few requests (`include=payload`). What does not come in this way is fetched one
- * by one.
+ * Fetches many new notifications with few requests (`include=payload`). The others are fetched one by one later.
  *
  * @param {SecurePushClient} client
  * @param {Listing} listing its count of unread notifications is changed in place
  * @param {WakeReport} report changed in place
- * @param {number} deadline
+ * @param {Wake} wake
  */
-async function showPages(client, listing, report, deadline) {
+async function showPages(client, listing, report, wake) {
   const { limits } = client;
-  const missing = new Set(listing.found);
-  const asked = await client.keeper.tryUpdate(/** @type {string[]} */ (listing.found), ({ ledger }) => (
-    listing.found.filter((id) => ledger.ask(id))));
+  const { deadline } = wake;
+  let wanted = listing.found;
   let after = listing.anchor;
-  while (missing.size > 0 && report.shown.length < limits.maxShownPerWake) {
-    /** @type {[string, string][]} */
-    const query = [['include', 'payload'], ['Limit', `${limits.maxSecretsPerPage}`]];
-    if (listing.anchor === null) query.push(['Unread', 'true']);
-    if (after !== null) query.push(['After', after]);
-    const page = await inboxPage(client, query, deadline).catch(() => null);
+  while (wanted.length > 0 && report.shown.length < limits.maxShownPerWake) {
+    // The server marks no more than these as read.
+    const requests = await request(client, wanted.slice(0, limits.maxSecretsPerPage), listing);
+    // The user has changed since the listing, or nothing can be stored now.
+    if (requests.size === 0) return;
+    const { page, lost } = await payloadPage(client, listing, after, requests, deadline);
     const last = page?.entries.at(-1)?.id;
     if (!page || last === undefined) return;
     listing.unread = page.unread;
-    for (const { secret } of page.entries) {
-      if (!secret || !missing.delete(secret.id) || client.underWay.has(secret.id)) continue;
-      client.underWay.add(secret.id);
-      const acquisition = await claim(client, secret, null, asked.includes(secret.id), deadline);
-      addReport(report, await finish(client, acquisition, secret.id));
+    const secrets = page.entries.flatMap(({ secret }) => secret ?? []);
+    const ids = new Set(secrets.map(({ id }) => id));
+    // The server has marked all of them as read, also those that have become visible since the listing.
+    for (const [id, unlisted] of await learnUnlisted(client, ids, listing)) requests.set(id, unlisted);
+    for (const secret of secrets) {
+      const asked = requests.get(secret.id);
+      if (!asked || !requests.delete(secret.id)) continue;
+      const acquisition = await acquireFetched(client, secret, repeated(asked, lost), deadline);
+      addReport(report, await finish(client, acquisition, secret.id, wake));
     }
-    if (!page.hasNext || !page.entries.some((entry) => entry.secret) || last === after) return;
+    wanted = wanted.filter((id) => !ids.has(id));
+    if (!page.hasNext || secrets.length === 0 || last === after) return;
     after = last;
   }
 }
 
 /**
- * Fetches and shows what waits, one by one, until something fails for all.
+ * Fetches a page with payloads.
+ *
+ * @param {SecurePushClient} client
+ * @param {Listing} listing
+ * @param {string | null} after
+ * @param {Map<string, FetchRequest>} requests those that the page may have
+ * @param {number} deadline
+ * @returns {Promise<{page: import('./answers.js').InboxPage | null, lost: number}>} the page, if there is one, and the
+ *   number of tries whose answer was lost
+ */
+async function payloadPage(client, listing, after, requests, deadline) {
+  /** @type {[string, string][]} */
+  const query = [['include', 'payload'], ['Limit', `${client.limits.maxSecretsPerPage}`]];
+  if (listing.anchor === null) query.push(['Unread', 'true']);
+  if (after !== null) query.push(['After', after]);
+  const { outcome, lost } = await client.connection.sendCounting({ path: 'api/notifications', query }, deadline);
+  const page = outcome.kind === 'success' ? tryReadPage(outcome.body) : null;
+  if (lost === 0 && (outcome.kind !== 'success' || page)) {
+    // Known notifications have taken the place of those that are not on the page.
+    const onPage = new Set(page?.entries.map((entry) => entry.secret?.id));
+    await forgetRequests(client, new Map([...requests].filter(([id]) => !onPage.has(id))));
+  }
+  return { page, lost };
+}
+
+/**
+ * @param {Uint8Array} body
+ * @returns {import('./answers.js').InboxPage | null}
+ */
+function tryReadPage(body) {
+  try { return readInboxPage(body); } catch { return null; }
+}
+
+/**
+ * Notes that the server is being asked for notifications.
+ *
+ * @param {SecurePushClient} client
+ * @param {string[]} ids
+ * @param {Listing} listing
+ * @returns {Promise<Map<string, FetchRequest>>}
+ */
+function request(client, ids, { userChanges }) {
+  return client.keeper.tryUpdate(new Map(), (changes, state) => (
+    new Map(state.userChanges === userChanges ? ids.map((id) => [id, changes.request(id)]) : [])));
+}
+
+/**
+ * Notes the notifications that the client does not know yet.
+ *
+ * @param {SecurePushClient} client
+ * @param {Set<string>} ids
+ * @param {Listing} listing
+ * @returns {Promise<Map<string, FetchRequest>>}
+ */
+function learnUnlisted(client, ids, { userChanges }) {
+  const { now } = client.clock;
+  return client.keeper.tryUpdate(new Map(), (changes, state) => {
+    if (state.userChanges !== userChanges) return new Map();
+    const unlisted = [...ids].filter((id) => !changes.ledger.get(id));
+    for (const id of unlisted) changes.ledger.learn(id, now);
+    return new Map(unlisted.map((id) => [id, changes.request(id)]));
+  });
+}
+
+/**
+ * Fetches and shows the waiting notifications one by one. A failure that concerns all of them ends it.
  *
  * @param {SecurePushClient} client
  * @param {Listing} listing its count of unread notifications is changed in place
  * @param {WakeReport} report changed in place
- * @param {number} deadline
+ * @param {Wake} wake
  */
-async function showWaiting(client, listing, report, deadline) {
+async function showWaiting(client, listing, report, wake) {
+  const { deadline } = wake;
   const { clock, limits } = client;
   const state = await client.keeper.tryRead();
   for (const id of state ? client.ledger(state).fetchOrder : []) {
-    if (client.underWay.has(id)) continue;
+    if (client.inFlight.has(id)) continue;
     if (report.shown.length >= limits.maxShownPerWake || clock.uptime >= deadline) return;
-    const acquisition = await acquire(client, id, Math.min(deadline, clock.uptime + limits.secondsPerTry));
+    const acquisition = await acquire(client, id, wake, Math.min(deadline, clock.uptime + limits.secondsPerTry));
     if (acquisition.kind === 'secret' && acquisition.unread !== null) listing.unread = acquisition.unread;
     if (acquisition.kind === 'loggedOut') {
       const waiting = await client.waiting();
       addReport(report, await prompt(client, waiting.length > 0 ? waiting : [id], acquisition.code));
       return;
     }
-    const step = await finish(client, acquisition, id);
+    const step = await finish(client, acquisition, id, wake);
     addReport(report, step);
     if (!allowsCatchUp(step.code)) return;
   }

@@ -1,11 +1,14 @@
 import { allowsCatchUp, asksForLogIn, DiagnosticCode } from './codes.js';
 import { CatchUp } from './catch-up.js';
 import { SystemClientClock } from './clock.js';
+import { ClaimWatch } from './claim-watch.js';
 import { RetrievalConnection } from './connection.js';
 import { fetchAndShow, showNotice } from './fetching.js';
 import { listInbox, markAsRead, markAsReadThrough, readSecret, reportShown } from './inbox.js';
-import { adoptUser, receive, resolveQuestions } from './receiving.js';
 import { SecretLedger } from './ledger.js';
+import { WebNotificationPresenter } from './presenter.js';
+import { refreshOldPushKeys } from './push-key-refresh.js';
+import { adoptUser, confirmWithdrawals, receive } from './receiving.js';
 import { register, unregister } from './registration.js';
 import { addReport, wakeReport } from './report.js';
 import { StateKeeper } from './store.js';
@@ -13,7 +16,8 @@ import { StateKeeper } from './store.js';
 /**
  * One wake. Wakes are counted: a catch-up serves those that came before it began.
  *
- * @typedef {{number: number, deadline: number}} Wake `deadline` is the clock's uptime at which it ends
+ * @typedef {{number: number, deadline: number, userChanges: number}} Wake `deadline` is the clock's uptime at which it
+ *   ends; `userChanges` is the state's when it began. The wake shows nothing after the user has changed
  */
 
 /**
@@ -29,14 +33,14 @@ export class SecurePushClient {
    * @param {import('./credentials.js').CredentialsProvider} parts.credentials the user's credentials
    * @param {import('./store.js').ClientStore} parts.store the memory between wakes
    * @param {import('./transport.js').Transport} parts.transport sends the requests
-   * @param {import('./presenter.js').NotificationPresenter} parts.presenter shows the notifications
    * @param {import('./clock.js').ClientClock} [parts.clock] the time
+   * @param {import('./presenter.js').NotificationPresenter} [parts.presenter] shows the notifications
    * @param {Crypto} [parts.crypto] Web Crypto
    * @param {import('./events.js').ClientEvents} [parts.events] tells pages and the worker of each other's changes
    */
   constructor({
-    configuration, credentials, store, transport, presenter, clock = new SystemClientClock(),
-    crypto = globalThis.crypto, events = undefined,
+    configuration, credentials, store, transport, clock = new SystemClientClock(),
+    presenter = new WebNotificationPresenter(), crypto = globalThis.crypto, events = undefined,
   }) {
     this.configuration = configuration;
     this.limits = configuration.limits;
@@ -53,7 +57,12 @@ export class SecurePushClient {
     /** Names this client in the claims of the store. Another page or worker has another name. */
     this.process = globalThis.crypto.randomUUID();
     /** The notifications that are being fetched or shown now. */
-    this.underWay = new Set();
+    this.inFlight = new Set();
+    this.claimWatch = new ClaimWatch(clock, this.limits.claimSeconds);
+    /** What one wake does for all, by its name. */
+    this.running = new Set();
+    /** @type {Promise<unknown>} the last registration or unregistration */
+    this.lastRegistration = Promise.resolve();
     this.wakes = 0;
     this.catchUps = new CatchUp(this);
   }
@@ -68,9 +77,10 @@ export class SecurePushClient {
    * @returns {Promise<import('./report.js').WakeReport>} after at most `limits.secondsInTotal`
    */
   async handle(push) {
-    if (!push.isOurs) return wakeReport({ code: DiagnosticCode.malformedPush });
+    if (!push.isSecurePush) return wakeReport({ code: DiagnosticCode.malformedPush });
     const wake = this.begin();
-    const reception = await receive(this, push);
+    const reception = await receive(this, push, wake);
+    let report;
     switch (reception.kind) {
       case 'locked': return this.showLockedNotice();
       case 'ignored': return wakeReport({ code: reception.code });
@@ -78,31 +88,35 @@ export class SecurePushClient {
         await showNotice(this, null, DiagnosticCode.malformedPush);
         return wakeReport({ result: 'failed', code: DiagnosticCode.malformedPush });
       case 'withdrawn':
-        return this.#end(wake, addReport(wakeReport({ result: 'newData' }), await this.catchUps.run(wake)));
-      case 'settled': return this.#end(wake, await this.catchUps.run(wake));
-      default: {
-        const report = await fetchAndShow(this, reception.id, wake);
+        report = addReport(wakeReport({ result: 'newData' }), await this.catchUps.run(wake));
+        break;
+      case 'settled':
+        report = await this.catchUps.run(wake);
+        break;
+      default:
+        report = await fetchAndShow(this, reception.id, wake);
         if (allowsCatchUp(report.code)) addReport(report, await this.catchUps.run(wake));
-        return this.#end(wake, report);
-      }
     }
+    await this.#end(wake);
+    return report;
   }
 
   /**
-   * Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the page opens
-   * and when it becomes visible.
+   * Fetches the inbox and everything that waits, and removes the prompt unless the user has to log in. Call it when the
+   * page opens and when it becomes visible.
    *
    * @returns {Promise<import('./report.js').WakeReport>} after at most `limits.secondsInTotal`
    */
   async catchUp() {
     const wake = this.begin();
-    try { await adoptUser(this); } catch { return this.showLockedNotice(); }
+    try { wake.userChanges = (await adoptUser(this)).changes; } catch { return this.showLockedNotice(); }
     const report = await this.catchUps.run(wake);
     if (!asksForLogIn(report.code) && report.code !== DiagnosticCode.locked) {
       await this.keeper.tryUpdate(null, (_, state) => { state.isPrompted = false; });
       await this.presenter.removePrompt();
     }
-    return this.#end(wake, report);
+    await this.#end(wake);
+    return report;
   }
 
   /**
@@ -129,13 +143,14 @@ export class SecurePushClient {
    * the user change, and when `limits.renewsRegistrationAfter` has passed. Call it each time the page opens.
    *
    * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
-   * client makes a new one. With `endToEnd`, the device's public key is registered too.
+   * client makes a new one. With `encryptsEndToEnd`, each call registers the device's public key too: the server
+   * forgets it when an installation is replaced. Calls at the same time run one after another.
    *
    * @param {import('./subscription.js').PushDevice} device
    * @returns {Promise<string>} the installation's ID
    * @throws {import('./codes.js').SecurePushFailure}
    */
-  register(device) { return register(this, device); }
+  register(device) { return this.#afterLastRegistration(() => register(this, device)); }
 
   /**
    * Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while the
@@ -144,7 +159,7 @@ export class SecurePushClient {
    * @throws {import('./codes.js').SecurePushFailure} if the server still has the device. Pushes for the user still come
    *   then
    */
-  unregister() { return unregister(this); }
+  unregister() { return this.#afterLastRegistration(() => unregister(this)); }
 
   /**
    * Marks notifications as read without fetching them, removes them from the screen, and sets the badge.
@@ -188,23 +203,59 @@ export class SecurePushClient {
   /** @returns {Wake} */
   begin() {
     this.wakes += 1;
-    return { number: this.wakes, deadline: this.clock.uptime + this.limits.secondsInTotal };
+    return { number: this.wakes, deadline: this.clock.uptime + this.limits.secondsInTotal, userChanges: 0 };
   }
 
   /**
-   * Tells the server what was shown, and settles what was withdrawn in the meantime.
+   * Whether the user is still the one for whom the wake began. A damaged state begins at 0 again.
    *
    * @param {Wake} wake
-   * @param {import('./report.js').WakeReport} report
    */
-  async #end(wake, report) {
-    await reportShown(this, wake.deadline);
-    await resolveQuestions(this, wake.deadline);
-    this.events?.send({ kind: 'wake' });
-    return report;
+  async isCurrent({ userChanges }) { return ((await this.keeper.tryRead())?.userChanges ?? 0) <= userChanges; }
+
+  /**
+   * Does something, unless another wake does the same now: that one does it for all.
+   *
+   * @param {string} name
+   * @param {() => Promise<void>} work
+   */
+  async once(name, work) {
+    if (this.running.has(name)) return;
+    this.running.add(name);
+    try {
+      await work();
+    } finally {
+      this.running.delete(name);
+    }
   }
 
-  /** Shows that messages may be waiting behind the lock: once per start of the device. */
+  /**
+   * Runs registrations and unregistrations one after another, so that the stored record is that of the last request.
+   *
+   * @template Result
+   * @param {() => Promise<Result>} work
+   * @returns {Promise<Result>}
+   */
+  #afterLastRegistration(work) {
+    const next = this.lastRegistration.then(work);
+    this.lastRegistration = next.catch(() => {});
+    return next;
+  }
+
+  /**
+   * Reports shown notifications to the server, confirms withdrawals that came in the meantime, and reads the server's
+   * keys for pushes if those that are stored are old.
+   *
+   * @param {Wake} wake
+   */
+  async #end({ deadline }) {
+    await reportShown(this, deadline);
+    await confirmWithdrawals(this, deadline);
+    await refreshOldPushKeys(this, deadline);
+    this.events?.send({ kind: 'wake' });
+  }
+
+  /** Shows that messages may be waiting, once per start of the device. */
   async showLockedNotice() {
     if (await this.store.claimLockedNotice()) {
       await showNotice(this, null, DiagnosticCode.locked, this.configuration.texts.locked);

@@ -55,6 +55,14 @@ const noMoreRequests = new Set([
 export const allowsCatchUp = (code) => code === null || !noMoreRequests.has(code);
 
 /**
+ * Whether this status says that the server does not give the notification to this user.
+ *
+ * @param {number} status
+ * @returns {boolean}
+ */
+export const isGoneStatus = (status) => [403, 404, 410].includes(status);
+
+/**
  * Whether the user has to log in.
  *
  * @param {string | null} code

@@ -5,17 +5,19 @@ import { PushKeySet } from './push-keys.js';
  *
  * @typedef {object} ClientLimits
  * @property {number} secondsPerTry the longest time for one try
- * @property {number} secondsInTotal the longest time for all the work of one wake. Some browsers end a worker after 30 s
+ * @property {number} secondsInTotal the longest time for all the work of one wake. Some browsers end a worker after 30
+ *   s
  * @property {number} maxAnswerBytes the longest answer to a fetch. A payload has at most 256 KiB; its JSON form can
  *   be six times as long
  * @property {number} maxShownPerWake how many missed notifications one wake shows. The next wake goes on
- * @property {number} maxRememberedIDs how many IDs the client remembers
- * @property {number} rememberedFor how long the client remembers an ID, in seconds. More than `maxPushAge`, so that no
- *   push can be replayed
+ * @property {number} maxRememberedIDs the maximum number of IDs that the client remembers. It shows each of them once
  * @property {number} maxPushAge the oldest signature of a push, in seconds
- * @property {number} claimSeconds how long another process (the page or the worker) may take to show what it has
- *   fetched
- * @property {number} renewsRegistrationAfter when a registration is renewed although nothing has changed, in seconds
+ * @property {number} claimSeconds the longest time between a claim of a secret and its display. After it, the client
+ *   takes the other process (the page or the worker) for dead
+ * @property {number} renewsRegistrationAfter the age at which a registration is renewed although nothing has changed,
+ *   in seconds
+ * @property {number} refreshesPushKeysAfter the age at which a wake reads the server's keys for pushes again, in
+ *   seconds
  * @property {number} maxSecretsPerPage the most notifications with payloads that are asked for at once
  */
 
@@ -29,17 +31,19 @@ import { PushKeySet } from './push-keys.js';
  */
 
 /**
- * What the client needs to know of the server and of the app. None of it is ever taken from a push.
+ * The settings of the client: the server, the texts and the limits. None of them is ever taken from a push.
  *
  * @typedef {object} SecurePushConfiguration
  * @property {string} retrievalURL where the retrieval service is, such as `https://push.example.com`, without a slash
  *   at the end. A path before `/api` is allowed
  * @property {PushKeySet | null} pushKeys the keys that sign pushes. With keys, a push without a valid signature is
- *   ignored. `null`: pushes are not signed
- * @property {boolean} refreshesPushKeys whether the client reads `GET /api/push-keys` when it registers, so that the
- *   server can rotate its keys. Only with `pushKeys`
- * @property {boolean} endToEnd whether the device registers a key for end-to-end encryption, where the browser can
- *   make one
+ *   ignored. `null`: pushes are not signed. They hold until the client has read the server's keys, which then replace
+ *   them (`refreshesPushKeys`)
+ * @property {boolean} refreshesPushKeys whether the client reads `GET /api/push-keys`, so that the server can rotate
+ *   its keys: when it registers, and at the end of a wake if the last time was more than
+ *   `limits.refreshesPushKeysAfter` ago. Only with `pushKeys`
+ * @property {boolean} encryptsEndToEnd whether the device registers a key for end-to-end encryption, where the browser
+ *   can make one
  * @property {ClientTexts} texts
  * @property {ClientLimits} limits
  * @property {boolean} showsNoticeWhenGone whether the generic text is shown for a push whose notification the server
@@ -53,10 +57,10 @@ export const defaultLimits = Object.freeze({
   maxAnswerBytes: 2 * 1024 * 1024,
   maxShownPerWake: 100,
   maxRememberedIDs: 1_000,
-  rememberedFor: 30 * 86_400,
   maxPushAge: 28 * 86_400,
   claimSeconds: 10,
   renewsRegistrationAfter: 7 * 86_400,
+  refreshesPushKeysAfter: 3_600,
   maxSecretsPerPage: 20,
 });
 
@@ -70,14 +74,14 @@ export const defaultTexts = Object.freeze({
 /**
  * Makes a configuration with defaults for what is not given.
  *
- * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, endToEnd?:
+ * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, encryptsEndToEnd?:
  *   boolean, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean}} options
  *   `pushKeys` is a key set, or the JWK Set that `securepush keys generate --push` writes
  * @returns {SecurePushConfiguration}
  * @throws {TypeError} for an address that cannot be used, or a JWK Set without an Ed25519 key
  */
 export function makeConfiguration({
-  retrievalURL, pushKeys = null, refreshesPushKeys = true, endToEnd = true, texts = {}, limits = {},
+  retrievalURL, pushKeys = null, refreshesPushKeys = true, encryptsEndToEnd = true, texts = {}, limits = {},
   showsNoticeWhenGone = true,
 }) {
   const url = new URL(retrievalURL);
@@ -88,7 +92,7 @@ export function makeConfiguration({
     retrievalURL: (url.origin + url.pathname).replace(/\/+$/, ''),
     pushKeys: pushKeys === null || pushKeys instanceof PushKeySet ? pushKeys : PushKeySet.fromJWKSet(pushKeys),
     refreshesPushKeys,
-    endToEnd,
+    encryptsEndToEnd,
     texts: { ...defaultTexts, ...texts },
     limits: { ...defaultLimits, ...limits },
     showsNoticeWhenGone,

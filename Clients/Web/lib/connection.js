@@ -2,6 +2,7 @@ import { authorization, transportCode } from './credentials.js';
 import { limited } from './clock.js';
 import { DiagnosticCode } from './codes.js';
 import { FetchPlan } from './fetch-plan.js';
+import { retryAfter } from './retry-after.js';
 import { isLocked } from './store.js';
 import { TransportError } from './transport.js';
 
@@ -13,7 +14,8 @@ import { TransportError } from './transport.js';
  * @property {string} path the path below the server's URL. Its characters need no percent coding
  * @property {[string, string][]} [query] the values need no percent coding
  * @property {unknown} [json]
- * @property {boolean} [isAuthorized] `false` for what the server tells everybody
+ * @property {boolean} [isAuthorized] `false` for an answer that is the same for everybody
+ * @property {boolean} [isRetried] `false` for a request that the next wake sends again if this one fails
  */
 
 /**
@@ -23,6 +25,9 @@ import { TransportError } from './transport.js';
  * @typedef {{kind: 'success', body: Uint8Array} | {kind: 'refused', status: number} | {kind: 'failed', code: string}
  *   | {kind: 'loggedOut', code: string} | {kind: 'locked'}} Outcome
  */
+
+/** @type {Outcome} */
+const timedOut = Object.freeze({ kind: 'failed', code: DiagnosticCode.timedOut });
 
 /** The credentials are not known now. */
 class CredentialsUnavailable extends Error {}
@@ -52,32 +57,29 @@ export class RetrievalConnection {
   async send(call, deadline) { return (await this.sendCounting(call, deadline)).outcome; }
 
   /**
-   * Sends a request like {@link send}, and counts the tries: the server may have carried out each of them.
+   * Sends a request like {@link send}, and counts the tries whose answer was lost: the server may have carried out each
+   * of them.
    *
    * @param {Call} call
    * @param {number} deadline
-   * @returns {Promise<{outcome: Outcome, tries: number}>}
+   * @returns {Promise<{outcome: Outcome, lost: number}>}
    */
   async sendCounting(call, deadline) {
     const plan = new FetchPlan(deadline, this.limits.secondsPerTry);
     /** @type {import('./credentials.js').ClientCredentials | null} */
     let refused = null;
-    let tries = 0;
+    let lost = 0;
     for (;;) {
-      const timeout = plan.timeout(this.clock.uptime);
-      if (timeout === null) return { outcome: { kind: 'failed', code: DiagnosticCode.timedOut }, tries };
-      const attempt = await this.#attempt(call, refused, timeout, deadline);
-      tries += attempt.wasSent ? 1 : 0;
-      if (attempt.event === null) return { outcome: attempt.ending, tries };
-      const step = plan.step(attempt.event, this.clock.uptime);
-      if (step.kind === 'finish') return { outcome: attempt.ending, tries };
-      if (step.kind === 'retry') {
-        await this.clock.sleep(step.after);
-      } else if (call.isAuthorized === false) {
-        return { outcome: attempt.ending, tries };
-      } else {
-        refused = attempt.used;
-      }
+      if (plan.timeout(this.clock.uptime) === null) return { outcome: timedOut, lost };
+      const attempt = await this.#attempt(call, refused, plan);
+      lost += attempt.isLost ? 1 : 0;
+      const isLast = attempt.event === null || call.isRetried === false;
+      const step = isLast ? null : plan.step(attempt.event, this.clock.uptime);
+      const cannotRefresh = step?.kind === 'refreshCredentials' && call.isAuthorized === false;
+      if (!step || step.kind === 'finish' || cannotRefresh) return { outcome: attempt.ending, lost };
+      if (attempt.used) refused = null;
+      if (step.kind === 'retry') await this.clock.sleep(step.after);
+      else refused = attempt.used;
     }
   }
 
@@ -86,42 +88,46 @@ export class RetrievalConnection {
    *
    * @param {Call} call
    * @param {import('./credentials.js').ClientCredentials | null} refused
-   * @param {number} timeout
-   * @param {number} deadline
-   * @returns {Promise<{event: import('./fetch-plan.js').FetchEvent | null, ending: Outcome, wasSent: boolean,
+   * @param {FetchPlan} plan
+   * @returns {Promise<{event: import('./fetch-plan.js').FetchEvent | null, ending: Outcome, isLost: boolean,
    *   used: import('./credentials.js').ClientCredentials | null}>} no event: the ending is final
    */
-  async #attempt(call, refused, timeout, deadline) {
+  async #attempt(call, refused, plan) {
     let used = null;
-    let wasSent = false;
+    let isLost = false;
     try {
       if (call.isAuthorized !== false) {
-        used = await this.#credentials(refused, deadline);
+        used = await this.#credentials(refused, plan.deadline);
         if (!used) {
           const code = refused ? DiagnosticCode.status(401) : DiagnosticCode.loggedOut;
-          return { event: null, ending: { kind: 'loggedOut', code }, wasSent, used };
+          return { event: null, ending: { kind: 'loggedOut', code }, isLost, used };
         }
       }
-      wasSent = true;
+      // A refresh of the credentials may have taken long.
+      const timeout = plan.timeout(this.clock.uptime);
+      if (timeout === null) return { event: null, ending: timedOut, isLost, used };
+      isLost = true;
       const response = await this.#request(call, used, timeout);
       const { status, body } = response;
-      if (status >= 200 && status < 300) return { event: null, ending: { kind: 'success', body }, wasSent, used };
-      const event = /** @type {const} */ ({ kind: 'response', status, retryAfter: retryAfter(response) });
+      isLost = mayHideASuccess(status);
+      if (status >= 200 && status < 300) return { event: null, ending: { kind: 'success', body }, isLost, used };
+      const wait = retryAfter(response.headers['retry-after'], this.clock.now);
+      const event = /** @type {const} */ ({ kind: 'response', status, retryAfter: wait });
       const needsLogIn = status === 401 && call.isAuthorized !== false;
       /** @type {Outcome} */
       const ending = needsLogIn
         ? { kind: 'loggedOut', code: DiagnosticCode.status(401) } : { kind: 'refused', status };
-      return { event, ending, wasSent, used };
+      return { event, ending, isLost, used };
     } catch (error) {
-      if (isLocked(error)) return { event: null, ending: { kind: 'locked' }, wasSent, used };
+      if (isLocked(error)) return { event: null, ending: { kind: 'locked' }, isLost, used };
       if (error instanceof CredentialsUnavailable) {
         const ending = { kind: /** @type {const} */ ('failed'), code: DiagnosticCode.credentials };
-        return { event: { kind: 'noCredentials' }, ending, wasSent, used };
+        return { event: { kind: 'noCredentials' }, ending, isLost, used };
       }
       const fault = error instanceof TransportError ? error : new TransportError('unreachable');
       return {
         event: { kind: 'transport', reason: fault.reason }, ending: { kind: 'failed', code: transportCode(fault) },
-        wasSent, used,
+        isLost, used,
       };
     }
   }
@@ -167,12 +173,9 @@ export class RetrievalConnection {
 }
 
 /**
- * The seconds of `Retry-After`; `null` for a date, whose meaning depends on the clock.
+ * Whether the server may have carried out a request that has this answer: a proxy's 504 says nothing of the server
+ * behind it.
  *
- * @param {import('./transport.js').TransportResponse} response
- * @returns {number | null}
+ * @param {number} status
  */
-function retryAfter({ headers }) {
-  const text = headers['retry-after'];
-  return text !== undefined && /^[0-9]{1,10}$/.test(text) && Number(text) < 2 ** 32 ? Number(text) : null;
-}
+const mayHideASuccess = (status) => status === 408 || status >= 500;

@@ -167,29 +167,37 @@ export class TokenCredentialsProvider {
     if (!stored) return null;
     const known = current(stored);
     if (known && !isSame(known, refused) && this.#isUsable(stored)) return known;
-    if (!stored.refreshToken) {
-      // The server refuses what is stored, and it will not change its mind.
-      await this.store.saveCredentials({ ...stored, accessToken: null, password: null });
-      return null;
-    }
-    const renewed = await this.service.refresh(stored.refreshToken, stored.userName);
-    await this.store.saveCredentials(renewed ?? {
+    const renewed = stored.refreshToken ? await this.service.refresh(stored.refreshToken, stored.userName) : null;
+    // The server refuses the stored credentials for good. The name stays for the prompt.
+    const next = renewed ?? {
       userName: stored.userName, accessToken: null, expiresAt: null, refreshToken: null, password: null,
-    });
+    };
+    if (!await this.store.replaceCredentials(stored, next)) {
+      // The user has logged out, or another one has logged in. The next try finds the new credentials.
+      if (renewed?.refreshToken) await this.service.end(renewed.refreshToken);
+      throw new SecurePushFailure(DiagnosticCode.credentials);
+    }
     return renewed && current(renewed);
   }
 
+  /**
+   * Waits until no other process refreshes. A process that takes too long has died; the time of day says nothing of it.
+   */
   async #takeLease() {
+    let watched = '';
+    let since = this.clock.uptime;
     for (;;) {
-      const { now } = this.clock;
-      const isTaken = await this.store.update((state) => {
+      const { now, uptime } = this.clock;
+      const isExpired = uptime - since >= leaseSeconds;
+      const other = await this.store.update((state) => {
         const lease = state.refreshLease;
-        const age = lease ? now - lease.takenAt : 0;
-        if (lease && lease.process !== this.process && age >= 0 && age < leaseSeconds) return false;
+        const name = lease ? `${lease.process} ${lease.takenAt}` : '';
+        if (lease && lease.process !== this.process && !(isExpired && name === watched)) return name;
         state.refreshLease = { process: this.process, takenAt: now };
-        return true;
+        return null;
       });
-      if (isTaken) return;
+      if (other === null) return;
+      if (other !== watched) [watched, since] = [other, uptime];
       await this.clock.sleep(0.25);
     }
   }

@@ -48,6 +48,14 @@ export async function openEnvelope(payload, { recipient, device, key, crypto = g
 }
 
 /**
+ * Whether a payload is encrypted.
+ *
+ * @param {string} payload the JSON text of the payload
+ * @returns {boolean}
+ */
+export const isEnvelope = (payload) => envelopeMembers(payload) !== null;
+
+/**
  * The members of an encrypted payload; `null` if it is none. A JSON object with `e2e` and `ct` is one.
  *
  * @param {string} payload

@@ -1,22 +1,24 @@
 import { readSecretAnswer } from './answers.js';
-import { DiagnosticCode, SecurePushFailure } from './codes.js';
-import { openEnvelope } from './envelope.js';
-import { resolveDoubts } from './receiving.js';
+import { DiagnosticCode, isGoneStatus, SecurePushFailure } from './codes.js';
+import { isEnvelope, openEnvelope } from './envelope.js';
+import { endWithdrawn, resolveInDoubtClaims } from './receiving.js';
 import { wakeReport } from './report.js';
+import { isLocked } from './store.js';
 
 /**
  * @typedef {import('./client.js').SecurePushClient} SecurePushClient
+ * @typedef {import('./client.js').Wake} Wake
  * @typedef {import('./answers.js').SecretNotification} SecretNotification
+ * @typedef {import('./state.js').FetchRequest} FetchRequest
  * @typedef {import('./report.js').WakeReport} WakeReport
  */
 
 /**
- * The result of fetching a secret and claiming the right to show it.
+ * The result of a fetch and of the claim of the right to show the secret.
  *
- * - `secret`: the caller shows it and then calls {@link settle}.
- * - `settled`: it was shown or withdrawn, or somebody else is about to show it.
- * - `failed`: it cannot be had now. `isFinal`: it is not fetched again. `isGone`: the server does not give it to this
- * user.
+ * - `secret`: the caller shows it by {@link finish}.
+ * - `settled`: it was shown or withdrawn, another wake or process is about to show it, or the user has changed.
+ * - `failed`: the fetch failed. `isFinal`: it is not fetched again. `isGone`: the server does not give it to this user.
  *
  * @typedef {{kind: 'secret', secret: SecretNotification, unread: number | null} | {kind: 'settled'}
  *   | {kind: 'failed', code: string, isFinal: boolean, isGone: boolean} | {kind: 'loggedOut', code: string}
@@ -28,77 +30,177 @@ import { wakeReport } from './report.js';
  *
  * @param {SecurePushClient} client
  * @param {string} id
- * @param {import('./client.js').Wake} wake
+ * @param {Wake} wake
  * @returns {Promise<WakeReport>}
  */
 export async function fetchAndShow(client, id, wake) {
-  const acquisition = await acquire(client, id, wake.deadline);
+  const acquisition = await acquire(client, id, wake, wake.deadline);
   if (acquisition.kind === 'secret' && acquisition.unread !== null) await client.setBadge(acquisition.unread);
-  return finish(client, acquisition, id);
+  return finish(client, acquisition, id, wake);
 }
 
 /**
- * Fetches a secret and claims it.
+ * Fetches a secret and claims it. A claimed secret stays in flight until {@link finish}.
  *
  * @param {SecurePushClient} client
  * @param {string} id
+ * @param {Wake} wake
  * @param {number} deadline
  * @returns {Promise<Acquisition>}
  */
-export async function acquire(client, id, deadline) {
-  if (client.underWay.has(id)) return { kind: 'settled' };
-  client.underWay.add(id);
-  const wasAsked = await client.keeper.tryUpdate(true, ({ ledger }) => ledger.ask(id));
+export async function acquire(client, id, wake, deadline) {
+  const acquisition = await inFlight(client, id, () => fetchSecret(client, id, wake, deadline));
+  if (acquisition.kind === 'secret') return acquisition;
+  // A failure is not shown after the user has changed.
+  return await client.isCurrent(wake) ? acquisition : { kind: 'settled' };
+}
+
+/**
+ * Claims a secret that has come with others. A claimed secret stays in flight until {@link finish}.
+ *
+ * @param {SecurePushClient} client
+ * @param {SecretNotification} secret
+ * @param {FetchRequest} request
+ * @param {number} deadline
+ * @returns {Promise<Acquisition>}
+ */
+export const acquireFetched = (client, secret, request, deadline) => (
+  inFlight(client, secret.id, () => openAndClaim(client, secret, null, request, deadline)));
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string} id
+ * @param {() => Promise<Acquisition>} work
+ * @returns {Promise<Acquisition>}
+ */
+async function inFlight(client, id, work) {
+  if (client.inFlight.has(id)) return { kind: 'settled' };
+  client.inFlight.add(id);
+  const acquisition = await work();
+  if (acquisition.kind !== 'secret') client.inFlight.delete(id);
+  return acquisition;
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string} id
+ * @param {Wake} wake
+ * @param {number} deadline
+ * @returns {Promise<Acquisition>}
+ */
+async function fetchSecret(client, id, wake, deadline) {
+  const request = await client.keeper.tryUpdate(null, (changes) => changes.request(id));
+  if (!request) return { kind: 'locked' };
+  if (request.userChanges > wake.userChanges) {
+    await forgetRequests(client, new Map([[id, request]]));
+    return { kind: 'settled' };
+  }
   const call = { path: `api/notifications/${id}`, query: /** @type {[string, string][]} */ ([['include', 'unread']]) };
-  const { outcome, tries } = await client.connection.sendCounting(call, deadline);
+  const { outcome, lost } = await client.connection.sendCounting(call, deadline);
+  if (lost === 0 && outcome.kind !== 'success') await forgetRequests(client, new Map([[id, request]]));
   if (outcome.kind === 'success') {
     try {
       const { secret, unread } = readSecretAnswer(outcome.body, id);
-      return await claim(client, secret, unread, wasAsked || tries > 1, deadline);
+      return await openAndClaim(client, secret, unread, repeated(request, lost), deadline);
     } catch (error) {
-      client.underWay.delete(id);
-      return failure(error);
+      return failed(error instanceof SecurePushFailure ? error.code : DiagnosticCode.malformedAnswer);
     }
   }
-  client.underWay.delete(id);
   if (outcome.kind !== 'refused') return outcome.kind === 'failed' ? failed(outcome.code) : outcome;
-  const isGone = [403, 404, 410].includes(outcome.status);
+  const isGone = isGoneStatus(outcome.status);
+  // The answer to the open question of a withdrawal.
+  if (isGone && await endWithdrawn(client, id)) return { kind: 'settled' };
   return { kind: 'failed', code: DiagnosticCode.status(outcome.status), isFinal: isGone, isGone };
 }
 
 /**
- * Decrypts and claims a secret that is in `underWay`.
+ * A request of which tries were lost.
+ *
+ * @param {FetchRequest} request
+ * @param {number} lost
+ * @returns {FetchRequest}
+ */
+export const repeated = (request, lost) => (lost > 0 ? { ...request, isRepeated: true } : request);
+
+/**
+ * Notes that the server has marked nothing as read for requests.
+ *
+ * @param {SecurePushClient} client
+ * @param {Map<string, FetchRequest>} requests
+ */
+export async function forgetRequests(client, requests) {
+  if (requests.size === 0) return;
+  await client.keeper.tryUpdate(null, (changes) => {
+    for (const [id, request] of requests) changes.unrequest(id, request);
+  });
+}
+
+/**
+ * Decrypts and claims a secret.
  *
  * @param {SecurePushClient} client
  * @param {SecretNotification} fetched
  * @param {number | null} unread
- * @param {boolean} wasAsked
+ * @param {FetchRequest} request
  * @param {number} deadline
  * @returns {Promise<Acquisition>}
  */
-export async function claim(client, fetched, unread, wasAsked, deadline) {
-  const { id } = fetched;
-  const leave = (/** @type {Acquisition} */ acquisition) => {
-    client.underWay.delete(id);
-    return acquisition;
-  };
-  let secret;
-  try { secret = await decrypt(client, fetched); } catch (error) { return leave(failure(error)); }
+async function openAndClaim(client, fetched, unread, request, deadline) {
+  try {
+    const secret = await decrypt(client, fetched);
+    return await claim(client, secret, unread, request, deadline);
+  } catch (error) {
+    if (isLocked(error)) return { kind: 'locked' };
+    // A key that the store cannot read now is there at the next wake.
+    if (!(error instanceof SecurePushFailure)) return failed(DiagnosticCode.noKey);
+    return close(client, fetched, error.code, request, deadline);
+  }
+}
+
+/**
+ * Notes that this device has read a secret that it will never open. So the withdrawal that follows when the first of
+ * the user's devices has read it does not remove the generic text of that device.
+ *
+ * @param {SecurePushClient} client
+ * @param {SecretNotification} secret
+ * @param {string} code
+ * @param {FetchRequest} request
+ * @param {number} deadline
+ * @returns {Promise<Acquisition>}
+ */
+async function close(client, secret, code, request, deadline) {
+  const claimed = await claim(client, secret, null, request, deadline);
+  if (claimed.kind !== 'secret') return claimed;
+  const { now } = client.clock;
+  const end = await client.keeper.tryUpdate(null, ({ ledger }) => ledger.settle(secret.id, client.process, false, now));
+  if (end === null) return { kind: 'locked' };
+  return end === 'noted' ? failed(code, true) : { kind: 'settled' };
+}
+
+/**
+ * Claims a secret, and waits for another process that has claimed it.
+ *
+ * @param {SecurePushClient} client
+ * @param {SecretNotification} secret
+ * @param {number | null} unread
+ * @param {FetchRequest} request
+ * @param {number} deadline
+ * @returns {Promise<Acquisition>}
+ */
+async function claim(client, secret, unread, request, deadline) {
   for (;;) {
     const { now } = client.clock;
     const claimed = await client.keeper.tryUpdate(null, (changes) => (
-      changes.claim(secret, wasAsked, client.process, now)));
-    if (!claimed) return leave({ kind: 'locked' });
+      changes.claim(secret, request, client.process, now)));
+    if (!claimed) return { kind: 'locked' };
     if (claimed.kind === 'granted') return { kind: 'secret', secret, unread };
-    if (claimed.kind === 'settled') return leave({ kind: 'settled' });
-    if (claimed.kind === 'inDoubt') {
-      await resolveDoubts(client);
-    } else if (client.clock.uptime + claimed.seconds < deadline) {
-      // If the other process dies now, this one shows the secret.
-      await client.clock.sleep(claimed.seconds);
-    } else {
-      return leave({ kind: 'settled' });
-    }
+    if (claimed.kind === 'withdrawn') await client.presenter.remove([secret.id]);
+    if (claimed.kind !== 'held') return { kind: 'settled' };
+    const seconds = client.claimWatch.secondsLeft(claimed.by);
+    if (client.clock.uptime + seconds >= deadline) return { kind: 'settled' };
+    // If the other process dies now, this one shows the secret.
+    if (seconds > 0) await client.clock.sleep(seconds);
+    else await resolveInDoubtClaims(client);
   }
 }
 
@@ -108,25 +210,17 @@ export async function claim(client, fetched, unread, wasAsked, deadline) {
  * @param {SecurePushClient} client
  * @param {SecretNotification} secret
  * @returns {Promise<SecretNotification>}
- * @throws {SecurePushFailure} `SP-KEY` or `SP-DECRYPT`
+ * @throws {SecurePushFailure} `SP-KEY` or `SP-DECRYPT`: this device will never open it
+ * @throws {import('./store.js').ClientStoreError} if the key cannot be read now
  */
 export async function decrypt(client, secret) {
-  if (secret.json[0] !== '{') return secret;
-  const state = await client.keeper.tryRead();
+  if (!isEnvelope(secret.json)) return secret;
+  const key = await client.store.deviceKey();
+  const { owner, registration } = await client.keeper.read();
   const { json, text } = await openEnvelope(secret.json, {
-    recipient: state?.owner ?? '', device: state?.registration.installationID ?? null,
-    key: await client.store.deviceKey().catch(() => null), crypto: client.crypto,
+    recipient: owner ?? '', device: registration.installationID, key, crypto: client.crypto,
   });
   return { ...secret, json, text };
-}
-
-/**
- * @param {unknown} error
- * @returns {Acquisition}
- */
-function failure(error) {
-  const code = error instanceof SecurePushFailure ? error.code : DiagnosticCode.malformedAnswer;
-  return failed(code, [DiagnosticCode.noKey, DiagnosticCode.undecryptable].includes(code));
 }
 
 /**
@@ -142,16 +236,18 @@ const failed = (code, isFinal = false) => ({ kind: 'failed', code, isFinal, isGo
  * @param {SecurePushClient} client
  * @param {string} id
  * @param {boolean} isShown
+ * @param {Wake} wake
  */
-async function settle(client, id, isShown) {
+async function settle(client, id, isShown, wake) {
   const { now } = client.clock;
-  const end = await client.keeper.tryUpdate(null, (changes) => {
+  const end = await client.keeper.tryUpdate(null, (changes, state) => {
+    if (state.userChanges > wake.userChanges) return 'withdrawn';
     const end = changes.ledger.settle(id, client.process, isShown, now);
     if (isShown) changes.report(id);
     return end;
   });
-  client.underWay.delete(id);
-  // It was withdrawn while it was shown.
+  client.inFlight.delete(id);
+  // It was withdrawn, or the user changed, while it was shown.
   if (end === 'withdrawn') await client.presenter.remove([id]);
 }
 
@@ -161,19 +257,21 @@ async function settle(client, id, isShown) {
  * @param {SecurePushClient} client
  * @param {Acquisition} acquisition
  * @param {string} id
+ * @param {Wake} wake
  * @returns {Promise<WakeReport>}
  */
-export async function finish(client, acquisition, id) {
+export async function finish(client, acquisition, id, wake) {
   switch (acquisition.kind) {
     case 'settled': return wakeReport();
     case 'secret':
       try {
         await client.presenter.showSecret(acquisition.secret);
       } catch {
-        await settle(client, id, false);
+        await settle(client, id, false, wake);
+        if (!await client.isCurrent(wake)) return wakeReport();
         return noticeOnce(client, id, { code: DiagnosticCode.notPresented, isFinal: false, isGone: false });
       }
-      await settle(client, id, true);
+      await settle(client, id, true, wake);
       return wakeReport({ result: 'newData', shown: [id] });
     case 'failed': return noticeOnce(client, id, acquisition);
     case 'loggedOut': return prompt(client, [id], acquisition.code);
@@ -190,7 +288,7 @@ export async function finish(client, acquisition, id) {
  * @returns {Promise<WakeReport>}
  */
 async function noticeOnce(client, id, { code, isFinal, isGone }) {
-  const isFirst = await client.keeper.tryUpdate(true, ({ ledger }) => ledger.notice(id, isFinal));
+  const isFirst = await client.keeper.tryUpdate(true, ({ ledger }) => ledger.markNoticed(id, isFinal));
   if (isFirst && (!isGone || client.configuration.showsNoticeWhenGone)) await showNotice(client, id, code);
   return wakeReport({ result: 'failed', waiting: isFinal ? [] : [id], code });
 }
@@ -217,7 +315,7 @@ export async function showNotice(client, id, code, localizationKey = client.conf
  */
 export async function prompt(client, ids, code) {
   const waiting = await client.keeper.tryUpdate([], ({ ledger }, state) => {
-    const news = ids.filter((id) => ledger.notice(id));
+    const news = ids.filter((id) => ledger.markNoticed(id));
     state.isPrompted = true;
     return news.length > 0 ? ledger.waiting : [];
   });

@@ -1,7 +1,7 @@
-import { maxEntries, readSecretAnswer } from './answers.js';
-import { inboxPage } from './catch-up.js';
+import { maxEntries, readInboxPage, readSecretAnswer } from './answers.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { decrypt } from './fetching.js';
+import { isLocked } from './store.js';
 
 /** @typedef {import('./client.js').SecurePushClient} SecurePushClient */
 
@@ -22,7 +22,7 @@ export async function markAsRead(client, ids) {
     await mark(client, { Ids: ids.slice(start, start + maxMarks) }, deadline);
   }
   const { now } = client.clock;
-  // They are done with here too, and will not be shown by the next wake.
+  // The next wake must not show them.
   await client.keeper.tryUpdate(null, ({ ledger }) => { for (const id of ids) ledger.withdraw(id, now); });
   await client.presenter.remove(ids);
   await refreshBadge(client, deadline);
@@ -51,6 +51,21 @@ export function listInbox(client, { after = null, unreadOnly = false }) {
 }
 
 /**
+ * Fetches a page of the inbox.
+ *
+ * @param {SecurePushClient} client
+ * @param {[string, string][]} query
+ * @param {number} deadline
+ * @returns {Promise<import('./answers.js').InboxPage>}
+ * @throws {SecurePushFailure}
+ */
+export async function inboxPage(client, query, deadline) {
+  const outcome = await client.connection.send({ path: 'api/notifications', query }, deadline);
+  if (outcome.kind !== 'success') throw outcomeFailure(outcome);
+  return readInboxPage(outcome.body);
+}
+
+/**
  * @param {SecurePushClient} client
  * @param {string} id
  */
@@ -58,10 +73,13 @@ export async function readSecret(client, id) {
   /** @type {[string, string][]} */
   const query = [['include', 'unread']];
   const outcome = await client.connection.send({ path: `api/notifications/${id}`, query }, client.begin().deadline);
-  if (outcome.kind !== 'success') throw failure(outcome);
+  if (outcome.kind !== 'success') throw outcomeFailure(outcome);
   const { secret, unread } = readSecretAnswer(outcome.body, id);
   if (unread !== null) await client.setBadge(unread);
-  return decrypt(client, secret);
+  return decrypt(client, secret).catch((error) => {
+    if (error instanceof SecurePushFailure) throw error;
+    throw new SecurePushFailure(isLocked(error) ? DiagnosticCode.locked : DiagnosticCode.noKey);
+  });
 }
 
 /**
@@ -71,7 +89,7 @@ export async function readSecret(client, id) {
  */
 async function mark(client, json, deadline) {
   const outcome = await client.connection.send({ method: 'POST', path: 'api/notifications/read', json }, deadline);
-  if (outcome.kind !== 'success') throw failure(outcome);
+  if (outcome.kind !== 'success') throw outcomeFailure(outcome);
 }
 
 /**
@@ -86,21 +104,29 @@ async function refreshBadge(client, deadline) {
 }
 
 /**
- * Tells the server which notifications were shown. What fails is told at the next wake.
+ * Tells the server which notifications were shown. One wake does this for all wakes at the same time. A failure ends it
+ * until the next wake.
  *
  * @param {SecurePushClient} client
  * @param {number} deadline
  */
-export async function reportShown(client, deadline) {
-  const end = Math.min(deadline, client.clock.uptime + secondsForReports);
-  const ids = (await client.keeper.tryRead())?.unreported ?? [];
-  for (const id of ids.slice(0, maxReports)) {
-    const outcome = await client.connection.send({ method: 'POST', path: `api/notifications/${id}/shown` }, end);
-    if (outcome.kind !== 'success' && outcome.kind !== 'refused') return;
-    await client.keeper.tryUpdate(null, (_, state) => {
-      state.unreported = state.unreported.filter((unreported) => unreported !== id);
-    });
-  }
+export function reportShown(client, deadline) {
+  return client.once('reportShown', async () => {
+    const end = Math.min(deadline, client.clock.uptime + secondsForReports);
+    // A store that cannot be written keeps an ID, so it is reported once.
+    const reported = new Set();
+    while (reported.size < maxReports) {
+      const ids = (await client.keeper.tryRead())?.unreported ?? [];
+      const id = ids.find((candidate) => !reported.has(candidate));
+      if (id === undefined) return;
+      reported.add(id);
+      const outcome = await client.connection.send({ method: 'POST', path: `api/notifications/${id}/shown` }, end);
+      if (outcome.kind !== 'success' && outcome.kind !== 'refused') return;
+      await client.keeper.tryUpdate(null, (_, state) => {
+        state.unreported = state.unreported.filter((unreported) => unreported !== id);
+      });
+    }
+  });
 }
 
 /**
@@ -109,7 +135,7 @@ export async function reportShown(client, deadline) {
  * @param {import('./connection.js').Outcome} outcome
  * @returns {SecurePushFailure}
  */
-export function failure(outcome) {
+export function outcomeFailure(outcome) {
   if (outcome.kind === 'refused') return new SecurePushFailure(DiagnosticCode.status(outcome.status));
   if (outcome.kind === 'failed' || outcome.kind === 'loggedOut') return new SecurePushFailure(outcome.code);
   return new SecurePushFailure(DiagnosticCode.locked);

@@ -1,5 +1,5 @@
 import { emptyState, isState } from './state.js';
-import { ClientStoreError } from './store.js';
+import { areSame, ClientStoreError } from './store.js';
 import { DeviceKey } from './device-key.js';
 
 const table = 'values';
@@ -61,6 +61,22 @@ export class IndexedDBStore {
   async saveCredentials(credentials) {
     await this.#run('readwrite', (values) => (
       credentials ? values.put(credentials, 'credentials') : values.delete('credentials')));
+  }
+
+  /**
+   * @param {import('./store.js').StoredCredentials} expected
+   * @param {import('./store.js').StoredCredentials} credentials
+   * @returns {Promise<boolean>}
+   */
+  replaceCredentials(expected, credentials) {
+    return this.#transact('readwrite', (values, finish) => {
+      const request = values.get('credentials');
+      request.onsuccess = () => {
+        const isExpected = areSame(request.result ?? null, expected);
+        if (isExpected) values.put(credentials, 'credentials');
+        finish(isExpected);
+      };
+    });
   }
 
   /** @returns {Promise<DeviceKey | null>} */
@@ -138,15 +154,16 @@ export class IndexedDBStore {
    * @returns {Promise<any>}
    */
   async #transact(mode, body) {
-    let database;
+    const failed = new ClientStoreError(mode === 'readwrite' ? 'unwritable' : 'unreadable');
     try {
-      database = await this.#open();
-      return await this.#attempt(database, mode, body);
+      return await this.#attempt(await this.#open(), mode, body);
     } catch (error) {
+      if (!(error instanceof DOMException)) throw error;
       // A connection that the browser has closed is opened once more.
-      if (!database || !(error instanceof DOMException) || error.name !== 'InvalidStateError') throw error;
       this.opening = null;
-      return this.#attempt(await this.#open(), mode, body);
+      return this.#attempt(await this.#open(), mode, body).catch((second) => {
+        throw second instanceof DOMException ? failed : second;
+      });
     }
   }
 

@@ -1,11 +1,10 @@
 /**
- * The notifications that the client knows, and how far it has come with each of them. This is what keeps a secret from
- * being lost or shown twice when the browser ends the worker between two steps:
+ * The notifications that the client knows, and how far it has come with each of them. These steps keep a secret from
+ * being lost or shown twice when the browser ends the worker between two of them:
  *
  * 1. `pending` is stored before anything is asked. A later wake goes on with it.
  * 2. `claimed` is stored when the payload is here, before it is shown. Another process leaves it alone. After a crash
- * it
- *    is in doubt, and the presenter is asked whether the user sees the secret.
+ *    it is in doubt, and the presenter is asked whether the user sees the secret.
  * 3. `shown` is stored after it was shown.
  *
  * `withdrawn` (by the sender, or read on another device) and `shown` are final. `gone`: the server has no such
@@ -16,14 +15,39 @@
  * @property {'pending' | 'claimed' | 'shown' | 'withdrawn' | 'gone'} progress
  * @property {string} [process] who has claimed it
  * @property {number} at when the progress changed, in seconds since 1970
- * @property {boolean} isNoticed whether the user has seen the generic text or the prompt for it
- * @property {boolean} isAsked whether the server was asked for it. The answer may have been lost, and the notification
- *   marked as read
+ * @property {boolean} hasNotice whether the user has seen the generic text or the prompt for it
+ * @property {number} openRequests how many requests for it have no clear answer: those that are in flight, and those
+ *   whose answer was lost. The server may have marked it as read for each of them
  * @property {boolean} isFirstReader whether this device may have been the first of the user's devices that fetched it
  */
 
 /** A later progress has a higher rank. */
 const rank = { pending: 0, gone: 1, claimed: 2, shown: 3, withdrawn: 4 };
+/** More open requests make no difference. */
+const maxOpenRequests = 1_000;
+
+/**
+ * Whether a withdrawal may be the echo of this device's own fetch (see `StateChanges.withdraw`).
+ *
+ * @param {LedgerEntry} entry
+ * @returns {boolean}
+ */
+export function mayHaveBeenRead({ progress, isFirstReader, openRequests }) {
+  if (progress === 'withdrawn') return false;
+  return isFirstReader || (progress === 'pending' && openRequests > 0);
+}
+
+/**
+ * The claim of a process.
+ *
+ * @typedef {{id: string, process: string, at: number}} Claim
+ */
+
+/**
+ * @param {LedgerEntry} entry
+ * @returns {Claim}
+ */
+const claimOf = ({ id, process = '', at }) => ({ id, process, at });
 
 /** Works on the entries of a state, in the order in which the client learned of them. */
 export class SecretLedger {
@@ -45,11 +69,13 @@ export class SecretLedger {
   /** The notifications that are still to be shown, in order. */
   get waiting() { return this.entries.filter((entry) => entry.progress === 'pending').map((entry) => entry.id); }
 
-  /** The notifications that are still to be shown: first those that have not failed, so that one that always fails does
-   * not keep the others waiting. */
+  /**
+   * The notifications that are still to be shown: first those that have not failed, so that one that always fails does
+   * not keep the others waiting.
+   */
   get fetchOrder() {
     const waiting = this.entries.filter((entry) => entry.progress === 'pending');
-    return [...waiting.filter((entry) => !entry.isNoticed), ...waiting.filter((entry) => entry.isNoticed)]
+    return [...waiting.filter((entry) => !entry.hasNotice), ...waiting.filter((entry) => entry.hasNotice)]
       .map((entry) => entry.id);
   }
 
@@ -77,13 +103,23 @@ export class SecretLedger {
    * Notes that the server is being asked for a notification.
    *
    * @param {string} id
-   * @returns {boolean} whether that was so before
+   * @returns {boolean} whether an earlier request has no clear answer
    */
-  ask(id) {
+  markRequested(id) {
     const entry = this.get(id);
-    const wasAsked = entry?.isAsked ?? false;
-    if (entry) entry.isAsked = true;
-    return wasAsked;
+    if (!entry) return false;
+    entry.openRequests = Math.min(entry.openRequests + 1, maxOpenRequests);
+    return entry.openRequests > 1;
+  }
+
+  /**
+   * Notes that the server has refused a request for a notification, or was not asked after all.
+   *
+   * @param {string} id
+   */
+  unmarkRequested(id) {
+    const entry = this.get(id);
+    if (entry) entry.openRequests = Math.max(0, entry.openRequests - 1);
   }
 
   /**
@@ -94,8 +130,8 @@ export class SecretLedger {
    * @param {boolean} isFirstReader whether no device of the user had fetched it before. Then a withdrawal that came
    *   in the meantime may be the echo of this fetch
    * @param {number} now
-   * @returns {{kind: 'granted'} | {kind: 'settled'} | {kind: 'held', seconds: number} | {kind: 'inDoubt'}} `held`:
-   *   another process is about to show it. `inDoubt`: one was, and has not said whether it did
+   * @returns {{kind: 'granted'} | {kind: 'settled'} | {kind: 'held', by: Claim}} `settled`: it was shown or withdrawn.
+   *   `held`: another process is about to show it, or has died
    */
   claim(id, process, isFirstReader, now) {
     const entry = this.get(id);
@@ -107,42 +143,23 @@ export class SecretLedger {
     if (entry.progress === 'withdrawn' && !isFirstReader) return { kind: 'settled' };
     if (entry.progress === 'claimed') {
       if (entry.process === process) return { kind: 'settled' };
-      // A clock that went back makes the age negative: the claim counts as old.
-      const age = now - entry.at;
-      const isFresh = age >= 0 && age < this.limits.claimSeconds;
-      return isFresh ? { kind: 'held', seconds: this.limits.claimSeconds - age } : { kind: 'inDoubt' };
+      return { kind: 'held', by: claimOf(entry) };
     }
     Object.assign(entry, {
       progress: 'claimed', process, at: now, isFirstReader: isFirstReader || entry.isFirstReader,
+      openRequests: Math.max(0, entry.openRequests - 1),
     });
     return { kind: 'granted' };
   }
 
   /**
-   * The claims of other processes that have expired.
+   * The claims of all processes but this one.
    *
    * @param {string} process
-   * @param {number} now
-   * @returns {{id: string, process: string}[]}
+   * @returns {Claim[]}
    */
-  doubts(process, now) {
-    return this.#claimsOfOthers(process)
-      .filter((entry) => now - entry.at < 0 || now - entry.at >= this.limits.claimSeconds)
-      .map((entry) => ({ id: entry.id, process: /** @type {string} */ (entry.process) }));
-  }
-
-  /**
-   * How long to wait until the claims of other processes have expired, in seconds; `null` if there are none.
-   *
-   * @param {string} process
-   * @param {number} now
-   * @returns {number | null}
-   */
-  secondsOfClaims(process, now) {
-    const { claimSeconds } = this.limits;
-    const seconds = this.#claimsOfOthers(process)
-      .map((entry) => Math.min(Math.max(0, claimSeconds - (now - entry.at)), claimSeconds));
-    return seconds.length > 0 ? Math.max(...seconds) : null;
+  claimsOfOthers(process) {
+    return this.entries.filter((entry) => entry.progress === 'claimed' && entry.process !== process).map(claimOf);
   }
 
   /**
@@ -188,12 +205,12 @@ export class SecretLedger {
    * @param {boolean} [isGone]
    * @returns {boolean} whether it is the first time
    */
-  notice(id, isGone = false) {
+  markNoticed(id, isGone = false) {
     const entry = this.get(id);
     if (!entry) return true;
     if (isGone && entry.progress === 'pending') entry.progress = 'gone';
-    const isFirst = !entry.isNoticed;
-    entry.isNoticed = true;
+    const isFirst = !entry.hasNotice;
+    entry.hasNotice = true;
     return isFirst;
   }
 
@@ -210,20 +227,16 @@ export class SecretLedger {
         continue;
       }
       const entry = this.entries[index];
-      const { isNoticed, isAsked } = entry;
+      const { hasNotice, openRequests } = entry;
       if (rank[other.progress] > rank[entry.progress]) this.entries[index] = { ...other };
-      this.entries[index].isNoticed ||= isNoticed || other.isNoticed;
-      this.entries[index].isAsked ||= isAsked || other.isAsked;
+      this.entries[index].hasNotice = hasNotice || other.hasNotice;
+      this.entries[index].openRequests = Math.max(openRequests, other.openRequests);
     }
   }
 
-  /** @param {string} process */
-  #claimsOfOthers(process) {
-    return this.entries.filter((entry) => entry.progress === 'claimed' && entry.process !== process);
-  }
-
   /**
-   * Adds an entry, and forgets the oldest: of those that are settled, if there are any.
+   * Adds an entry, and forgets the oldest: of those that are settled, if there are any. Nothing is forgotten by its
+   * age, because a clock that jumps would show a secret again.
    *
    * @param {string} id
    * @param {LedgerEntry['progress']} progress
@@ -232,10 +245,8 @@ export class SecretLedger {
    */
   #append(id, progress, now) {
     const { entries } = this;
-    const added = { id, progress, at: now, isNoticed: false, isAsked: false, isFirstReader: false };
+    const added = { id, progress, at: now, hasNotice: false, openRequests: 0, isFirstReader: false };
     entries.push(added);
-    const kept = entries.filter((entry) => now - entry.at <= this.limits.rememberedFor);
-    entries.splice(0, entries.length, ...kept);
     while (entries.length > Math.max(1, this.limits.maxRememberedIDs)) {
       const settled = entries.findIndex((entry) => ['shown', 'withdrawn', 'gone'].includes(entry.progress));
       entries.splice(Math.max(0, settled), 1);

@@ -36,6 +36,10 @@ export const englishTexts = Object.freeze({
   'securepush.locked': 'You may have new messages. Unlock your device to read them.',
 });
 
+/** The registration of this worker, or of the worker that serves this page. */
+const ownRegistration = () => ('ServiceWorkerGlobalScope' in globalThis
+  ? /** @type {any} */ (globalThis).registration : globalThis.navigator.serviceWorker.ready);
+
 /** Browsers cut longer texts; the app shows the whole one. In characters. */
 const maxBodyLength = 1_000;
 const promptTag = 'securepush-log-in';
@@ -48,15 +52,18 @@ const noticeTag = 'securepush-notice';
  */
 export class WebNotificationPresenter {
   /**
-   * @param {object} options
-   * @param {() => ServiceWorkerRegistration | Promise<ServiceWorkerRegistration>} options.registration in the worker
-   *   `() => self.registration`, in the page `() => navigator.serviceWorker.ready`
-   * @param {string} options.title the app's name, the title of every notification
+   * @param {object} [options]
+   * @param {string} [options.title] the app's name, the title of every notification. By default the host of the page
    * @param {Record<string, string>} [options.texts] by localisation key
    * @param {NotificationOptions} [options.options] such as `icon`, `badge` and `lang`
+   * @param {() => ServiceWorkerRegistration | Promise<ServiceWorkerRegistration>} [options.registration] by default the
+   *   one of this worker or page
    * @param {Navigator | WorkerNavigator} [options.navigator]
    */
-  constructor({ registration, title, texts = englishTexts, options = {}, navigator = globalThis.navigator }) {
+  constructor({
+    title = globalThis.location?.hostname ?? '', texts = englishTexts, options = {}, registration = ownRegistration,
+    navigator = globalThis.navigator,
+  } = {}) {
     this.registration = registration;
     this.title = title;
     this.texts = texts;

@@ -2,7 +2,8 @@ import { DiagnosticCode } from './codes.js';
 import { decodeBase64URL } from './base64url.js';
 
 const maxKeySetBytes = 64 * 1024;
-const maxKeys = 16;
+/** The server's limit, so no legal set is cut off. The rest is skipped. */
+const maxKeys = 32;
 
 /**
  * The public keys that verify pushes: the Ed25519 keys of a JWK Set (RFC 7517, RFC 8037), as
@@ -16,11 +17,12 @@ export class PushKeySet {
   }
 
   /**
-   * Reads a JWK Set. Keys of other kinds are skipped.
+   * Reads a JWK Set. Keys of other kinds are skipped. Nobody may publish a private key, so a set with one is not
+   * trusted.
    *
    * @param {unknown} value the set, or its JSON text
    * @returns {PushKeySet}
-   * @throws {TypeError} if it has no Ed25519 key
+   * @throws {TypeError} if it has no Ed25519 key, or a private key
    */
   static fromJWKSet(value) {
     let set = value;
@@ -28,8 +30,13 @@ export class PushKeySet {
       if (set.length > maxKeySetBytes) throw new TypeError('The JWK Set is too long.');
       try { set = JSON.parse(set); } catch { throw new TypeError('The JWK Set is not JSON.'); }
     }
-    const list = /** @type {{keys?: unknown}} */ (set ?? {}).keys;
-    const keys = (Array.isArray(list) ? list : [])
+    const { keys: list } = /** @type {{keys?: unknown}} */ (set ?? {});
+    const entries = Array.isArray(list) ? list : [];
+    // Only private and symmetric keys have these members (RFC 7518, section 6).
+    if (entries.some((key) => key?.d !== undefined || key?.k !== undefined)) {
+      throw new TypeError('The JWK Set has a private key.');
+    }
+    const keys = entries
       .filter((key) => key?.kty === 'OKP' && key.crv === 'Ed25519' && decodeBase64URL(key.x)?.length === 32)
       .map((key) => /** @type {string} */ (key.x));
     if (keys.length === 0) throw new TypeError('The JWK Set has no Ed25519 key.');

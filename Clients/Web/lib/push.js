@@ -10,6 +10,9 @@ const maxPushBytes = 8 * 1024;
  */
 export const isPushID = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
+/** @returns {IncomingPush} one that is for this SDK, and has no ID that can be used */
+const unusable = () => new IncomingPush({ isSecurePush: true });
+
 /**
  * A push, read but not yet believed: the client verifies its signature before it acts on it.
  *
@@ -18,13 +21,15 @@ export const isPushID = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{
  */
 export class IncomingPush {
   /**
-   * @param {{isOurs: boolean, id?: string | null, isWithdrawal?: boolean, timestamp?: string | null,
+   * @param {{isSecurePush: boolean, id?: string | null, isWithdrawal?: boolean, timestamp?: string | null,
    *   signature?: string | null}} values
    */
-  constructor({ isOurs, id = null, isWithdrawal = false, timestamp = null, signature = null }) {
-    /** Whether the push has the member `secureId`. Others belong to another part of the app, and the client ignores
-     * them. */
-    this.isOurs = isOurs;
+  constructor({ isSecurePush, id = null, isWithdrawal = false, timestamp = null, signature = null }) {
+    /**
+     * Whether the push is for this SDK: it has the member `secureId`. The client ignores others, which belong to
+     * another part of the app.
+     */
+    this.isSecurePush = isSecurePush;
     /** The notification's ID; `null` if it cannot be used. */
     this.id = id;
     /** Whether the push asks to remove the notification. */
@@ -43,11 +48,11 @@ export class IncomingPush {
    * @returns {IncomingPush}
    */
   static fromMessageData(data) {
-    if (!data) return new IncomingPush({ isOurs: true });
+    if (!data) return unusable();
     try {
       return IncomingPush.fromBytes(new Uint8Array(data.arrayBuffer()));
     } catch {
-      return new IncomingPush({ isOurs: true });
+      return unusable();
     }
   }
 
@@ -58,12 +63,12 @@ export class IncomingPush {
    * @returns {IncomingPush}
    */
   static fromBytes(bytes) {
-    if (bytes.length > maxPushBytes) return new IncomingPush({ isOurs: true });
+    if (bytes.length > maxPushBytes) return unusable();
     try {
       const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
       return IncomingPush.fromObject(JSON.parse(text));
     } catch {
-      return new IncomingPush({ isOurs: true });
+      return unusable();
     }
   }
 
@@ -74,7 +79,7 @@ export class IncomingPush {
    * @returns {IncomingPush}
    */
   static fromText(text) {
-    if (text.length > maxPushBytes) return new IncomingPush({ isOurs: true });
+    if (text.length > maxPushBytes) return unusable();
     return IncomingPush.fromBytes(new TextEncoder().encode(text));
   }
 
@@ -85,15 +90,16 @@ export class IncomingPush {
    * @returns {IncomingPush}
    */
   static fromObject(value) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return new IncomingPush({ isOurs: true });
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return unusable();
     const object = /** @type {Record<string, unknown>} */ (value);
-    if (!Object.hasOwn(object, 'secureId')) return new IncomingPush({ isOurs: false });
+    if (!Object.hasOwn(object, 'secureId')) return new IncomingPush({ isSecurePush: false });
     const isWithdrawal = Object.hasOwn(object, 'withdraw');
     if (!isPushID(object.secureId) || (isWithdrawal && object.withdraw !== '1')) {
-      return new IncomingPush({ isOurs: true });
+      return unusable();
     }
     return new IncomingPush({
-      isOurs: true, id: object.secureId, isWithdrawal, timestamp: short(object, 'ts'), signature: short(object, 'sig'),
+      isSecurePush: true, id: object.secureId, isWithdrawal, timestamp: short(object, 'ts'),
+      signature: short(object, 'sig'),
     });
   }
 }

@@ -1,4 +1,4 @@
-import { DiagnosticCode } from './codes.js';
+import { DiagnosticCode, isGoneStatus } from './codes.js';
 import { PushKeySet, PushVerifier } from './push-keys.js';
 
 /** @typedef {import('./client.js').SecurePushClient} SecurePushClient */
@@ -16,12 +16,14 @@ import { PushKeySet, PushVerifier } from './push-keys.js';
  *
  * @param {SecurePushClient} client
  * @param {import('./push.js').IncomingPush} push
+ * @param {import('./client.js').Wake} wake it begins for the user who is logged in now
  * @returns {Promise<Reception>}
  */
-export async function receive(client, push) {
+export async function receive(client, push, wake) {
   try {
-    const owner = await adoptUser(client);
-    const code = await pushFault(client, push, owner);
+    const { name, changes } = await adoptUser(client);
+    wake.userChanges = changes;
+    const code = await pushFault(client, push, name);
     if (code !== null) return { kind: 'ignored', code };
     const { id } = push;
     if (id === null) return { kind: 'unusable' };
@@ -30,8 +32,9 @@ export async function receive(client, push) {
       return { kind: 'withdrawn' };
     }
     const { now } = client.clock;
-    await resolveDoubts(client);
-    const isWanted = await client.keeper.update(({ ledger }) => ledger.learn(id, now));
+    await resolveInDoubtClaims(client);
+    const isWanted = await client.keeper.update(({ ledger }, state) => (
+      state.userChanges <= changes && ledger.learn(id, now)));
     return isWanted ? { kind: 'wanted', id } : { kind: 'settled' };
   } catch {
     return { kind: 'locked' };
@@ -46,12 +49,8 @@ export async function receive(client, push) {
  */
 async function withdraw(client, id) {
   const { now } = client.clock;
-  const { isRemoved, isPromptOver } = await client.keeper.update((changes, state) => {
-    const isRemoved = changes.withdraw(id, now);
-    const isPromptOver = state.isPrompted && changes.ledger.waiting.length === 0;
-    if (isPromptOver) state.isPrompted = false;
-    return { isRemoved, isPromptOver };
-  });
+  const { isRemoved, isPromptOver } = await client.keeper.update((changes) => (
+    { isRemoved: changes.withdraw(id, now), isPromptOver: changes.endEmptyPrompt() }));
   if (isRemoved) await client.presenter.remove([id]);
   if (isPromptOver) await client.presenter.removePrompt();
 }
@@ -60,19 +59,21 @@ async function withdraw(client, id) {
  * Notes the user who is logged in. Another user's notifications are removed from the screen.
  *
  * @param {SecurePushClient} client
- * @returns {Promise<string | null>} the user to whom the device belongs, also after the credentials have expired
+ * @returns {Promise<{name: string | null, changes: number}>} the user to whom the device belongs, also after the
+ *   credentials have expired, and the state's `userChanges`
  * @throws {import('./store.js').ClientStoreError} `locked`
  */
 export async function adoptUser(client) {
-  const { owner } = await client.keeper.read();
+  const { owner, userChanges } = await client.keeper.read();
   const userName = await client.credentials.userName();
-  if (userName === null || userName === owner) return owner;
-  const strangers = await client.keeper.update((changes) => changes.adopt(userName));
-  if (strangers.length > 0) {
-    await client.presenter.remove(strangers);
+  if (userName === null || userName === owner) return { name: owner, changes: userChanges };
+  const { ids, changes } = await client.keeper.update((changes, state) => (
+    { ids: changes.adopt(userName), changes: state.userChanges }));
+  if (ids.length > 0) {
+    await client.presenter.remove(ids);
     await client.presenter.removePrompt();
   }
-  return userName;
+  return { name: userName, changes };
 }
 
 /**
@@ -87,13 +88,10 @@ async function pushFault(client, push, owner) {
   const { pushKeys, refreshesPushKeys } = client.configuration;
   if (!pushKeys) return null;
   if (owner === null) return DiagnosticCode.badSignature;
-  const learned = refreshesPushKeys ? (await client.keeper.read()).pushKeys : null;
-  for (const keys of [pushKeys, ...(learned ? [new PushKeySet(learned)] : [])]) {
-    const verifier = new PushVerifier(keys, client.limits.maxPushAge, client.crypto);
-    const fault = await verifier.fault(push, owner, client.clock.now);
-    if (fault !== DiagnosticCode.badSignature) return fault;
-  }
-  return DiagnosticCode.badSignature;
+  // The server may have removed a configured key, because it was stolen.
+  const stored = refreshesPushKeys ? (await client.keeper.read()).pushKeys : null;
+  const keys = stored ? new PushKeySet(stored) : pushKeys;
+  return new PushVerifier(keys, client.limits.maxPushAge, client.crypto).fault(push, owner, client.clock.now);
 }
 
 /**
@@ -102,14 +100,15 @@ async function pushFault(client, push, owner) {
  *
  * @param {SecurePushClient} client
  */
-export async function resolveDoubts(client) {
+export async function resolveInDoubtClaims(client) {
   const { now } = client.clock;
   const state = await client.keeper.tryRead();
-  const doubts = state ? client.ledger(state).doubts(client.process, now) : [];
-  if (doubts.length === 0) return;
+  const claims = state ? client.ledger(state).claimsOfOthers(client.process) : [];
+  const inDoubt = claims.filter((claim) => client.claimWatch.secondsLeft(claim) === 0);
+  if (inDoubt.length === 0) return;
   const displayed = (await client.presenter.displayedSecrets()) ?? new Set();
   const withdrawn = [];
-  for (const { id, process } of doubts) {
+  for (const { id, process } of inDoubt) {
     const isShown = displayed.has(id);
     const end = await client.keeper.tryUpdate(null, (changes) => {
       const end = changes.ledger.settle(id, process, isShown, now);
@@ -122,24 +121,56 @@ export async function resolveDoubts(client) {
 }
 
 /**
- * Asks the server for the notifications that were withdrawn after this device was the first to read them. Those that
- * are gone are removed from the screen; the others were withdrawn from the user's other devices only.
+ * Asks the server for the notifications that were withdrawn after this device may have been the first to read them.
+ * Those that are gone are removed from the screen. The others were withdrawn from the user's other devices only: they
+ * stay on the screen, or are still fetched.
+ *
+ * Those that are being fetched now are left to the fetch, whose answer says who has read them. One wake does this for
+ * all wakes at the same time. A failure ends it until the next wake.
  *
  * @param {SecurePushClient} client
  * @param {number} deadline
  */
-export async function resolveQuestions(client, deadline) {
-  const ids = (await client.keeper.tryRead())?.questioned ?? [];
+export function confirmWithdrawals(client, deadline) {
+  return client.once('confirmWithdrawals', async () => {
+    // A store that cannot be written keeps an ID, so it is asked for once.
+    const asked = new Set();
+    for (;;) {
+      const ids = (await client.keeper.tryRead())?.unconfirmed ?? [];
+      const id = ids.find((candidate) => !asked.has(candidate) && !client.inFlight.has(candidate));
+      if (id === undefined) return;
+      asked.add(id);
+      // HEAD marks nothing as read and returns no secret.
+      const outcome = await client.connection.send({ method: 'HEAD', path: `api/notifications/${id}` }, deadline);
+      if (outcome.kind === 'success') {
+        await client.keeper.tryUpdate(null, (_, state) => {
+          state.unconfirmed = state.unconfirmed.filter((unconfirmed) => unconfirmed !== id);
+        });
+      } else if (outcome.kind === 'refused' && isGoneStatus(outcome.status)) {
+        await endWithdrawn(client, id);
+      } else {
+        return;
+      }
+    }
+  });
+}
+
+/**
+ * Ends a notification whose withdrawal the server has confirmed.
+ *
+ * @param {SecurePushClient} client
+ * @param {string} id
+ * @returns {Promise<boolean>} whether there was a withdrawal to confirm
+ */
+export async function endWithdrawn(client, id) {
   const { now } = client.clock;
-  for (const id of ids) {
-    // HEAD marks nothing as read and returns no secret.
-    const outcome = await client.connection.send({ method: 'HEAD', path: `api/notifications/${id}` }, deadline);
-    const isGone = outcome.kind === 'refused' && [403, 404, 410].includes(outcome.status);
-    if (outcome.kind !== 'success' && !isGone) return;
-    await client.keeper.tryUpdate(null, ({ ledger }, state) => {
-      state.questioned = state.questioned.filter((questioned) => questioned !== id);
-      if (isGone) ledger.withdraw(id, now);
-    });
-    if (isGone) await client.presenter.remove([id]);
-  }
+  const end = await client.keeper.tryUpdate(null, (changes, state) => {
+    if (!state.unconfirmed.includes(id)) return null;
+    changes.endWithdrawn(id, now);
+    return { isPromptOver: changes.endEmptyPrompt() };
+  });
+  if (!end) return false;
+  await client.presenter.remove([id]);
+  if (end.isPromptOver) await client.presenter.removePrompt();
+  return true;
 }

@@ -1,8 +1,8 @@
 import { encodeBase64URL } from './base64url.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { DeviceKey } from './device-key.js';
-import { failure } from './inbox.js';
-import { PushKeySet } from './push-keys.js';
+import { outcomeFailure } from './inbox.js';
+import { refreshPushKeys } from './push-key-refresh.js';
 import { adoptUser } from './receiving.js';
 import { emptyRegistration } from './state.js';
 import { isLocked } from './store.js';
@@ -12,8 +12,10 @@ import { isLocked } from './store.js';
  * @typedef {import('./subscription.js').PushDevice} PushDevice
  */
 
-/** The registration does not wait longer than this for the key, in seconds. A server without the feature may refuse
- * it by CORS, which looks like a lost connection. */
+/**
+ * The registration does not wait longer than this for the key, in seconds. A proxy that does not let the request
+ * through may refuse it by CORS, which looks like a lost connection.
+ */
 const secondsForKey = 5;
 
 /**
@@ -32,11 +34,11 @@ export async function register(client, device) {
     const { registration: record } = await client.keeper.read();
     const age = client.clock.now - (record.registeredAt ?? -Infinity);
     const isCurrent = record.userName === userName && record.digest === digest && age >= 0
-      && age < client.limits.renewsRegistrationAfter && record.installationID !== null;
-    const id = isCurrent
-      ? /** @type {string} */ (record.installationID)
-      : await send(client, device, { known: record.installationID, userName, digest }, deadline);
-    await registerKey(client, id, deadline);
+      && age < client.limits.renewsRegistrationAfter;
+    const known = isCurrent ? record.installationID : null;
+    if (known !== null && await registerKey(client, known, userName, deadline) !== 'unknown') return known;
+    const id = await send(client, device, { userName, digest }, deadline);
+    await registerKey(client, id, userName, deadline);
     return id;
   });
 }
@@ -46,15 +48,20 @@ export async function register(client, device) {
  *
  * @param {SecurePushClient} client
  * @param {PushDevice} device
- * @param {{known: string | null, userName: string, digest: string}} record
+ * @param {{userName: string, digest: string}} record
  * @param {number} deadline
  * @returns {Promise<string>}
  */
-async function send(client, device, { known, userName, digest }, deadline) {
-  for (const candidate of known === null ? [null] : [known, null]) {
-    const id = candidate ?? globalThis.crypto.randomUUID();
+async function send(client, device, { userName, digest }, deadline) {
+  let refused = null;
+  for (;;) {
+    const fresh = globalThis.crypto.randomUUID();
     // Stored first: after a crash the same installation is registered again, not a second one.
-    await client.keeper.update((_, state) => { state.registration = emptyRegistration(id); });
+    const id = await client.keeper.update((_, state) => {
+      const known = state.registration.installationID;
+      state.registration = emptyRegistration(known === null || known === refused ? fresh : known);
+      return /** @type {string} */ (state.registration.installationID);
+    });
     const json = {
       installationId: id, platform: device.platform, pushChannel: device.channel,
       ...(device.tags?.length ? { tags: device.tags } : {}),
@@ -63,39 +70,61 @@ async function send(client, device, { known, userName, digest }, deadline) {
     if (outcome.kind === 'success') {
       const registeredAt = client.clock.now;
       await client.keeper.update((_, state) => {
-        state.registration = { installationID: id, userName, digest, registeredAt, key: null };
+        state.registration = { installationID: id, userName, digest, registeredAt };
       });
       return id;
     }
     const isGivenUp = outcome.kind === 'refused' && [404, 410].includes(outcome.status);
-    if (candidate === null || !isGivenUp) throw failure(outcome);
+    if (id === fresh || refused !== null || !isGivenUp) throw outcomeFailure(outcome);
+    refused = id;
   }
-  throw new SecurePushFailure(DiagnosticCode.status(410));
 }
 
 /**
- * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next
- * registration: a device without a key still receives what is not encrypted.
+ * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next visit: a
+ * device without a key still receives what is not encrypted.
  *
  * @param {SecurePushClient} client
  * @param {string} id
+ * @param {string} userName
  * @param {number} deadline
+ * @returns {Promise<'unknown' | null>} `unknown`: the server does not have the installation any more
  */
-async function registerKey(client, id, deadline) {
-  if (!client.configuration.endToEnd) return;
-  let key = await client.store.deviceKey().catch(() => null);
-  if (!key) {
-    const made = await DeviceKey.generate(client.crypto);
-    key = made && await client.store.keepDeviceKey(made).catch(() => null);
-  }
-  if (!key || (await client.keeper.read()).registration.key === key.x) return;
+async function registerKey(client, id, userName, deadline) {
+  const key = await keyOf(client, userName).catch(() => null);
+  if (!key) return null;
   const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk };
   const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
-  if (outcome.kind !== 'success') return;
-  const { x } = key;
-  await client.keeper.update((_, state) => {
-    if (state.registration.installationID === id) state.registration.key = x;
-  });
+  return outcome.kind === 'refused' && outcome.status === 404 ? 'unknown' : null;
+}
+
+/**
+ * The device's key for a user, which the first call makes; `null` if the browser has no X25519, or if the app does
+ * without.
+ *
+ * @param {SecurePushClient} client
+ * @param {string} userName
+ */
+async function keyOf(client, userName) {
+  const { encryptsEndToEnd } = client.configuration;
+  const { keyOwner } = await client.keeper.read();
+  // Another user's messages are not for the same key. The server has forgotten the former one by now.
+  if (keyOwner !== userName && (keyOwner !== null || encryptsEndToEnd)) await forgetKey(client);
+  if (!encryptsEndToEnd) return null;
+  const key = await client.store.deviceKey() ?? await DeviceKey.generate(client.crypto);
+  const kept = key && await client.store.keepDeviceKey(key);
+  if (kept) await client.keeper.update((_, state) => { state.keyOwner = userName; });
+  return kept;
+}
+
+/**
+ * Removes the device's key. What was encrypted for it can never be read again.
+ *
+ * @param {SecurePushClient} client
+ */
+async function forgetKey(client) {
+  await client.store.keepDeviceKey(null);
+  await client.keeper.update((_, state) => { state.keyOwner = null; });
 }
 
 /** @param {SecurePushClient} client */
@@ -111,33 +140,15 @@ export async function unregister(client) {
     if (id !== null) {
       const outcome = await client.connection.send({ method: 'DELETE', path: `api/installations/${id}` }, deadline);
       const isOver = outcome.kind === 'success' || (outcome.kind === 'refused' && [404, 410].includes(outcome.status));
-      if (!isOver) throw failure(outcome);
+      if (!isOver) throw outcomeFailure(outcome);
     }
-    // The next user of this browser gets a key of their own.
-    await client.store.keepDeviceKey(null).catch(() => {});
+    // The next user of this browser gets a key of their own, also if this one cannot be removed now.
+    await forgetKey(client).catch(() => {});
     const ids = await client.keeper.update((changes) => changes.forget(null));
     await client.presenter.remove(ids);
     await client.presenter.removePrompt();
     await client.setBadge(0);
   });
-}
-
-/**
- * Reads the server's keys for pushes, so that it can rotate them. A failure changes nothing.
- *
- * @param {SecurePushClient} client
- * @param {number} deadline
- */
-async function refreshPushKeys(client, deadline) {
-  if (!client.configuration.pushKeys || !client.configuration.refreshesPushKeys) return;
-  const outcome = await client.connection.send({ path: 'api/push-keys', isAuthorized: false }, deadline);
-  if (outcome.kind !== 'success') return;
-  try {
-    const { keys } = PushKeySet.fromJWKSet(new TextDecoder().decode(outcome.body));
-    await client.keeper.update((_, state) => { state.pushKeys = [...keys]; });
-  } catch {
-    // The keys of the configuration stay.
-  }
 }
 
 /**

@@ -1,19 +1,22 @@
 import { isPushID } from './push.js';
-import { SecretLedger } from './ledger.js';
+import { mayHaveBeenRead, SecretLedger } from './ledger.js';
 
 /**
  * The state of a client between wakes. It can be copied by `structuredClone`.
  *
  * @typedef {object} ClientState
  * @property {string | null} owner the user whose notifications the state is about
+ * @property {number} userChanges how often the user has changed, or the device was unregistered
  * @property {import('./ledger.js').LedgerEntry[]} entries the ledger
  * @property {string | null} cursor the newest notification that the client has seen in the inbox
  * @property {boolean} isPrompted whether the user was asked to log in
- * @property {string[]} questioned withdrawn notifications that this device was the first to read: the server is asked
- *   whether they still exist
+ * @property {string[]} unconfirmed withdrawn notifications that this device may have been the first to read. The server
+ *   is asked whether they still exist
  * @property {string[]} unreported shown notifications of which the server has not been told, oldest first
  * @property {RegistrationRecord} registration
- * @property {string[] | null} pushKeys keys for pushes from `GET /api/push-keys`
+ * @property {string | null} keyOwner the user for whom the device's key for end-to-end encryption was made
+ * @property {string[] | null} pushKeys keys for pushes from `GET /api/push-keys`. They replace the configured ones
+ * @property {number | null} pushKeysReadAt when they came, in seconds since 1970
  * @property {{process: string, takenAt: number} | null} refreshLease the process that refreshes the credentials now. A
  *   refresh token that is used twice ends the session
  */
@@ -26,16 +29,22 @@ import { SecretLedger } from './ledger.js';
  * @property {string | null} userName the user for whom the device is registered
  * @property {string | null} digest of the platform, the channel and the tags
  * @property {number | null} registeredAt in seconds since 1970
- * @property {string | null} key the public key for end-to-end encryption that the server has
+ */
+
+/**
+ * The state at the moment at which the client asked for a notification.
+ *
+ * @typedef {{isRepeated: boolean, userChanges: number}} FetchRequest `isRepeated`: this device has asked for it before
+ *   without an answer, and the server may have marked it as read then
  */
 
 /** The server needs no complete account, and the state stays small. */
-const maxUnreported = 200;
+const maxUnsent = 200;
 
 /** @returns {ClientState} */
 export const emptyState = () => ({
-  owner: null, entries: [], cursor: null, isPrompted: false, questioned: [], unreported: [],
-  registration: emptyRegistration(), pushKeys: null, refreshLease: null,
+  owner: null, userChanges: 0, entries: [], cursor: null, isPrompted: false, unconfirmed: [], unreported: [],
+  registration: emptyRegistration(), keyOwner: null, pushKeys: null, pushKeysReadAt: null, refreshLease: null,
 });
 
 /**
@@ -43,26 +52,47 @@ export const emptyState = () => ({
  * @returns {RegistrationRecord}
  */
 export const emptyRegistration = (installationID = null) => ({
-  installationID, userName: null, digest: null, registeredAt: null, key: null,
+  installationID, userName: null, digest: null, registeredAt: null,
 });
+
+/** @type {Record<string, (value: any) => boolean>} */
+const is = {
+  text: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  ids: (value) => Array.isArray(value) && value.every(isPushID),
+  // It becomes a part of a path.
+  uuid: (value) => is.text(value) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value),
+  entry: (value) => isPushID(value?.id) && is.text(value.progress) && is.number(value.at)
+    && is.number(value.openRequests),
+};
+
+/** @param {(value: any) => boolean} check */
+const orNull = (check) => (/** @type {any} */ value) => value === null || check(value);
+
+/** What each member of a state has to be. */
+const members = {
+  owner: orNull(is.text),
+  userChanges: is.number,
+  entries: (/** @type {any} */ value) => Array.isArray(value) && value.every(is.entry),
+  cursor: orNull(isPushID),
+  unconfirmed: is.ids,
+  unreported: is.ids,
+  registration: (/** @type {any} */ value) => orNull(is.uuid)(value?.installationID)
+    && orNull(is.text)(value.userName) && orNull(is.text)(value.digest) && orNull(is.number)(value.registeredAt),
+  keyOwner: orNull(is.text),
+  pushKeys: orNull((value) => Array.isArray(value) && value.every(is.text)),
+  pushKeysReadAt: orNull(is.number),
+};
 
 /**
  * Whether a value that was stored is a state. What another version or a fault has left is not used.
  *
- * @param {unknown} value
+ * @param {any} value
  * @returns {value is ClientState}
  */
 export function isState(value) {
-  if (typeof value !== 'object' || value === null) return false;
-  const state = /** @type {ClientState} */ (value);
-  const isIDs = (list) => Array.isArray(list) && list.every(isPushID);
-  return Array.isArray(state.entries)
-    && state.entries.every((entry) => (
-      isPushID(entry?.id) && typeof entry.at === 'number' && typeof entry.progress === 'string'))
-    && isIDs(state.questioned) && isIDs(state.unreported)
-    && (state.owner === null || typeof state.owner === 'string') && (state.cursor === null || isPushID(state.cursor))
-    && typeof state.registration === 'object' && state.registration !== null
-    && (state.pushKeys === null || Array.isArray(state.pushKeys));
+  return typeof value === 'object' && value !== null
+    && Object.entries(members).every(([name, check]) => check(value[name]));
 }
 
 /** Changes of a state that concern more than its ledger. */
@@ -83,7 +113,9 @@ export class StateChanges {
    */
   merge(other) {
     const { state } = this;
-    if (other.owner !== state.owner && state.owner !== null) {
+    // Another process has changed the user in the meantime.
+    if (other.userChanges < state.userChanges) return;
+    if (other.userChanges > state.userChanges || (other.owner !== state.owner && state.owner !== null)) {
       Object.assign(state, structuredClone(other));
       this.ledger.entries = state.entries;
       return;
@@ -92,10 +124,10 @@ export class StateChanges {
     this.ledger.merge(other.entries);
     state.cursor = other.cursor ?? state.cursor;
     state.isPrompted = other.isPrompted;
-    state.questioned = [...new Set([...state.questioned, ...other.questioned])];
+    state.unconfirmed = [...new Set([...state.unconfirmed, ...other.unconfirmed])];
     state.unreported = [...new Set([...state.unreported, ...other.unreported])];
-    state.registration = { ...other.registration };
-    state.pushKeys = other.pushKeys ?? state.pushKeys;
+    Object.assign(state, { registration: { ...other.registration }, keyOwner: other.keyOwner });
+    if (other.pushKeys) Object.assign(state, { pushKeys: [...other.pushKeys], pushKeysReadAt: other.pushKeysReadAt });
   }
 
   /**
@@ -120,7 +152,8 @@ export class StateChanges {
     const ids = this.state.entries.map((entry) => entry.id);
     this.state.entries.length = 0;
     Object.assign(this.state, {
-      cursor: null, isPrompted: false, unreported: [], questioned: [], owner: newOwner,
+      cursor: null, isPrompted: false, unreported: [], unconfirmed: [], owner: newOwner,
+      userChanges: this.state.userChanges + 1,
     });
     return ids;
   }
@@ -129,7 +162,9 @@ export class StateChanges {
    * Notes a withdrawal.
    *
    * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`), and
-   * reaches that device too. What this device was the first to read is therefore questioned before it is removed.
+   * reaches that device too. If this device may have been the first to read it, the server has to confirm the
+   * withdrawal first. That includes a request without an answer: the browser may have ended the worker, or the network
+   * failed, after the server had marked it as read.
    *
    * @param {string} id
    * @param {number} now
@@ -137,28 +172,78 @@ export class StateChanges {
    */
   withdraw(id, now) {
     const entry = this.ledger.get(id);
-    if (entry?.isFirstReader && entry.progress !== 'withdrawn') {
-      this.#question(id);
+    if (entry && mayHaveBeenRead(entry)) {
+      addBounded(this.state.unconfirmed, id);
       return false;
     }
-    this.ledger.withdraw(id, now);
+    this.endWithdrawn(id, now);
     return true;
   }
 
   /**
-   * Claims the right to show a secret. If it was withdrawn while this device, its first reader, fetched it, it is shown
-   * and questioned.
+   * Notes that a notification is withdrawn for good.
    *
-   * @param {import('./answers.js').SecretNotification} secret
-   * @param {boolean} wasAsked whether this device has asked for it before without an answer, which may have marked it
-   *   as read
-   * @param {string} process
+   * @param {string} id
    * @param {number} now
    */
-  claim(secret, wasAsked, process, now) {
-    const wasWithdrawn = this.ledger.get(secret.id)?.progress === 'withdrawn';
-    const claim = this.ledger.claim(secret.id, process, !secret.wasRead || wasAsked, now);
-    if (claim.kind === 'granted' && wasWithdrawn) this.#question(secret.id);
+  endWithdrawn(id, now) {
+    this.state.unconfirmed = this.state.unconfirmed.filter((unconfirmed) => unconfirmed !== id);
+    this.ledger.withdraw(id, now);
+  }
+
+  /**
+   * Ends the prompt to log in, if nothing waits behind it.
+   *
+   * @returns {boolean} whether it is to be removed from the screen
+   */
+  endEmptyPrompt() {
+    if (!this.state.isPrompted || this.ledger.waiting.length > 0) return false;
+    this.state.isPrompted = false;
+    return true;
+  }
+
+  /**
+   * Notes that the server is being asked for a notification.
+   *
+   * @param {string} id
+   * @returns {FetchRequest}
+   */
+  request(id) { return { isRepeated: this.ledger.markRequested(id), userChanges: this.state.userChanges }; }
+
+  /**
+   * Notes that the server has marked nothing as read for a request.
+   *
+   * @param {string} id
+   * @param {FetchRequest} request
+   */
+  unrequest(id, { userChanges }) {
+    if (this.state.userChanges === userChanges) this.ledger.unmarkRequested(id);
+  }
+
+  /**
+   * Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn
+   * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal. If
+   * another device was the first, the withdrawal holds.
+   *
+   * @param {import('./answers.js').SecretNotification} secret
+   * @param {FetchRequest} request
+   * @param {string} process
+   * @param {number} now
+   * @returns {ReturnType<SecretLedger['claim']> | {kind: 'withdrawn'}} `withdrawn`: it is to be removed from the screen
+   */
+  claim(secret, request, process, now) {
+    // A damaged state begins at 0 again. Its secrets are shown.
+    if (this.state.userChanges > request.userChanges) return { kind: 'settled' };
+    const isFirstReader = !secret.wasRead || request.isRepeated;
+    const entry = this.ledger.get(secret.id);
+    const isUnread = entry?.progress === 'pending' && !entry.isFirstReader;
+    if (this.state.unconfirmed.includes(secret.id) && isUnread && !isFirstReader) {
+      this.endWithdrawn(secret.id, now);
+      return { kind: 'withdrawn' };
+    }
+    const wasWithdrawn = entry?.progress === 'withdrawn';
+    const claim = this.ledger.claim(secret.id, process, isFirstReader, now);
+    if (claim.kind === 'granted' && wasWithdrawn) addBounded(this.state.unconfirmed, secret.id);
     return claim;
   }
 
@@ -168,9 +253,6 @@ export class StateChanges {
    * @param {string} id
    */
   report(id) { addBounded(this.state.unreported, id); }
-
-  /** @param {string} id */
-  #question(id) { addBounded(this.state.questioned, id); }
 }
 
 /**
@@ -180,5 +262,5 @@ export class StateChanges {
 function addBounded(list, id) {
   if (list.includes(id)) return;
   list.push(id);
-  if (list.length > maxUnreported) list.shift();
+  if (list.length > maxUnsent) list.shift();
 }

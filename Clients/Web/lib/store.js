@@ -23,12 +23,24 @@ import { emptyState, isState, StateChanges } from './state.js';
  *   happened or not. The change has no other effect, as it may run more than once
  * @property {() => Promise<StoredCredentials | null>} credentials
  * @property {(credentials: StoredCredentials | null) => Promise<void>} saveCredentials `null` removes them
+ * @property {(expected: StoredCredentials, credentials: StoredCredentials) => Promise<boolean>} replaceCredentials
+ *   replaces the credentials if they are still the expected ones; returns whether they were
  * @property {() => Promise<import('./device-key.js').DeviceKey | null>} deviceKey the key for end-to-end encryption
  * @property {(key: import('./device-key.js').DeviceKey | null) => Promise<import('./device-key.js').DeviceKey | null>}
  *   keepDeviceKey keeps the key unless there is one, and returns the one that is kept; `null` removes it
  * @property {() => Promise<boolean>} claimLockedNotice claims the right to show the one notice that says that the
  *   device is locked. It works while the other calls reject with `locked`
  */
+
+/**
+ * Whether these are the same credentials.
+ *
+ * @param {StoredCredentials | null} one
+ * @param {StoredCredentials} other
+ * @returns {boolean}
+ */
+export const areSame = (one, other) => (
+  ['userName', 'accessToken', 'refreshToken', 'password'].every((name) => one?.[name] === other[name]));
 
 /** Why a store cannot be used now. */
 export class ClientStoreError extends Error {
@@ -83,6 +95,16 @@ export class MemoryClientStore {
 
   /** @param {StoredCredentials | null} credentials */
   async saveCredentials(credentials) { this.stored = credentials && { ...credentials }; }
+
+  /**
+   * @param {StoredCredentials} expected
+   * @param {StoredCredentials} credentials
+   */
+  async replaceCredentials(expected, credentials) {
+    const isExpected = areSame(this.stored, expected);
+    if (isExpected) this.stored = { ...credentials };
+    return isExpected;
+  }
 
   async deviceKey() { return this.key; }
 

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { Stack } from './support/stack.mjs';
 import { WebApp } from './support/app.mjs';
-
-const vectors = process.env.SECUREPUSH_VECTORS ?? fileURLToPath(new URL('../../vectors', import.meta.url));
+import { loadVectors } from './support/vectors.mjs';
 
 /**
  * The example in headless Chromium against the services. Pushes are `push` events in the real service worker, with
@@ -44,6 +41,9 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
     const browser = devices.find((device) => device.Platform === 'browser');
     assert.match(browser.Handle, /^https:\/\/emulator\.invalid\/browser\//);
     assert.ok(browser.Tags.includes('username:alice'));
+    const { Keys: keys } = await stack.recipientKeys('alice');
+    assert.deepEqual(keys.map(({ Key: { x } }) => x), [await app.publicKey()]);
+    await app.page.until(() => !document.getElementById('send-encrypted').hidden);
   });
 
   await step('a push shows the secret, and the ID is all that crossed the hub', async () => {
@@ -63,6 +63,20 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
     await app.deliver(JSON.stringify({ secureId: tag }));
     await app.deliver(await stack.push(tag));
     assert.equal((await app.notifications()).length, 1);
+  });
+
+  await step('an end-to-end encrypted secret is decrypted in the worker', async () => {
+    const id = await stack.send('For this browser only.', '--e2e');
+    const { Payload: payload } = await stack.fetchAsAlice(id);
+    assert.deepEqual(Object.keys(payload).sort(), ['ct', 'e2e', 'iv', 'keys']);
+    assert.ok(!JSON.stringify(payload).includes('browser only'));
+    await app.deliver(await stack.push(id));
+    await app.untilShown((list) => has(list, 'For this browser only.'));
+    await app.duringWake(async () => {
+      await stack.securepush('revoke', id);
+      await app.deliverWithoutWaiting(await stack.push(id, { withdraw: true }));
+    });
+    await app.untilShown((list) => !has(list, 'For this browser only.'));
   });
 
   await step('what was revoked is withdrawn from the screen', async () => {
@@ -189,7 +203,8 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
       const error = await stores[2].update(() => { throw new Error('stop'); }).catch((caught) => caught.reason);
       return {
         count, keys: new Set(keys.map((key) => key.x)).size, isKept: kept.x === keys[0].x,
-        extractable: kept.privateKey.extractable, damaged: damaged.cursor, cursor: (await stores[3].read()).cursor, error,
+        extractable: kept.privateKey.extractable, damaged: damaged.cursor, error,
+        cursor: (await stores[3].read()).cursor,
       };
     }, `${stack.app}securepush/securepush.js`);
     assert.deepEqual(result, {
@@ -198,40 +213,70 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
   });
 
   await step('the browser runs the vectors of signatures and envelopes', async () => {
-    const load = (name) => JSON.parse(readFileSync(`${vectors}/${name}.json`, 'utf8')).cases;
     const results = await app.driver.evaluate(async (url, signatures, envelopes) => {
       const { DeviceKey, IncomingPush, openEnvelope, PushKeySet, PushVerifier } = await import(url);
       const wrong = [];
+      const usable = (jwkSet) => { try { return PushKeySet.fromJWKSet(jwkSet); } catch { return null; } };
       for (const { name, keys, learnedKeys, user, nowMs, push, expect } of signatures) {
-        const incoming = new IncomingPush({ ...push, isOurs: true, isWithdrawal: push.withdraw });
-        let isAccepted = false;
-        for (const set of [keys, learnedKeys]) {
-          try {
-            const verifier = new PushVerifier(PushKeySet.fromJWKSet(set), 28 * 86_400);
-            isAccepted ||= await verifier.fault(incoming, user, nowMs / 1000) === null;
-          } catch { /* no usable key */ }
-        }
+        const incoming = new IncomingPush({ ...push, isSecurePush: true, isWithdrawal: push.withdraw });
+        const set = usable(learnedKeys) ?? usable(keys);
+        const isAccepted = set !== null
+          && await new PushVerifier(set, 28 * 86_400).fault(incoming, user, nowMs / 1000) === null;
         if (isAccepted !== expect.accepted) wrong.push(name);
       }
       for (const { name, recipient, device, privateKey, payload, expect } of envelopes) {
         const key = privateKey && new DeviceKey(
           await crypto.subtle.importKey('jwk', privateKey, { name: 'X25519' }, false, ['deriveBits']), privateKey.x);
-        const seen = await openEnvelope(payload, { recipient, device, key }).then(({ text }) => text, ({ code }) => code);
+        const opening = openEnvelope(payload, { recipient, device, key });
+        const seen = await opening.then(({ text }) => text, ({ code }) => code);
         if (seen !== (expect.opened ? expect.text : expect.reason)) wrong.push(name);
       }
       return { count: signatures.length + envelopes.length, wrong };
-    }, `${stack.app}securepush/securepush.js`, load('signatures'), load('e2e'));
+    }, `${stack.app}securepush/securepush.js`, loadVectors('signatures').cases, loadVectors('e2e').cases);
     assert.deepEqual(results.wrong, []);
     assert.ok(results.count > 50);
   });
 
+  await step('a device that registers later shows the generic text, and then gets what is for it', async () => {
+    const early = await stack.send('Before the second device.', '--e2e');
+    const push = await stack.push(early);
+    const second = await WebApp.start(stack);
+    try {
+      await second.openPage();
+      await second.logIn();
+      const shown = await second.untilShown((list) => list.length > 0);
+      assert.deepEqual(shown.map(({ body, tag }) => [body, tag]), [
+        ['You have a new message. Open the app to read it. (SP-KEY)', early],
+      ]);
+      await second.page.until(() => document.querySelectorAll('.entry').length > 0);
+      await second.page.evaluate(() => document.querySelector('.entry .row').click());
+      await second.page.until(() => document.querySelector('.entry .secret').textContent.endsWith('(SP-KEY)'));
+      await second.page.until(() => document.getElementById('fact-channel').textContent.includes('hub emulator'));
+      await second.closePage();
+      await second.deliver(push);
+      assert.equal((await second.notifications()).length, 1);
+      const id = await stack.send('For both devices.', '--e2e');
+      for (const device of [app, second]) await device.deliver(await stack.push(id));
+      await second.untilShown((list) => has(list, 'For both devices.'));
+      // The first device has its key in both envelopes.
+      const texts = ['Before the second device.', 'For both devices.'];
+      await app.untilShown((list) => texts.every((text) => has(list, text)));
+      assert.equal((await stack.recipientKeys('alice')).Keys.length, 2);
+      await second.openPage();
+      await second.logOut();
+      assert.equal((await stack.recipientKeys('alice')).Keys.length, 1);
+    } finally {
+      await second.close();
+    }
+  });
+
   await step('log-out removes the device and everything that is shown', async () => {
     await app.openPage();
-    await app.page.until(() => !document.getElementById('log-out').hidden);
-    await app.page.evaluate(() => document.getElementById('log-out').click());
-    await app.page.until(() => !document.getElementById('log-in').hidden);
+    await app.logOut();
     assert.deepEqual((await app.notifications()).filter((shown) => shown.kind === 'secret'), []);
     const devices = await stack.json('/emulator/devices');
-    assert.deepEqual(devices.find((device) => device.Platform === 'browser')?.Tags ?? [], []);
+    assert.deepEqual(devices.flatMap((device) => (device.Platform === 'browser' ? device.Tags : [])), []);
+    assert.deepEqual((await stack.recipientKeys('alice')).Keys, []);
+    assert.equal(await app.publicKey(), undefined);
   });
 });

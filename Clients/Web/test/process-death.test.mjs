@@ -32,7 +32,21 @@ const scenarios = {
       await device.logIn();
       await device.receive(device.start(), device.push(id));
     },
-    wake: (device, app, id) => device.receive(app, device.push(id, { withdraw: true })),
+    async wake(device, app, id) {
+      device.server.revoke(id);
+      await device.receive(app, device.push(id, { withdraw: true }));
+    },
+  },
+  // With DISPATCH_WITHDRAW=read the server withdraws what the dead process has asked for: one secret, or a page.
+  readEcho: {
+    hasEcho: true,
+    prepare: (device) => device.logIn(),
+    wake: (device, app, id) => device.receive(app, device.push(id)),
+  },
+  pageEcho: {
+    hasEcho: true,
+    prepare: (device) => device.logIn(),
+    wake: (device, app) => app.client.catchUp(),
   },
 };
 
@@ -45,6 +59,7 @@ async function live(scenario, diesAt, device) {
   if (hasLived) return null;
   // The next wakes, each in a new process: the page, a repeated push, the page again.
   await device.clock.sleep(60);
+  if (scenario.hasEcho) await device.echoReads(() => device.start());
   await device.start().client.catchUp();
   if (device.screen.isPrompting) {
     await device.logIn();

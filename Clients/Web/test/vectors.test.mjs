@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { DeviceKey } from '../lib/device-key.js';
 import { openEnvelope } from '../lib/envelope.js';
 import { PushKeySet, PushVerifier } from '../lib/push-keys.js';
 import { IncomingPush } from '../lib/push.js';
 import { userTag } from '../lib/user-tag.js';
 import { runScenario } from './simulation/scenario.mjs';
-
-/** The vectors that all SDKs run. `SECUREPUSH_VECTORS` names another folder. */
-const folder = process.env.SECUREPUSH_VECTORS ?? fileURLToPath(new URL('../../vectors', import.meta.url));
-const load = (name) => JSON.parse(readFileSync(`${folder}/${name}.json`, 'utf8'));
+import { loadVectors as load } from './support/vectors.mjs';
 
 /** Runs the cases, and fails with the names of the first that are wrong. */
 async function runAll(context, cases, body) {
@@ -27,8 +22,9 @@ async function runAll(context, cases, body) {
   }
   const counts = Object.entries(skipped).map(([reason, count]) => `${count} ${reason}`).join(', ');
   const total = Object.values(skipped).reduce((sum, count) => sum + count, 0);
-  context.diagnostic(`${cases.length - total} cases, ${total} skipped${counts && ` (${counts})`}, ${wrong.length} wrong.`);
-  assert.ok(cases.length - total > 0);
+  const run = cases.length - total;
+  context.diagnostic(`${run} cases, ${total} skipped${counts && ` (${counts})`}, ${wrong.length} wrong.`);
+  assert.ok(run > 0);
   assert.equal(wrong.length, 0, `${wrong.length} wrong:\n${wrong.slice(0, 10).join('\n')}`);
 }
 
@@ -45,7 +41,7 @@ function comparePush(entry) {
   if (!push) return `of form ${entry.form}`;
   const { expect } = entry;
   if (!expect.accepted) {
-    assert.equal(push.isOurs ? (push.id === null ? 'SP-PUSH' : 'accepted') : 'foreign', expect.reason);
+    assert.equal(push.isSecurePush ? (push.id === null ? 'SP-PUSH' : 'accepted') : 'foreign', expect.reason);
     return null;
   }
   const { id, timestamp, signature, isWithdrawal: withdraw } = push;
@@ -54,23 +50,19 @@ function comparePush(entry) {
   return null;
 }
 
+function usableSet(jwkSet) {
+  try { return PushKeySet.fromJWKSet(jwkSet); } catch { return null; }
+}
+
 test('vectors: pushes', (context) => runAll(context, load('pushes').cases, comparePush));
 
 test('vectors: hostile pushes', (context) => runAll(context, load('hostile').pushes, comparePush));
 
 test('vectors: signatures', (context) => runAll(context, load('signatures').cases, async (entry) => {
   const { keys, learnedKeys, user, nowMs, push: { id, timestamp, signature, withdraw }, signedText, expect } = entry;
-  const push = new IncomingPush({ isOurs: true, id, timestamp, signature, isWithdrawal: withdraw });
-  let reason = 'SP-SIGNATURE';
-  for (const set of [keys, learnedKeys]) {
-    let parsed;
-    try { parsed = PushKeySet.fromJWKSet(set); } catch { continue; }
-    const fault = await new PushVerifier(parsed, 28 * 86_400).fault(push, user, nowMs / 1000);
-    if (fault !== 'SP-SIGNATURE') {
-      reason = fault;
-      break;
-    }
-  }
+  const push = new IncomingPush({ isSecurePush: true, id, timestamp, signature, isWithdrawal: withdraw });
+  const set = usableSet(learnedKeys) ?? usableSet(keys);
+  const reason = set ? await new PushVerifier(set, 28 * 86_400).fault(push, user, nowMs / 1000) : 'SP-SIGNATURE';
   assert.deepEqual({ accepted: reason === null, ...(reason ? { reason } : {}) }, expect);
   if (expect.accepted) assert.equal(PushVerifier.signedText(id, user, timestamp, withdraw), signedText);
 }));

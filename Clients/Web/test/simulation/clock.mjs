@@ -1,5 +1,5 @@
 /** Web Crypto that counts what is under way, because its work happens on other threads. */
-export class CountedCrypto {
+class CountedCrypto {
   constructor(crypto = globalThis.crypto) {
     this.underWay = 0;
     this.subtle = new Proxy(crypto.subtle, {
@@ -11,7 +11,9 @@ export class CountedCrypto {
   }
 }
 
-/** A clock that moves only when nothing can run. Time never passes while the client works, however slow the machine is. */
+/**
+ * A clock that moves only when nothing can run. Time never passes while the client works, however slow the machine is.
+ */
 export class SimulatedClock {
   constructor({ uptime = 1_000, now = 1_763_801_000 } = {}) {
     this.uptime = uptime;

@@ -9,14 +9,14 @@ import { randomNumbers, SimulatedClock } from './clock.mjs';
 import { SimulatedServer } from './server.mjs';
 
 /** One for all devices, because making keys takes longer than a wake. */
-const pair = generateKeyPairSync('ed25519');
+export const pair = generateKeyPairSync('ed25519');
 export const pushKeys = { keys: [pair.publicKey.export({ format: 'jwk' })] };
 
 /** The data of a `push` event. */
 export const messageData = (text) => ({ arrayBuffer: () => new TextEncoder().encode(text).buffer });
 
 /** A page or a worker. It can die before or after the effect of any call of its store, transport or presenter. */
-export class SimulatedProcess {
+class SimulatedProcess {
   constructor(diesAt = null) {
     this.diesAt = diesAt;
     this.points = [];
@@ -80,11 +80,29 @@ export class SimulatedDevice {
     this.clock = new SimulatedClock();
     this.disk = new SimulatedDisk();
     this.screen = new SimulatedScreen();
-    this.server = new SimulatedServer();
+    this.server = new SimulatedServer(pushKeys);
     this.configuration = configuration;
+    /** Requests to which something else happens. */
+    this.interceptions = [];
     const random = randomNumbers(seed);
     this.latency = () => (seed === 0 ? 0 : Math.floor(random() * 4) / 100);
     this.noFaults = this.plan('none', 'parse', 'once');
+  }
+
+  /**
+   * Does something while a request is in flight, such as failing. The server answers unless the effect returns a
+   * response.
+   *
+   * @param {string} prefix of the method and the path with its query
+   */
+  intercept(prefix, effect, times = 1) { this.interceptions.push({ prefix, effect, left: times }); }
+
+  async #interception(request) {
+    const { pathname, search } = new URL(request.url);
+    const line = `${request.method} ${pathname}${search}`;
+    const found = this.interceptions.find(({ prefix, left }) => left > 0 && line.startsWith(prefix));
+    if (found) found.left -= 1;
+    return found?.effect(request);
   }
 
   plan(fault, stage, length) {
@@ -109,11 +127,16 @@ export class SimulatedDevice {
   logIn() { return this.start().credentials.logIn(SimulatedServer.user, SimulatedServer.password); }
 
   /** The text of a push of the server, signed now. */
-  push(id, { withdraw = false } = {}) {
+  push(id, { withdraw = false, signer = pair } = {}) {
     const ts = String(Math.floor(this.clock.now));
     const text = `securepush-push-v1\n${id}\n${SimulatedServer.user}\n${ts}\n${withdraw ? 'withdraw\n' : ''}`;
-    const sig = sign(null, Buffer.from(text), pair.privateKey).toString('base64url');
+    const sig = sign(null, Buffer.from(text), signer.privateKey).toString('base64url');
     return JSON.stringify({ secureId: id, ...(withdraw ? { withdraw: '1' } : {}), ts, sig });
+  }
+
+  /** The withdrawals that follow when secrets were fetched (`DISPATCH_WITHDRAW=read`) arrive, each in this process. */
+  async echoReads(app) {
+    for (const id of this.server.read) await this.receive(app(), this.push(id, { withdraw: true }));
   }
 
   /** A push event in a worker, as the browser sends it. Counts completions. */
@@ -143,6 +166,8 @@ export class SimulatedDevice {
       update: (change) => call('update', true, () => disk.update(change)),
       credentials: () => call('credentials', false, () => disk.credentials()),
       saveCredentials: (value) => call('save credentials', true, () => disk.saveCredentials(value)),
+      replaceCredentials: (expected, value) => (
+        call('replace credentials', true, () => disk.replaceCredentials(expected, value))),
       deviceKey: () => call('device key', false, () => disk.deviceKey()),
       keepDeviceKey: (key) => call('keep device key', true, () => disk.keepDeviceKey(key)),
       claimLockedNotice: () => this.#call(process, 'claim locked notice', () => disk.claimLockedNotice()),
@@ -156,7 +181,7 @@ export class SimulatedDevice {
         const stage = stageOf(new URL(request.url).pathname);
         return this.#call(process, `${request.method} ${stage}`, async () => {
           await clock.sleep(0.05);
-          if (!faults.request(stage)) return server.respond(request);
+          if (!faults.request(stage)) return (await this.#interception(request)) ?? server.respond(request);
           return failingResponse(faults.fault, request, { server, clock, timeout, maxBytes });
         });
       },
@@ -194,6 +219,7 @@ export class SimulatedDevice {
 
 /** The stage to which a request belongs. */
 function stageOf(path) {
+  if (path.endsWith('/api/push-keys')) return 'keys';
   if (path.endsWith('/api/token')) return 'token';
   if (path.endsWith('/shown') || path.endsWith('/read')) return 'markShown';
   return path.endsWith('/api/notifications') ? 'inbox' : 'fetch';

@@ -12,7 +12,7 @@ export const faults = [
 
 /** Where it begins to go wrong. */
 export const stages = [
-  'parse', 'verify', 'token', 'fetch', 'refresh', 'inbox', 'markShown', 'store', 'present', 'resume',
+  'parse', 'verify', 'token', 'fetch', 'refresh', 'inbox', 'markShown', 'keys', 'store', 'present', 'resume',
 ];
 
 /** Only the first time at the stage, or from the stage to the end of the wake. */
@@ -112,7 +112,9 @@ export async function failingResponse(fault, request, { server, clock, timeout, 
   }
 }
 
-/** Texts that claim to be pushes for a notification: wrong types, huge, forged, with a host, with control characters. */
+/**
+ * Texts that claim to be pushes for a notification: wrong types, huge, forged, with a host, with control characters.
+ */
 export function hostileTexts(id) {
   const sig = 'A'.repeat(86);
   const objects = [

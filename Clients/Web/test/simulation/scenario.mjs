@@ -33,6 +33,13 @@ class FaultyStore extends MemoryClientStore {
   async update(change) { this.#check(true); return super.update(change); }
   async credentials() { this.#check(false); return super.credentials(); }
   async saveCredentials(value) { this.#check(true); return super.saveCredentials(value); }
+
+  async replaceCredentials(expected, value) {
+    this.#check(true);
+    return super.replaceCredentials(expected, value);
+  }
+
+  async deviceKey() { this.#check(false); return super.deviceKey(); }
 }
 
 /** A scripted server, and the transport to it. */
@@ -64,7 +71,8 @@ class ScriptedServer {
     const body = answer.bodyBytes === undefined
       ? new TextEncoder().encode(answer.body) : new Uint8Array(answer.bodyBytes).fill(0x78);
     if (body.length > maxBytes) throw new TransportError('tooLarge');
-    const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), value]));
     return { status: answer.status, headers, body };
   }
 }
@@ -103,10 +111,8 @@ async function play(scenario, clock) {
     await clock.sleep(wake.afterMs / 1000);
     const faults = scenario.faults.filter((fault) => fault.wake === index);
     for (const fault of faults) if (fault.part === 'clock') clock.dateOffset += fault.jumpMs / 1000;
-    if (faults.some((fault) => fault.error === 'damaged')) {
-      store.state = { entries: 7 };
-      process = start();
-    }
+    if (faults.some((fault) => fault.error === 'damaged')) store.state = { entries: 7 };
+    if (faults.some((fault) => ['damaged', 'restarted'].includes(fault.error))) process = start();
     store.begin(faults);
     const refused = faults.find((fault) => fault.part === 'presenter');
     Object.assign(view, { record: emptyRecord(), refusals: refused ? refused.times ?? Infinity : 0 });

@@ -5,7 +5,9 @@ export class SimulatedServer {
   static user = 'alice';
   static password = 'correct horse';
 
-  constructor() {
+  /** @param {object | null} pushKeys what `GET /api/push-keys` returns; `null`: 404 */
+  constructor(pushKeys = null) {
+    this.pushKeys = pushKeys;
     this.stored = [];
     this.accessTokens = new Set();
     this.refreshTokens = new Set();
@@ -24,7 +26,7 @@ export class SimulatedServer {
   send(payload = undefined) {
     this.count += 1;
     const id = `019aa4a2-1c9b-7000-8000-${String(this.count).padStart(12, '0')}`;
-    this.stored.push({ id, payload: payload ?? `secret of ${id}`, isRead: false });
+    this.stored.push({ id, payload: payload ?? `secret of ${id}`, isRead: false, isRevoked: false });
     return id;
   }
 
@@ -45,6 +47,12 @@ export class SimulatedServer {
     this.refreshTokens.clear();
   }
 
+  /** The sender withdraws a secret. */
+  revoke(id) { this.#find(id).isRevoked = true; }
+
+  /** The secrets that a device of the user has fetched. */
+  get read() { return this.stored.filter((entry) => entry.isRead).map((entry) => entry.id); }
+
   requests(prefix) { return this.log.filter((line) => line.startsWith(prefix)).length; }
 
   respond(request) {
@@ -56,15 +64,15 @@ export class SimulatedServer {
     this.log.push(`${request.method} ${url.pathname}`);
     const path = url.pathname.split('/').filter(Boolean);
     if (url.pathname === '/api/token') return this.#token(request);
-    if (url.pathname === '/api/push-keys') return answer(404);
+    if (url.pathname === '/api/push-keys') return this.pushKeys ? answer(200, this.pushKeys) : answer(404);
     if (!this.#isAuthorized(request)) return answer(401, null, { 'www-authenticate': 'Bearer error="invalid_token"' });
     const [, area, id, last] = path;
     const route = `${request.method} ${area}${last ? `/${last}` : ''}${id && !last ? '/{id}' : ''}`;
     switch (route) {
       case 'GET notifications': return this.#inbox(url.searchParams);
-      case 'HEAD notifications/{id}': return answer(this.#find(id) ? 200 : 404);
+      case 'HEAD notifications/{id}': return answer(this.#status(id));
       case 'GET notifications/{id}': return this.#read(id, url.searchParams);
-      case 'POST notifications/shown': return answer(this.#find(id) ? 204 : 404);
+      case 'POST notifications/shown': return answer(this.#status(id) === 404 ? 404 : 204);
       case 'POST notifications/{id}': return this.#mark(request);
       case 'PUT installations/{id}': {
         const status = this.refusals.get(id);
@@ -82,6 +90,12 @@ export class SimulatedServer {
   }
 
   #find(id) { return this.stored.find((entry) => entry.id === id); }
+
+  #status(id) {
+    const entry = this.#find(id);
+    if (!entry) return 404;
+    return entry.isRevoked ? 410 : 200;
+  }
 
   #isAuthorized(request) {
     const value = request.headers.Authorization ?? '';
@@ -106,8 +120,9 @@ export class SimulatedServer {
   }
 
   #read(id, query) {
+    const status = this.#status(id);
+    if (status !== 200) return answer(status);
     const entry = this.#find(id);
-    if (!entry) return answer(404);
     const found = { Id: entry.id, Read: entry.isRead, Payload: entry.payload };
     entry.isRead = true;
     if (query.get('include') === 'unread') found.Unread = this.#unread;
@@ -125,7 +140,8 @@ export class SimulatedServer {
     const limit = Math.min(Number(query.get('Limit') ?? 50), withPayload ? 20 : 200);
     const after = query.get('After');
     const found = this.stored.filter(
-      (entry) => (query.get('Unread') !== 'true' || !entry.isRead) && (after === null || entry.id > after));
+      (entry) => !entry.isRevoked && (query.get('Unread') !== 'true' || !entry.isRead)
+        && (after === null || entry.id > after));
     const page = found.slice(0, limit);
     const entries = page.map((entry) => ({
       Id: entry.id, Read: entry.isRead,
@@ -136,7 +152,7 @@ export class SimulatedServer {
     return answer(200, { Notifications: entries, Unread: this.#unread, ...next });
   }
 
-  get #unread() { return this.stored.filter((entry) => !entry.isRead).length; }
+  get #unread() { return this.stored.filter((entry) => !entry.isRead && !entry.isRevoked).length; }
 }
 
 /** A response of the server. */

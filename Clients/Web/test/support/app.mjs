@@ -57,6 +57,12 @@ export class WebApp {
     await this.page.evaluate(() => document.getElementById('log-in-button').click());
   }
 
+  async logOut() {
+    await this.page.until(() => !document.getElementById('log-out').hidden);
+    await this.page.evaluate(() => document.getElementById('log-out').click());
+    await this.page.until(() => !document.getElementById('log-in').hidden);
+  }
+
   /** Puts an access token in place of the one in the store. */
   setToken(token) {
     return this.driver.evaluate(async (url, text) => {
@@ -65,9 +71,18 @@ export class WebApp {
     }, `${this.stack.app}client.js`, token);
   }
 
+  /** The public key of this device for end-to-end encryption. */
+  publicKey() {
+    return this.driver.evaluate(async (url) => {
+      const { store } = await import(url);
+      return (await store.deviceKey())?.x;
+    }, `${this.stack.app}client.js`);
+  }
+
   /** The running service worker. */
   async worker() {
-    await this.driver.evaluate(() => navigator.serviceWorker.ready.then((registration) => registration.active.postMessage({})));
+    await this.driver.evaluate(() => (
+      navigator.serviceWorker.ready.then(({ active }) => active.postMessage({}))));
     const [{ targetId }] = await this.browser.targets('service_worker');
     if (!this.workers.has(targetId)) this.workers.set(targetId, await this.browser.attach(targetId));
     return this.workers.get(targetId);
@@ -86,8 +101,8 @@ export class WebApp {
   }
 
   /**
-   * Does something, and waits for the end of a wake. Chromium forgets a notification that is listed in the moment in which
-   * it is shown, so the tests do not list while a wake goes on.
+   * Does something, and waits for the end of a wake. Chromium forgets a notification that is listed in the moment in
+   * which it is shown, so the tests do not list while a wake goes on.
    */
   async duringWake(work) {
     const before = await this.driver.evaluate(() => self.wakes);
@@ -131,8 +146,8 @@ export class WebApp {
   /** What the store and the worker know, for a test that fails. */
   async #explain() {
     const state = await this.driver.evaluate(async (url) => {
-      const { entries, cursor, questioned, unreported } = await (await import(url)).store.read();
-      return JSON.stringify({ entries, cursor, questioned, unreported });
+      const { entries, cursor, unconfirmed, unreported } = await (await import(url)).store.read();
+      return JSON.stringify({ entries, cursor, unconfirmed, unreported });
     }, `${this.stack.app}client.js`);
     const log = [...this.workers.values()].flatMap((worker) => worker.log);
     return `${state}\n${JSON.stringify(await this.browser.targets('service_worker'))}\n${log.join('\n')}`;

@@ -134,7 +134,9 @@ export class Target {
     browser.on('Runtime.exceptionThrown', ({ exceptionDetails: details }) => {
       this.log.push(`exception: ${details.exception?.description ?? details.text}`);
     }, sessionId);
-    browser.on('Log.entryAdded', ({ entry }) => this.log.push(`${entry.level}: ${entry.text} ${entry.url ?? ''}`), sessionId);
+    browser.on('Log.entryAdded', ({ entry }) => {
+      this.log.push(`${entry.level}: ${entry.text} ${entry.url ?? ''}`);
+    }, sessionId);
   }
 
   send(method, params = {}) { return this.browser.send(method, params, this.sessionId); }

@@ -61,7 +61,23 @@ export class Stack {
   }
 
   /** Sends a secret to alice, and returns its ID. */
-  send(payload, ...args) { return this.securepush('send', '--to', 'alice', '--payload', payload, ...args); }
+  async send(payload, ...args) {
+    const output = await this.securepush('send', '--to', 'alice', '--payload', payload, ...args);
+    return output.split('\n')[0];
+  }
+
+  /** The public keys to which a sender encrypts. */
+  recipientKeys(name) {
+    return this.json(`http://127.0.0.1:${this.ports.ingest_port}/api/recipients/${name}/keys`, {
+      headers: { Authorization: `Bearer ${this.secret('ingest-api-key')}` },
+    });
+  }
+
+  /** What the retrieval service returns to alice. */
+  fetchAsAlice(id) {
+    const Authorization = `Basic ${Buffer.from(`alice:${this.password}`).toString('base64')}`;
+    return this.json(`${this.retrieval}/api/notifications/${id}`, { headers: { Authorization } });
+  }
 
   async json(path, options = {}) {
     const response = await fetch(new URL(path, this.emulator), options);
