@@ -12,7 +12,10 @@ cd "$here/.."
 
 modules=$(mktemp -d "${TMPDIR:-/tmp}/securepush-stand-ins.XXXXXX")
 trap 'rm -rf "$modules"' EXIT
-compile() { swiftc -swift-version 6 -parse-as-library -module-cache-path "$modules/cache" -I "$modules" "$@"; }
+compile() {
+    swiftc -swift-version 6 -parse-as-library -package-name securepush -module-cache-path "$modules/cache" \
+        -I "$modules" "$@"
+}
 
 # Sets `files` to the Swift files of folders. The bash of macOS has no mapfile.
 list_files() {
@@ -21,17 +24,20 @@ list_files() {
     while IFS= read -r file; do files+=("$file"); done < <(find "$@" -name '*.swift' | sort)
 }
 
-# Emits the module of a folder: module NAME FOLDER
+# Emits the module of a folder: module NAME FOLDER [OPTION...]
 module() {
     list_files "$2"
-    compile -emit-module -module-name "$1" -emit-module-path "$modules/$1.swiftmodule" "${files[@]}"
+    compile -emit-module -module-name "$1" -emit-module-path "$modules/$1.swiftmodule" "${@:3}" "${files[@]}"
 }
 
 # In this order: a stand-in may use those before it.
 for name in Security CryptoKit UserNotifications UIKit; do
     module "$name" "Tests/AppleStandIns/$name"
 done
-module SecurePushClient Clients/Swift/Sources/SecurePushClient
+for name in SecurePushEnvelope SecurePushClient; do
+    # As in its Package.swift.
+    module "$name" "Clients/Swift/Sources/$name" -enable-upcoming-feature InternalImportsByDefault
+done
 
 for target in App NotificationService; do
     list_files "$examples/$target" "$examples/Common"
