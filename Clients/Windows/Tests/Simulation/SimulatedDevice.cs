@@ -20,6 +20,13 @@ namespace SecurePush.Tests
             Server.PushKeys = Signer.JwkSet;
         }
 
+        /// <summary>Runs a test on a device of its own, in simulated time.</summary>
+        public static void Run(Func<SimulatedDevice, Task> test)
+        {
+            var device = new SimulatedDevice();
+            SimulatedScheduler.Run(device.Clock, () => test(device));
+        }
+
         public SimulatedClock Clock { get; } = new SimulatedClock();
 
         public SimulatedDisk Disk { get; } = new SimulatedDisk();

@@ -3,6 +3,7 @@ using System.Linq;
 using System.Threading;
 using System.Threading.Tasks;
 using NUnit.Framework;
+using static SecurePush.Tests.SimulatedDevice;
 
 namespace SecurePush.Tests
 {
@@ -10,12 +11,6 @@ namespace SecurePush.Tests
     [TestFixture]
     public sealed class FlowTests
     {
-        private static void Run(Func<SimulatedDevice, Task> body)
-        {
-            var device = new SimulatedDevice();
-            SimulatedScheduler.Run(device.Clock, () => body(device));
-        }
-
         [Test]
         public void APushShowsItsSecretOnceAndTellsTheServer() => Run(async device =>
         {

@@ -22,10 +22,8 @@ namespace SecurePush.Tests
         private static string Jwk(byte[] key, string member = "") =>
             "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" + Base64Url.Encode(key) + "\"" + member + "}";
 
-        private static void Run(Func<SimulatedDevice, SecurePushClient, Task> body, bool refreshes = true)
-        {
-            var device = new SimulatedDevice();
-            SimulatedScheduler.Run(device.Clock, async () =>
+        private static void Run(Func<SimulatedDevice, SecurePushClient, Task> body, bool refreshes = true) =>
+            SimulatedDevice.Run(async device =>
             {
                 await device.LogInAsync();
                 var app = device.Start(adjust: configuration =>
@@ -35,7 +33,6 @@ namespace SecurePush.Tests
                 });
                 await body(device, app.Client);
             });
-        }
 
         /// <summary>The code of a push that the server has signed now.</summary>
         private static async Task<string> PushAsync(SimulatedDevice device, SecurePushClient client, PushSigner signer)

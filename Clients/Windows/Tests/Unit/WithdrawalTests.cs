@@ -3,6 +3,7 @@ using System.Linq;
 using System.Threading;
 using System.Threading.Tasks;
 using NUnit.Framework;
+using static SecurePush.Tests.SimulatedDevice;
 
 namespace SecurePush.Tests
 {
@@ -13,12 +14,6 @@ namespace SecurePush.Tests
     [TestFixture]
     public sealed class WithdrawalTests
     {
-        private static void Run(Func<SimulatedDevice, Task> body)
-        {
-            var device = new SimulatedDevice();
-            SimulatedScheduler.Run(device.Clock, () => body(device));
-        }
-
         /// <summary>
         /// A device that has asked for a notification. The server has marked it as read, and no answer has come.
         /// </summary>
