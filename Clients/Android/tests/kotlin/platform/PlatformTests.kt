@@ -41,6 +41,9 @@ import securepush.simulation.Simulation
 
 /** The glue to Android, against stand-ins for the platform's classes. */
 class PlatformTests {
+    private val simulation = Simulation()
+    private val device = SimulatedDevice(simulation)
+
     @get:Rule val temporary = TemporaryFolder()
     private val context = Application()
     private val manager = NotificationManager()
@@ -217,8 +220,6 @@ class PlatformTests {
 
     @Test
     fun theJobDoesWhatTheMessageLeft() {
-        val simulation = Simulation()
-        val device = SimulatedDevice(simulation)
         simulation.run {
             device.logIn()
             val pushed = device.server.send()
@@ -240,8 +241,6 @@ class PlatformTests {
 
     @Test
     fun aMessageThatIsDoneLeavesNoJob() {
-        val simulation = Simulation()
-        val device = SimulatedDevice(simulation)
         simulation.run {
             device.logIn()
             val pushed = device.server.send()
@@ -260,8 +259,6 @@ class PlatformTests {
 
     @Test
     fun lostMessagesAndNewTokensAreHandled() {
-        val simulation = Simulation()
-        val device = SimulatedDevice(simulation)
         simulation.run {
             device.logIn()
             val missed = (1..3).map { device.server.send() }

@@ -24,17 +24,16 @@ import securepush.Transport
 import securepush.TransportRequest
 import securepush.TransportResponse
 import securepush.WakeReport
-import securepush.simulation.DeviceFaults
-import securepush.simulation.NoFaults
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.SimulatedServer
 import securepush.simulation.Simulation
 
 class WakeTests {
+    private val simulation = Simulation()
+    private val device = SimulatedDevice(simulation)
+
     @Test
     fun theTutorialsFlow() {
-        val simulation = Simulation()
-        val device = SimulatedDevice(simulation)
         simulation.run {
             device.logIn()
             device.server.endSessions()
@@ -56,8 +55,6 @@ class WakeTests {
 
     @Test
     fun anotherUserSeesNothingOfTheLastOne() {
-        val simulation = Simulation()
-        val device = SimulatedDevice(simulation)
         simulation.run {
             device.logIn()
             val app = device.start()
@@ -101,8 +98,6 @@ class WakeTests {
 
     @Test
     fun aRefreshInFlightDoesNotUndoALogOut() {
-        val simulation = Simulation()
-        val device = SimulatedDevice(simulation)
         simulation.run {
             device.logIn()
             device.server.revokeAccessTokens()
@@ -119,30 +114,6 @@ class WakeTests {
             assertTrue(done.await(60_000))
             assertEquals(null, app.credentials.userName())
             assertEquals(0, device.screen.count(id))
-        }
-    }
-
-    /** One process is about to show a secret, slowly, while another one gets the same push. */
-    @Test
-    fun aSecretThatAnotherProcessIsAboutToShowIsLeftToIt() {
-        val simulation = Simulation()
-        val device = SimulatedDevice(simulation)
-        simulation.run {
-            device.logIn()
-            val id = device.server.send()
-            val slow = object : DeviceFaults by NoFaults {
-                override fun present() = simulation.sleep(2_000)
-            }
-            val (first, second) = Pair(device.start(faults = slow), device.start())
-            val done = simulation.newSignal()
-            simulation.start {
-                first.client.handle(device.push(id))
-                done.set()
-            }
-            simulation.sleep(200)
-            second.client.handle(device.push(id))
-            assertTrue(done.await(60_000))
-            assertEquals(1, device.screen.count(id))
         }
     }
 
