@@ -30,7 +30,7 @@ enum FetchPlanVectors {
         }
     }
 
-    /// What follows when everything works again, a minute later.
+    /// The events after the fault has ended, a minute later.
     private enum Way: String, CaseIterable {
         /// The app starts.
         case silent
@@ -102,7 +102,7 @@ enum FetchPlanVectors {
         return scenario
     }
 
-    /// The process has ended in the meantime: what it has asked for is in its store.
+    /// The process has ended in the meantime. Its store has the requests that it has sent.
     private static func withdrawals(of ids: [String]) -> [Scenario.Wake] {
         ids.enumerated().map { number, id in
             Scenario.Wake(

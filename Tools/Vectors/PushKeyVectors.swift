@@ -1,6 +1,6 @@
 import SecurePushCore
 
-/// The keys for pushes: when they are read, and what that changes.
+/// The keys for pushes: the times at which they are read, and the effects.
 enum PushKeyVectors {
     private typealias Wake = Scenario.Wake
 

@@ -76,7 +76,7 @@ final class ServerModel {
     var refreshTokens: Set<String> = ["refresh-1"]
     /// The time of a good answer.
     var latency = 50
-    /// What `GET /api/push-keys` returns.
+    /// The body of `GET /api/push-keys`.
     var pushKeys = ""
     /// Makes a fault of a request: `nil` for a good answer. Tokens are spent in any case; notifications are marked as
     /// read only if the fault may hide that.

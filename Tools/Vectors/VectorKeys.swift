@@ -54,7 +54,7 @@ enum VectorKeys {
         return x
     }
 
-    /// Keys of nobody, which fill a set.
+    /// Unused keys, which fill a set.
     static func others(_ count: Int) -> [String] {
         (1...count).map { number in
             let digits = String(number, radix: 16)

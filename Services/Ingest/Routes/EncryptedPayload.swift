@@ -3,10 +3,10 @@ import SecurePushCore
 /// The form of a payload that is encrypted end to end, as `RECIPIENT_E2E_REQUIRED` requires it:
 /// `{"e2e":1,"keys":{"DEVICE":{"enc","ct"}},"iv","ct"}`.
 ///
-/// Only the form is checked: nobody but the devices can tell what is in it. Other members are refused, because they
-/// would be readable. Without the setting nothing of this is looked at.
+/// Only the form is checked, because only the devices can decrypt the content. Other members are refused, because they
+/// would be readable. Without the setting, payloads are not checked.
 enum EncryptedPayload {
-    /// What is wrong with a payload; `nil` if it has the form. The text repeats nothing of the payload.
+    /// The defect of a payload; `nil` if it has the form. The text has no part of the payload.
     static func issue(in payload: [UInt8]) -> String? {
         guard let document = try? JSONValue(strict: payload, maxDepth: 4, maxMembers: Installation.maxPerUser),
             let members = document.members

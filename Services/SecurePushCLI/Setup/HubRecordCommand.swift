@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Prints the emulator's record for people, for the demo.
+/// Prints the emulator's record as text. The demo uses it.
 struct HubRecordCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "hub-record", abstract: "Print the messages that passed through the hub emulator.",

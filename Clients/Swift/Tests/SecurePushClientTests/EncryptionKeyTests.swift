@@ -123,7 +123,7 @@ import Testing
         try await phone.credentials.logIn(userName: "bob", token: "token-1")
         await #expect(throws: SecurePushFailure.self) { try await phone.client.register(device) }
         #expect(try await phone.store.envelopeKey()?.publicKey.jwk == key)
-        // alice is back, and what was sent in the meantime is for the same key.
+        // alice is back, and the secrets that were sent in the meantime are for the same key.
         heal(phone)
         try await phone.logIn()
         _ = try await phone.client.register(device)
