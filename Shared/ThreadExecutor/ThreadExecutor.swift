@@ -25,14 +25,15 @@ public struct ThreadResourceError: Error, Sendable, Hashable, CustomStringConver
 public final class ThreadExecutor: SerialExecutor {
     /// The actor that uses this executor, as the thread calls it between jobs. All calls are made on the thread.
     public protocol Client: AnyObject, Sendable {
-        /// The waiting jobs have run: writes their output, and returns what to wait for.
+        /// The waiting jobs have run: takes the mail (see ``ThreadExecutor/post()``), writes the output, and returns
+        /// what to wait for.
         func prepareToWait() -> Interest
 
         /// The wait has ended: serves the descriptor and the deadlines that have passed.
         func waitEnded(readable: Bool, writable: Bool)
     }
 
-    /// The events that end a wait, besides a new job.
+    /// The events that end a wait, besides a new job and new mail.
     public struct Interest: Sendable {
         /// The file descriptor to wait on, or `nil`.
         public var descriptor: Int32?
@@ -41,7 +42,7 @@ public final class ThreadExecutor: SerialExecutor {
         /// When the wait ends by itself; `nil` for never.
         public var deadline: ContinuousClock.Instant?
 
-        /// Without arguments, only a new job ends the wait.
+        /// Without arguments, only a new job or new mail ends the wait.
         public init(
             descriptor: Int32? = nil, untilWritable: Bool = false, deadline: ContinuousClock.Instant? = nil
         ) {
@@ -53,6 +54,9 @@ public final class ThreadExecutor: SerialExecutor {
 
     private struct State {
         var jobs: [UnownedJob] = []
+        /// Whether work came into the client's mailbox since the client was last asked.
+        var hasMail = false
+        /// Whether the thread waits, and nobody has signalled it yet.
         var isWaiting = false
         var isStopped = false
         weak var client: (any Client)?
@@ -83,14 +87,22 @@ public final class ThreadExecutor: SerialExecutor {
         wakeUp.signal()
     }
 
-    /// Ends the wait, so that the ``Client`` is asked again. Use it for work that was left in a mailbox without a job.
-    public func wake() { wakeUp.signal() }
+    /// Makes the thread ask its ``Client`` before it waits again. Call it after work was left in a mailbox without a
+    /// job; the client takes the work in ``Client/prepareToWait()``.
+    ///
+    /// Any thread may call it, also this one. It writes to the pipe only if the thread waits.
+    public func post() { wakeIfWaiting { $0.hasMail = true } }
 
     /// Adds a job; wakes the thread if it waits.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        wakeIfWaiting { $0.jobs.append(job) }
+    }
+
+    /// The thread decides to wait under the same lock, so it either sees the change or is signalled.
+    private func wakeIfWaiting(after change: (inout State) -> Void) {
         let wasWaiting = state.withLock { state in
-            state.jobs.append(job)
+            change(&state)
             defer { state.isWaiting = false }
             return state.isWaiting
         }
@@ -132,11 +144,18 @@ public final class ThreadExecutor: SerialExecutor {
     /// Never held across a wait: otherwise the client could not be released, and the thread would not end.
     private var client: (any Client)? { state.withLock { $0.client } }
 
-    private func prepareToWait() -> Interest { client?.prepareToWait() ?? Interest() }
+    private func prepareToWait() -> Interest {
+        let client = state.withLock { state in
+            // The client is asked next: mail that comes from now on is taken before the wait.
+            state.hasMail = false
+            return state.client
+        }
+        return client?.prepareToWait() ?? Interest()
+    }
 
     private func wait(_ interest: Interest) -> (readable: Bool, writable: Bool) {
         let isIdle = state.withLock { state in
-            state.isWaiting = state.jobs.isEmpty && !state.isStopped
+            state.isWaiting = state.jobs.isEmpty && !state.hasMail && !state.isStopped
             return state.isWaiting
         }
         defer { state.withLock { $0.isWaiting = false } }

@@ -29,7 +29,6 @@ private actor Worker: ThreadExecutor.Client {
     private var deadline: ContinuousClock.Instant?
     private var ended: CheckedContinuation<Bool, Never>?
     private let witness: Witness?
-    nonisolated let prepared = Mutex(0)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -60,13 +59,10 @@ private actor Worker: ThreadExecutor.Client {
         return await withCheckedContinuation { ended = $0 }
     }
 
-    nonisolated func wake() { executor.wake() }
-
     nonisolated func checkFromOutside() -> Bool? { executor.isIsolatingCurrentContext() }
 
     nonisolated func prepareToWait() -> ThreadExecutor.Interest {
-        prepared.withLock { $0 += 1 }
-        return assumeIsolated { worker in
+        assumeIsolated { worker in
             if worker.jobs > 0 { worker.groups.append(worker.jobs) }
             worker.jobs = 0
             return ThreadExecutor.Interest(descriptor: worker.descriptor, deadline: worker.deadline)
@@ -126,14 +122,6 @@ private final class Gate: Sendable {
         let deadline = ContinuousClock.now + .milliseconds(50)
         #expect(await worker.wait(for: nil, until: deadline) == false)
         #expect(ContinuousClock.now >= deadline)
-    }
-
-    @Test func aWakeAsksTheClientAgain() async throws {
-        let worker = try Worker()
-        await worker.job()
-        let before = worker.prepared.withLock { $0 }
-        worker.wake()
-        #expect(try await eventually { worker.prepared.withLock { $0 } > before })
     }
 
     @Test func manyJobsFromManyTasksAllRun() async throws {

@@ -118,7 +118,7 @@ final class SettlementMailbox: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// - Returns: whether the mailbox was empty, so that the thread must be woken.
+    /// - Returns: whether the mailbox was empty, so that the thread must be told.
     func put(_ body: (inout Contents) -> Void) -> Bool {
         contents.withLock { contents in
             let wasEmpty = contents.isEmpty

@@ -65,19 +65,19 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
                 }
             }
         } onCancel: {
-            if mailbox.put({ $0.cancelled.append(id) }) { executor.wake() }
+            if mailbox.put({ $0.cancelled.append(id) }) { executor.post() }
         }
     }
 
     /// Leaves a delivery for the thread to move.
     nonisolated func move(_ move: SettlementMailbox.Move) {
-        if mailbox.put({ $0.moves.append(move) }) { executor.wake() }
+        if mailbox.put({ $0.moves.append(move) }) { executor.post() }
     }
 
     /// Leaves settlements for the thread, which drops those of earlier epochs.
     nonisolated func settle(_ settlements: [SettlementMailbox.Settlement]) {
         guard !settlements.isEmpty else { return }
-        if mailbox.put({ $0.settlements.append(contentsOf: settlements) }) { executor.wake() }
+        if mailbox.put({ $0.settlements.append(contentsOf: settlements) }) { executor.post() }
     }
 
     func connect(to node: AMQPConfiguration.Node) throws(AMQPError) {
