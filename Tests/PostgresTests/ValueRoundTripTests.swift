@@ -57,12 +57,20 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test(arguments: ["SELECT NULL::int8", "SELECT 1::int4", "SELECT 'x'::text"])
-    func aColumnThatIsSomethingElseIsRefused(_ sql: String) async throws {
+    @Test(
+        arguments: [
+            ("NULL::int8", "Column 0 (n) is NULL."), ("1::int4", "Column 0 (n) is int4, not Int64."),
+            ("'x'::text", "Column 0 (n) is text, not Int64."),
+        ])
+    func aColumnThatIsSomethingElseIsRefused(_ value: String, _ message: String) async throws {
         try await withConnection { connection in
-            let row = try #require(try await connection.query(PostgresStatement(sql)).first)
-            #expect { try row.decode(0, as: Int64.self) } throws: { ($0 as? PostgresError)?.code == .decoding }
-            #expect { try row.decode(1, as: Int64.self) } throws: { ($0 as? PostgresError)?.code == .decoding }
+            let row = try #require(try await connection.query(PostgresStatement("SELECT \(value) AS n")).first)
+            let refused = #expect(throws: PostgresError.self) { try row.decode(0, as: Int64.self) }
+            #expect(refused == PostgresError(.decoding, message))
+            for column in [1, -1] {
+                let missing = #expect(throws: PostgresError.self) { try row.decode(column, as: Int64.self) }
+                #expect(missing == PostgresError(.decoding, "There is no column \(column)."))
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import CLibPQ
 ///
 /// It is Sendable although it holds a pointer: a `PGresult` is not changed after it was created, and libpq allows any
 /// thread to read it (PostgreSQL's manual, 34.20). It is freed once, by the last owner.
+@usableFromInline
 final class ResultHandle: @unchecked Sendable {
     private let result: OpaquePointer
 
@@ -21,16 +22,21 @@ final class ResultHandle: @unchecked Sendable {
         return Int(String(cString: text)) ?? 0
     }
 
-    func type(of column: Int) -> PostgresType { PostgresType(rawValue: PQftype(result, Int32(column))) }
+    /// The type of a column; `nil` if there is no such column.
+    @usableFromInline
+    func type(of column: Int) -> PostgresType? {
+        guard column >= 0, column < columnCount else { return nil }
+        return PostgresType(rawValue: PQftype(result, Int32(column)))
+    }
 
     func name(of column: Int) -> String { PQfname(result, Int32(column)).map { String(cString: $0) } ?? "" }
 
-    /// Calls `body` with the bytes of a value, or with `nil` for NULL. The bytes are valid during the call.
-    func withValue<Value>(row: Int, column: Int, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
+    /// The bytes of a value, which are valid while this owner lives; `nil` for NULL.
+    @usableFromInline
+    func value(row: Int, column: Int) -> UnsafeRawBufferPointer? {
         let (row, column) = (Int32(row), Int32(column))
-        guard PQgetisnull(result, row, column) == 0 else { return body(nil) }
-        let bytes = UnsafeRawBufferPointer(
+        guard PQgetisnull(result, row, column) == 0 else { return nil }
+        return UnsafeRawBufferPointer(
             start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column)))
-        return withExtendedLifetime(self) { body(bytes) }
     }
 }

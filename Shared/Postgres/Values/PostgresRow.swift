@@ -1,9 +1,9 @@
 /// The rows of a query, as the connection received them. A value is copied only when it is decoded.
 public struct PostgresResult: Sendable, RandomAccessCollection {
-    let handle: ResultHandle
+    @usableFromInline let handle: ResultHandle
 
     /// Always 0.
-    public var startIndex: Int { 0 }
+    @inlinable public var startIndex: Int { 0 }
     /// The number of rows.
     public let endIndex: Int
 
@@ -13,6 +13,7 @@ public struct PostgresResult: Sendable, RandomAccessCollection {
     }
 
     /// The row at a position.
+    @inlinable
     public subscript(position: Int) -> PostgresRow { PostgresRow(handle: handle, index: position) }
 
     /// How many rows the statement inserted, updated, deleted or selected.
@@ -20,38 +21,61 @@ public struct PostgresResult: Sendable, RandomAccessCollection {
 }
 
 /// One row of a ``PostgresResult``.
+///
+/// Decoding is inlinable. Otherwise other modules would call it unspecialised, and build generic metadata for each
+/// value.
 public struct PostgresRow: Sendable {
-    let handle: ResultHandle
-    let index: Int
+    @usableFromInline let handle: ResultHandle
+    @usableFromInline let index: Int
+
+    @inlinable
+    init(handle: ResultHandle, index: Int) {
+        self.handle = handle
+        self.index = index
+    }
 
     /// The value of a column, counted from 0.
     ///
     /// - Throws: ``PostgresError`` with code `decoding` if there is no such column, or if it has another type or is
     ///   NULL.
+    @inlinable
     public func decode<Value: PostgresDecodable>(
         _ column: Int, as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value {
-        guard let value = try decodeIfPresent(column, as: type) else { throw unexpected(column, "is NULL") }
+        guard let value = try decodeIfPresent(column, as: type) else { throw isNull(column) }
         return value
     }
 
     /// The value of a column, counted from 0; `nil` for NULL.
     ///
     /// - Throws: ``PostgresError`` with code `decoding` if there is no such column, or if it has another type.
+    @inlinable
     public func decodeIfPresent<Value: PostgresDecodable>(
         _ column: Int, as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value? {
-        guard (0..<handle.columnCount).contains(column) else {
-            throw PostgresError(.decoding, "There is no column \(column).")
+        guard let found = handle.type(of: column), type.isDecodable(from: found) else {
+            throw mismatch(column, type)
         }
-        let found = handle.type(of: column)
-        guard type.isDecodable(from: found) else { throw unexpected(column, "is \(found), not \(type)") }
-        let (isNull, value) = handle.withValue(row: index, column: column) { bytes in
-            bytes.map { (false, type.decode($0)) } ?? (true, nil)
+        return try withExtendedLifetime(handle) { () throws(PostgresError) -> Value? in
+            guard let bytes = handle.value(row: index, column: column) else { return nil }
+            guard let value = type.decode(bytes) else { throw isMalformed(column) }
+            return value
         }
-        if !isNull, value == nil { throw unexpected(column, "is malformed") }
-        return value
     }
+
+    @usableFromInline
+    func mismatch(_ column: Int, _ type: any PostgresDecodable.Type) -> PostgresError {
+        guard let found = handle.type(of: column) else {
+            return PostgresError(.decoding, "There is no column \(column).")
+        }
+        return unexpected(column, "is \(found), not \(type)")
+    }
+
+    @usableFromInline
+    func isNull(_ column: Int) -> PostgresError { unexpected(column, "is NULL") }
+
+    @usableFromInline
+    func isMalformed(_ column: Int) -> PostgresError { unexpected(column, "is malformed") }
 
     private func unexpected(_ column: Int, _ finding: String) -> PostgresError {
         PostgresError(.decoding, "Column \(column) (\(handle.name(of: column))) \(finding).")
@@ -68,46 +92,50 @@ public protocol PostgresDecodable {
 
 extension FixedWidthInteger {
     /// Decodes a number in network byte order; `nil` if the number of bytes is wrong.
-    fileprivate static func bigEndian(_ bytes: UnsafeRawBufferPointer) -> Self? {
+    @inlinable
+    static func bigEndian(_ bytes: UnsafeRawBufferPointer) -> Self? {
         guard bytes.count == MemoryLayout<Self>.size else { return nil }
         return Self(bigEndian: bytes.loadUnaligned(as: Self.self))
     }
 }
 
 extension Bool: PostgresDecodable {
-    public static func isDecodable(from type: PostgresType) -> Bool { type == .bool }
+    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .bool }
+    @inlinable
     public static func decode(_ bytes: UnsafeRawBufferPointer) -> Bool? { bytes.count == 1 ? bytes[0] != 0 : nil }
 }
 
 extension Int16: PostgresDecodable {
-    public static func isDecodable(from type: PostgresType) -> Bool { type == .int2 }
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int16? { bigEndian(bytes) }
+    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .int2 }
+    @inlinable public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int16? { bigEndian(bytes) }
 }
 
 extension Int32: PostgresDecodable {
-    public static func isDecodable(from type: PostgresType) -> Bool { type == .int4 }
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int32? { bigEndian(bytes) }
+    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .int4 }
+    @inlinable public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int32? { bigEndian(bytes) }
 }
 
 extension Int64: PostgresDecodable {
-    public static func isDecodable(from type: PostgresType) -> Bool { type == .int8 }
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int64? { bigEndian(bytes) }
+    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .int8 }
+    @inlinable public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int64? { bigEndian(bytes) }
 }
 
 extension String: PostgresDecodable {
-    public static func isDecodable(from type: PostgresType) -> Bool { type == .text || type == .varchar }
+    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .text || type == .varchar }
     // The session's encoding is UTF-8, so the server has validated the bytes.
+    @inlinable
     public static func decode(_ bytes: UnsafeRawBufferPointer) -> String? { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension [UInt8]: PostgresDecodable {
-    public static func isDecodable(from type: PostgresType) -> Bool { type == .bytea }
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { [UInt8](bytes) }
+    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .bytea }
+    @inlinable public static func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { [UInt8](bytes) }
 }
 
 extension PostgresUUID: PostgresDecodable {
-    public static func isDecodable(from type: PostgresType) -> Bool { type == .uuid }
+    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .uuid }
 
+    @inlinable
     public static func decode(_ bytes: UnsafeRawBufferPointer) -> PostgresUUID? {
         guard bytes.count == 16 else { return nil }
         return PostgresUUID(

@@ -1,42 +1,48 @@
 /// The type of a parameter or a column by its OID (PostgreSQL's `pg_type.dat`; OIDs never change).
+///
+/// The types are computed properties, so that other modules compare numbers and load no globals.
 public struct PostgresType: Hashable, Sendable, RawRepresentable {
     /// The OID.
     public let rawValue: UInt32
 
     /// The type with this OID.
+    @inlinable
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    @inlinable
+    public static func == (left: PostgresType, right: PostgresType) -> Bool { left.rawValue == right.rawValue }
+
     /// `bool`.
-    public static let bool = PostgresType(rawValue: 16)
+    @inlinable public static var bool: PostgresType { PostgresType(rawValue: 16) }
     /// `bytea`.
-    public static let bytea = PostgresType(rawValue: 17)
+    @inlinable public static var bytea: PostgresType { PostgresType(rawValue: 17) }
     /// `bigint`.
-    public static let int8 = PostgresType(rawValue: 20)
+    @inlinable public static var int8: PostgresType { PostgresType(rawValue: 20) }
     /// `smallint`.
-    public static let int2 = PostgresType(rawValue: 21)
+    @inlinable public static var int2: PostgresType { PostgresType(rawValue: 21) }
     /// `integer`.
-    public static let int4 = PostgresType(rawValue: 23)
+    @inlinable public static var int4: PostgresType { PostgresType(rawValue: 23) }
     /// `text`.
-    public static let text = PostgresType(rawValue: 25)
+    @inlinable public static var text: PostgresType { PostgresType(rawValue: 25) }
     /// `varchar`.
-    public static let varchar = PostgresType(rawValue: 1043)
+    @inlinable public static var varchar: PostgresType { PostgresType(rawValue: 1043) }
     /// `uuid`.
-    public static let uuid = PostgresType(rawValue: 2950)
+    @inlinable public static var uuid: PostgresType { PostgresType(rawValue: 2950) }
 
     /// `bool[]`.
-    public static let boolArray = PostgresType(rawValue: 1000)
+    @inlinable public static var boolArray: PostgresType { PostgresType(rawValue: 1000) }
     /// `bytea[]`.
-    public static let byteaArray = PostgresType(rawValue: 1001)
+    @inlinable public static var byteaArray: PostgresType { PostgresType(rawValue: 1001) }
     /// `smallint[]`.
-    public static let int2Array = PostgresType(rawValue: 1005)
+    @inlinable public static var int2Array: PostgresType { PostgresType(rawValue: 1005) }
     /// `integer[]`.
-    public static let int4Array = PostgresType(rawValue: 1007)
+    @inlinable public static var int4Array: PostgresType { PostgresType(rawValue: 1007) }
     /// `text[]`.
-    public static let textArray = PostgresType(rawValue: 1009)
+    @inlinable public static var textArray: PostgresType { PostgresType(rawValue: 1009) }
     /// `bigint[]`.
-    public static let int8Array = PostgresType(rawValue: 1016)
+    @inlinable public static var int8Array: PostgresType { PostgresType(rawValue: 1016) }
     /// `uuid[]`.
-    public static let uuidArray = PostgresType(rawValue: 2951)
+    @inlinable public static var uuidArray: PostgresType { PostgresType(rawValue: 2951) }
 }
 
 extension PostgresType: CustomStringConvertible {
