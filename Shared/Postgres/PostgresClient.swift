@@ -31,12 +31,21 @@ public final class PostgresClient: Service {
     public func query(
         _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
     ) async throws -> PostgresResult {
-        guard let connection = leastBusy() else {
-            throw PostgresError(.unavailable, "There is no connection to the database.")
-        }
-        connection.status.inFlight.add(1, ordering: .relaxed)
-        defer { connection.status.inFlight.subtract(1, ordering: .relaxed) }
+        guard let connection = leastBusy() else { throw PostgresError.notConnected }
         return try await connection.query(statement, parameters)
+    }
+
+    /// The same with a callback, without a task.
+    ///
+    /// - Parameter completion: called exactly once, on the thread of the connection; while there is no connection, at
+    ///   once on the caller's thread, with code `unavailable`. It must not block. From the connection's thread the next
+    ///   query is sent without another wake-up.
+    public func query(
+        _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters(),
+        then completion: @escaping @Sendable (Result<PostgresResult, PostgresError>) -> Void
+    ) {
+        guard let connection = leastBusy() else { return completion(.failure(.notConnected)) }
+        connection.query(statement, parameters, then: completion)
     }
 
     /// Opens all connections, and reopens those that break, until graceful shutdown or cancellation; then closes all.

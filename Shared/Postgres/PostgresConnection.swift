@@ -23,20 +23,26 @@ public actor PostgresConnection {
         var untilWritable = true
     }
 
+    /// Receives the result of a query.
+    public typealias Completion = @Sendable (Result<PostgresResult, PostgresError>) -> Void
+
     /// The state that any thread may read.
     final class Status: Sendable {
         let isConnected = Atomic(false)
-        /// The number of queries that callers wait for.
+        /// The number of queries without a result, sent or not.
         let inFlight = Atomic(0)
     }
 
     /// The settings of this connection.
     public nonisolated let configuration: PostgresConfiguration
     nonisolated let status = Status()
-    private let executor: ThreadExecutor
+    nonisolated let executor: ThreadExecutor
+    /// The queries that the thread has not taken yet. It takes all of them whenever it is about to wait. The callers
+    /// bound their number: each group commit of a store has one query in flight, and other callers wait in a task.
+    nonisolated let mailbox = Mutex<[WaitingQuery]>([])
 
     var phase = Phase.idle
-    var pipeline = PostgresPipeline<QueryPromise<PostgresResult>, PostgresResult>()
+    var pipeline = PostgresPipeline<Completion, PostgresResult>()
     var lossPromises: [QueryPromise<PostgresError>] = []
 
     /// The executor with the connection's own thread.
@@ -55,7 +61,14 @@ public actor PostgresConnection {
         executor.setClient(self)
     }
 
-    deinit { executor.stop() }
+    deinit {
+        executor.stop()
+        // The thread can take nothing any more.
+        let (sent, waiting) = (pipeline.removeAll(), mailbox.withLock { $0 })
+        let lost = PostgresError(.connectionLost, "The connection was released.")
+        for completion in sent { completion(.failure(lost)) }
+        for query in waiting { query.completion(.failure(.notConnected)) }
+    }
 
     /// Whether queries can be sent.
     public nonisolated var isConnected: Bool { status.isConnected.load(ordering: .relaxed) }
@@ -88,12 +101,6 @@ public actor PostgresConnection {
         guard wasConnected else { return }
         for promise in lossPromises { promise.fulfil(.success(error)) }
         lossPromises.removeAll()
-    }
-
-    /// The oldest query fails with the error itself; the later ones may have been executed or not.
-    private func fail(_ promises: [QueryPromise<PostgresResult>], with error: PostgresError) {
-        let lost = PostgresError(.connectionLost, sqlState: error.sqlState, error.message)
-        for (position, promise) in promises.enumerated() { promise.fulfil(.failure(position == 0 ? error : lost)) }
     }
 }
 
@@ -159,6 +166,7 @@ extension PostgresConnection: ThreadExecutor.Client {
     }
 
     private func interest() -> ThreadExecutor.Interest {
+        sendMail()
         switch phase {
         case .idle, .closed: return ThreadExecutor.Interest()
         case .connecting(let handle, let connecting):

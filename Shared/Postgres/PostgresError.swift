@@ -46,6 +46,9 @@ extension PostgresError: CustomStringConvertible {
 }
 
 extension PostgresError {
+    /// There is no connection, so nothing was sent.
+    static let notConnected = PostgresError(.unavailable, "There is no connection to the database.")
+
     /// The error that the server reported, classified by its SQLSTATE.
     init(sqlState: String, primaryMessage: String) {
         switch sqlState {

@@ -25,9 +25,9 @@ struct PostgresPipeline<Query, Reply> {
         case fail
     }
 
-    private enum Phase { case preparing, running, syncing }
+    fileprivate enum Phase { case preparing, running, syncing }
 
-    private struct Entry {
+    fileprivate struct Entry {
         let query: Query
         let deadline: ContinuousClock.Instant
         let statement: Int
@@ -122,6 +122,9 @@ struct PostgresPipeline<Query, Reply> {
         return .complete(entry.query, entry.outcome ?? .failure(missing))
     }
 }
+
+extension PostgresPipeline: Sendable where Query: Sendable, Reply: Sendable {}
+extension PostgresPipeline.Entry: Sendable where Query: Sendable, Reply: Sendable {}
 
 /// A statement's text with a number, by which each connection prepares it only once.
 ///

@@ -124,7 +124,7 @@ extension ConnectionHandle {
     }
 
     /// The next item that has fully arrived; `nil` if more must be read first.
-    func nextEvent() -> PostgresPipeline<QueryPromise<PostgresResult>, PostgresResult>.Event? {
+    func nextEvent() -> PostgresPipeline<PostgresConnection.Completion, PostgresResult>.Event? {
         guard PQisBusy(connection) == 0 else { return nil }
         guard let result = PQgetResult(connection) else { return .end }
         switch PQresultStatus(result) {
