@@ -6,36 +6,58 @@ import Synchronization
 ///
 /// A durable commit costs one disk flush regardless of its size, so many callers share one. There is no timer: a single
 /// request is committed at once, and groups grow with the load.
+///
+/// There is no task either. Who submits while no commit is in flight begins one, and the end of a commit begins the
+/// next, on whatever thread that is. So requests of callbacks and of tasks share one queue, and a callback waits for no
+/// thread but the database's.
 final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
-    private typealias Waiter = CheckedContinuation<[Output], any Error>
-
-    private struct State {
-        var queue: GroupCommitQueue<Element, Waiter>
-        /// Resumes the loop, while it waits for a request.
-        var runner: CheckedContinuation<Void, Never>?
-    }
+    /// Receives one output per element in their order, or why nothing is known to be durable.
+    typealias Completion = @Sendable (Result<[Output], any Error>) -> Void
+    typealias Queue = GroupCommitQueue<Element, Waiter>
 
     private let state: Mutex<State>
     private let weight: @Sendable (Element) -> Int
     private let bytes: @Sendable (Element) -> Int
-    private let commit: @Sendable ([Element]) async throws -> [Output]
+    private let cancel: @Sendable () -> Void
+    private let commit: @Sendable ([Element], @escaping Completion) -> Void
 
     /// - Parameters:
     ///   - limit: the maximum weight of one commit; a single request above the limit is committed alone.
     ///   - capacity: how much may wait while a commit is in flight; beyond that requests are refused.
     ///   - weight: how much an element counts against the limit.
     ///   - bytes: the approximate memory of an element.
-    ///   - commit: makes all elements durable, or none; returns one output per element, in their order.
+    ///   - cancel: ends the commit in flight, and all later ones, with an error as soon as it can.
+    ///   - commit: makes all elements durable, or none; returns at once, and calls its completion exactly once, on any
+    ///     thread, also before it returns.
     init(
-        limit: Int, capacity: GroupCommitQueue<Element, CheckedContinuation<[Output], any Error>>.Capacity = .standard,
-        weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
-        bytes: @escaping @Sendable (Element) -> Int = { _ in 256 },
-        commit: @escaping @Sendable ([Element]) async throws -> [Output]
+        limit: Int, capacity: Queue.Capacity = .standard, weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
+        bytes: @escaping @Sendable (Element) -> Int = { _ in 256 }, cancel: @escaping @Sendable () -> Void = {},
+        commit: @escaping @Sendable ([Element], @escaping Completion) -> Void
     ) {
         state = Mutex(State(queue: GroupCommitQueue(limit: limit, capacity: capacity)))
         self.weight = weight
         self.bytes = bytes
+        self.cancel = cancel
         self.commit = commit
+    }
+
+    /// The same for a commit that is an asynchronous function. It runs in a task of its own, which is cancelled with
+    /// ``run()``.
+    convenience init(
+        limit: Int, capacity: Queue.Capacity = .standard, weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
+        bytes: @escaping @Sendable (Element) -> Int = { _ in 256 },
+        commit: @escaping @Sendable ([Element]) async throws -> [Output]
+    ) {
+        let tasks = CommitTasks()
+        self.init(limit: limit, capacity: capacity, weight: weight, bytes: bytes, cancel: { tasks.cancel() }) {
+            elements, completion in
+            tasks.begin(then: completion) { try await commit(elements) }
+        }
+    }
+
+    /// Only requests that wait for a ``run()`` that never came are left: a commit in flight holds this object.
+    deinit {
+        for waiter in state.withLock({ $0.queue.removeAll() }) { waiter.fail(StorageError.refused) }
     }
 
     /// Whether ``run()`` accepts requests.
@@ -57,87 +79,209 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
         if elements.isEmpty { return [] }
         let ticket = state.withLock { $0.queue.makeTicket() }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                enqueue(ticket, elements, waiter)
+            try await withCheckedThrowingContinuation { caller in
+                enqueue(ticket, elements, .all { caller.resume(with: $0) })
             }
         } onCancel: {
             let waiter = state.withLock { $0.queue.withdraw(ticket) }
-            waiter?.resume(throwing: CancellationError())
+            waiter?.fail(CancellationError())
         }
     }
 
-    private func enqueue(_ ticket: Int, _ elements: [Element], _ waiter: Waiter) {
-        let (weight, bytes) = elements.reduce((0, 0)) { ($0.0 + self.weight($1), $0.1 + self.bytes($1)) }
-        let (action, runner) = state.withLock { state in
+    /// Submits elements with a callback, without a task.
+    ///
+    /// - Parameter completion: called exactly once with what ``submit(_:)`` returns or throws. A refusal is given at
+    ///   once on the caller's thread; everything else on the thread on which the commit ends, so it must not block.
+    func submit(_ elements: [Element], then completion: @escaping Completion) {
+        if elements.isEmpty { return completion(.success([])) }
+        enqueue(nil, elements, .all(completion))
+    }
+
+    /// The same for one element.
+    func submit(_ element: Element, then completion: @escaping @Sendable (Result<Output, any Error>) -> Void) {
+        enqueue(nil, CollectionOfOne(element), .one(completion))
+    }
+
+    private func enqueue(_ ticket: Int?, _ elements: some Collection<Element>, _ waiter: Waiter) {
+        var (weight, bytes) = (0, 0)
+        for element in elements {
+            weight += self.weight(element)
+            bytes += self.bytes(element)
+        }
+        let action = state.withLock { [weight, bytes] state in
             // Read under the lock: a later cancellation finds the ticket in the queue.
-            let action = state.queue.submit(
-                ticket, elements, waiter, isCancelled: Task.isCancelled, weight: weight, bytes: bytes)
-            return (action, action == .wakeLoop ? state.runner.take() : nil)
+            let isCancelled = ticket != nil && Task.isCancelled
+            return state.queue.submit(
+                ticket, elements, waiter, isCancelled: isCancelled, weight: weight, bytes: bytes)
         }
         switch action {
         case .wait: break
-        case .wakeLoop: runner?.resume()
-        case .refuse: waiter.resume(throwing: StorageError(.unavailable, "The store is stopping."))
-        case .overload:
-            waiter.resume(throwing: StorageError(.overloaded, "Too many requests are waiting for the database."))
-        case .cancel: waiter.resume(throwing: CancellationError())
+        case .begin: proceed()
+        case .refuse: waiter.fail(StorageError.refused)
+        case .overload: waiter.fail(StorageError.overloaded)
+        case .cancel: waiter.fail(CancellationError())
         }
     }
 
     /// Commits waiting requests until graceful shutdown or cancellation, then those that still wait. Call it once.
     func run() async {
-        state.withLock { $0.queue.start() }
-        await withTaskCancellationOrGracefulShutdownHandler {
-            while let group = await next() { await serve(group) }
-        } onCancelOrGracefulShutdown: {
-            let runner = self.state.withLock { state in
-                state.queue.stop()
-                return state.runner.take()
+        if state.withLock({ $0.queue.start() }) { proceed() }
+        await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await waitUntilStopped()
+            } onGracefulShutdown: {
+                self.stop()
             }
-            runner?.resume()
+        } onCancel: {
+            self.cancel()
+            self.stop()
         }
     }
 
-    /// The next group; `nil` once stopped and empty.
-    private func next() async -> [GroupCommitQueue<Element, Waiter>.Request]? {
-        while true {
-            switch state.withLock({ $0.queue.next() }) {
-            case .commit(let group): return group
-            case .finish: return nil
-            case .wait: await waitForRequest()
-            }
-        }
+    private func stop() {
+        if state.withLock({ $0.queue.stop() }) { proceed() }
     }
 
-    private func waitForRequest() async {
+    private func waitUntilStopped() async {
         await withCheckedContinuation { (runner: CheckedContinuation<Void, Never>) in
-            let isNeeded = state.withLock { state in
-                if !state.queue.canWait { return true }
-                state.runner = runner
-                return false
+            let isStopped = state.withLock { state in
+                if !state.queue.isStopped { state.runner = runner }
+                return state.queue.isStopped
             }
-            if isNeeded { runner.resume() }
+            if isStopped { runner.resume() }
+        }
+    }
+}
+
+extension GroupCommit {
+    /// Takes the next step, while no commit is in flight.
+    ///
+    /// - Parameter last: the commit that has just ended. Its outputs are delivered when the next commit is on its way,
+    ///   so that the database works while the callbacks run.
+    private func proceed(after last: Ended? = nil) {
+        var last = last
+        while true {
+            let (elements, runner) = state.withLock { $0.next() }
+            guard let elements else {
+                last?.deliver()
+                runner?.resume()
+                return
+            }
+            commit(elements) { self.end($0) }
+            let ended = state.withLock { $0.begun() }
+            last?.deliver()
+            guard let ended else { return }
+            // It counts as in flight until the next turn. So requests that a callback submits here wait for that turn:
+            // the stack does not grow if commits end at once, for example because there is no connection.
+            ended.deliver()
+            last = nil
         }
     }
 
-    private func serve(_ group: [GroupCommitQueue<Element, Waiter>.Request]) async {
-        do {
-            let elements = group.count == 1 ? group[0].elements : group.flatMap(\.elements)
-            let outputs = try await commit(elements)
-            guard outputs.count == elements.count else {
-                throw StorageError(
-                    .failed, "A commit returned \(outputs.count) results for \(elements.count) requests.")
+    private func end(_ result: Result<[Output], any Error>) {
+        if let ended = state.withLock({ $0.end(result) }) { proceed(after: ended) }
+    }
+
+    /// Whom an output goes to.
+    enum Waiter: Sendable {
+        case one(@Sendable (Result<Output, any Error>) -> Void)
+        case all(Completion)
+
+        func fail(_ error: any Error) {
+            switch self {
+            case .one(let completion): completion(.failure(error))
+            case .all(let completion): completion(.failure(error))
             }
+        }
+    }
+
+    /// A commit with its result.
+    private struct Ended: Sendable {
+        let requests: [Queue.Request]
+        let result: Result<[Output], any Error>
+
+        func deliver() {
+            switch result {
+            case .success(let outputs):
+                let count = requests.reduce(0) { $0 + $1.count }
+                guard outputs.count == count else {
+                    let message = "A commit returned \(outputs.count) results for \(count) requests."
+                    return fail(StorageError(.failed, message))
+                }
+                deliver(outputs)
+            case .failure(let error):
+                // The commit was cancelled, not its callers; and it may have succeeded.
+                fail(error is CancellationError ? StorageError(.connectionLost, "The store was stopped.") : error)
+            }
+        }
+
+        private func deliver(_ outputs: [Output]) {
             var position = 0
-            for request in group {
-                let end = position + request.elements.count
-                request.waiter.resume(returning: Array(outputs[position..<end]))
+            for request in requests {
+                let end = position + request.count
+                switch request.waiter {
+                case .one(let completion): completion(.success(outputs[position]))
+                case .all(let completion):
+                    completion(.success(requests.count == 1 ? outputs : Array(outputs[position..<end])))
+                }
                 position = end
             }
-        } catch {
-            // Only the loop was cancelled, not its callers; and the commit may have succeeded.
-            let reason = error is CancellationError ? StorageError(.connectionLost, "The store was stopped.") : error
-            for request in group { request.waiter.resume(throwing: reason) }
+        }
+
+        private func fail(_ error: any Error) {
+            for request in requests { request.waiter.fail(error) }
         }
     }
+
+    private struct State: Sendable {
+        var queue: Queue
+        /// The requests of the commit in flight.
+        var inFlight: [Queue.Request] = []
+        /// Whether the thread that began it has not returned from the call yet; that thread goes on then.
+        var isBeginning = false
+        /// The result of a commit that ended before that.
+        var early: Result<[Output], any Error>?
+        /// Resumes ``GroupCommit/run()`` when all is done.
+        var runner: CheckedContinuation<Void, Never>?
+
+        /// The elements of the next commit; otherwise who waits for the end, if this is it.
+        mutating func next() -> (elements: [Element]?, runner: CheckedContinuation<Void, Never>?) {
+            switch queue.next() {
+            case .commit(let group):
+                inFlight = group.requests
+                isBeginning = true
+                return (group.elements, nil)
+            case .wait:
+                isBeginning = false
+                return (nil, nil)
+            case .finish: return (nil, runner.take())
+            }
+        }
+
+        /// The call has returned; the commit, if it has ended already.
+        mutating func begun() -> Ended? {
+            guard let result = early.take() else {
+                isBeginning = false
+                return nil
+            }
+            return takeInFlight(result)
+        }
+
+        /// The commit has ended; `nil` if the thread that began it goes on.
+        mutating func end(_ result: Result<[Output], any Error>) -> Ended? {
+            guard isBeginning else { return takeInFlight(result) }
+            early = result
+            return nil
+        }
+
+        private mutating func takeInFlight(_ result: Result<[Output], any Error>) -> Ended {
+            defer { inFlight = [] }
+            return Ended(requests: inFlight, result: result)
+        }
+    }
+}
+
+extension StorageError {
+    fileprivate static let refused = StorageError(.unavailable, "The store is stopping.")
+    fileprivate static let overloaded = StorageError(.overloaded, "Too many requests are waiting for the database.")
 }

@@ -1,16 +1,27 @@
 import SecurePushCore
 
 /// The requests that wait for a group commit, as a value without locks, tasks or clocks.
+///
+/// At most one commit is in flight. Who submits while nothing is in flight begins it, and who ends it begins the next.
 struct GroupCommitQueue<Element, Waiter> {
-    /// The elements of one caller; they stay together.
+    /// One caller, whose elements stay together.
     struct Request {
-        var ticket: Int
-        var elements: [Element]
+        /// Identifies a caller that may withdraw.
+        var ticket: Int?
+        /// The number of its elements.
+        var count: Int
         var waiter: Waiter
         /// How much it counts against the limit.
         var weight: Int
         /// The memory that its elements hold.
         var bytes: Int
+    }
+
+    /// What one commit contains.
+    struct Group {
+        /// The elements of all requests, in the order of the requests.
+        var elements: [Element]
+        var requests: [Request]
     }
 
     /// How much may wait. If nothing waits, a request of any size is accepted: the callers bound its size.
@@ -23,12 +34,13 @@ struct GroupCommitQueue<Element, Waiter> {
         static var standard: Capacity { Capacity(maxCount: 65_536, maxBytes: 64 << 20) }
     }
 
-    /// The decision about a new request.
-    enum SubmitAction { case wait, wakeLoop, refuse, overload, cancel }
+    /// The decision about a new request. After `begin` the caller takes the next step.
+    enum SubmitAction { case wait, begin, refuse, overload, cancel }
 
-    /// The next step of the loop.
+    /// The next step after a commit, or at the beginning.
     enum NextAction {
-        case commit([Request])
+        case commit(Group)
+        /// Nothing is in flight until the next request.
         case wait
         case finish
     }
@@ -40,10 +52,10 @@ struct GroupCommitQueue<Element, Waiter> {
     private var phase = Phase.notStarted
     /// Bounded by ``capacity``.
     private var waiting: [Request] = []
-    /// The elements of ``waiting``, and their bytes.
-    private var waitingElements = 0
+    /// The elements of ``waiting``, in one array, so that a request of one element needs none of its own.
+    private var elements: [Element] = []
     private var waitingBytes = 0
-    private var isLoopIdle = false
+    private var isIdle = false
     private var lastTicket = 0
 
     init(limit: Int, capacity: Capacity = .standard) {
@@ -54,10 +66,10 @@ struct GroupCommitQueue<Element, Waiter> {
 
     var isRunning: Bool { phase == .running }
 
-    var waitingCount: Int { waiting.count }
+    /// Whether all that waited was committed after ``stop()``.
+    var isStopped: Bool { phase == .stopped }
 
-    /// Whether the loop has nothing to do.
-    var canWait: Bool { phase == .running && waiting.isEmpty }
+    var waitingCount: Int { waiting.count }
 
     /// A number that identifies one request.
     mutating func makeTicket() -> Int {
@@ -65,80 +77,102 @@ struct GroupCommitQueue<Element, Waiter> {
         return lastTicket
     }
 
-    mutating func start() {
+    /// Commits requests from now on.
+    ///
+    /// - Returns: whether some wait already, so that the caller takes the next step.
+    mutating func start() -> Bool {
         precondition(phase == .notStarted, "A group commit runs once.")
         phase = .running
+        isIdle = waiting.isEmpty
+        return !isIdle
     }
 
     /// Refuses new requests; those that wait are still committed.
-    mutating func stop() {
-        if phase == .running { phase = .stopping }
+    ///
+    /// - Returns: whether nothing is in flight, so that the caller takes the next step, which is the last.
+    mutating func stop() -> Bool {
+        guard phase == .running else { return false }
+        phase = .stopping
+        defer { isIdle = false }
+        return isIdle
     }
 
     /// - Parameters:
+    ///   - ticket: for ``withdraw(_:)``; `nil` for a caller that cannot withdraw.
     ///   - weight: how much the elements count against the limit; by default their number.
     ///   - bytes: the approximate memory of the elements.
     mutating func submit(
-        _ ticket: Int, _ elements: [Element], _ waiter: Waiter, isCancelled: Bool, weight: Int? = nil, bytes: Int = 0
+        _ ticket: Int?, _ new: some Collection<Element>, _ waiter: Waiter, isCancelled: Bool, weight: Int? = nil,
+        bytes: Int = 0
     ) -> SubmitAction {
         switch phase {
         case .notStarted where isCancelled: return .cancel
         case .stopping, .stopped: return .refuse
         case .notStarted, .running: break
         }
-        let weight = weight ?? elements.count
-        let isFull =
-            waitingElements > capacity.maxCount - elements.count || waitingBytes > capacity.maxBytes - bytes
+        let count = new.count
+        let isFull = elements.count > capacity.maxCount - count || waitingBytes > capacity.maxBytes - bytes
         if isFull && !waiting.isEmpty { return .overload }
-        waiting.append(Request(ticket: ticket, elements: elements, waiter: waiter, weight: weight, bytes: bytes))
-        waitingElements += elements.count
+        waiting.append(
+            Request(ticket: ticket, count: count, waiter: waiter, weight: weight ?? count, bytes: bytes))
+        elements.append(contentsOf: new)
         waitingBytes += bytes
-        guard isLoopIdle else { return .wait }
-        isLoopIdle = false
-        return .wakeLoop
+        guard isIdle else { return .wait }
+        isIdle = false
+        return .begin
     }
 
-    /// Removes a cancelled request before the loop has started; afterwards its commit decides.
+    /// Removes a cancelled request before the start; afterwards its commit decides.
     mutating func withdraw(_ ticket: Int) -> Waiter? {
         guard phase == .notStarted, let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+        let start = waiting[..<index].reduce(0) { $0 + $1.count }
         let request = waiting.remove(at: index)
-        release([request])
+        elements.removeSubrange(start..<(start + request.count))
+        waitingBytes -= request.bytes
         return request.waiter
+    }
+
+    /// Removes all requests that wait.
+    mutating func removeAll() -> [Waiter] {
+        defer { (waiting, elements, waitingBytes) = ([], [], 0) }
+        return waiting.map(\.waiter)
     }
 
     /// The requests from the front that together fit the limit; at least one.
     mutating func next() -> NextAction {
-        guard !waiting.isEmpty else {
+        guard let first = waiting.first else {
             if phase == .running {
-                isLoopIdle = true
+                isIdle = true
                 return .wait
             }
             phase = .stopped
             return .finish
         }
-        isLoopIdle = false
-        var count = 0
-        var weight = 0
-        while count < waiting.count, count == 0 || weight + waiting[count].weight <= limit {
+        var (count, size, weight) = (1, first.count, first.weight)
+        while count < waiting.count, weight + waiting[count].weight <= limit {
+            size += waiting[count].count
             weight += waiting[count].weight
             count += 1
         }
-        let group = count == waiting.count ? waiting : Array(waiting.prefix(count))
-        if count == waiting.count { waiting = [] } else { waiting.removeFirst(count) }
-        release(group)
-        return .commit(group)
+        return .commit(take(count, size: size))
     }
 
-    private mutating func release(_ requests: [Request]) {
-        for request in requests {
-            waitingElements -= request.elements.count
-            waitingBytes -= request.bytes
+    private mutating func take(_ count: Int, size: Int) -> Group {
+        guard count < waiting.count else {
+            defer { (waiting, elements, waitingBytes) = ([], [], 0) }
+            return Group(elements: elements, requests: waiting)
         }
+        let group = Group(elements: Array(elements.prefix(size)), requests: Array(waiting.prefix(count)))
+        elements.removeFirst(size)
+        waiting.removeFirst(count)
+        waitingBytes = group.requests.reduce(waitingBytes) { $0 - $1.bytes }
+        return group
     }
 }
 
 extension GroupCommitQueue: Sendable where Element: Sendable, Waiter: Sendable {}
 extension GroupCommitQueue.Request: Sendable where Element: Sendable, Waiter: Sendable {}
+extension GroupCommitQueue.Group: Sendable where Element: Sendable, Waiter: Sendable {}
 extension GroupCommitQueue.NextAction: Sendable where Element: Sendable, Waiter: Sendable {}
 
 extension SealedNotification {

@@ -8,14 +8,15 @@ struct GroupCommitQueueTests {
 
     private func queue(limit: Int = 10, isStarted: Bool = true) -> Queue {
         var queue = Queue(limit: limit)
-        if isStarted { queue.start() }
+        if isStarted { _ = queue.start() }
         return queue
     }
 
     /// The waiters of the next group; `nil` when there is none to commit.
     private func group(_ queue: inout Queue) -> [String]? {
-        guard case .commit(let requests) = queue.next() else { return nil }
-        return requests.map(\.waiter)
+        guard case .commit(let group) = queue.next() else { return nil }
+        #expect(group.elements.count == group.requests.reduce(0) { $0 + $1.count })
+        return group.requests.map(\.waiter)
     }
 
     private func submit(_ queue: inout Queue, _ waiter: String, _ count: Int = 1) -> Queue.SubmitAction {
@@ -25,7 +26,8 @@ struct GroupCommitQueueTests {
     @Test("What waits is one group, in its order")
     func order() {
         var queue = queue()
-        for waiter in ["a", "b", "c"] { #expect(submit(&queue, waiter) == .wait) }
+        let actions = ["a", "b", "c"].map { submit(&queue, $0) }
+        #expect(actions == [.begin, .wait, .wait])
         #expect(group(&queue) == ["a", "b", "c"])
         #expect(group(&queue) == nil)
     }
@@ -51,8 +53,8 @@ struct GroupCommitQueueTests {
             return queue.submit(queue.makeTicket(), elements, waiter, isCancelled: false, bytes: bytes)
         }
         var queue = Queue(limit: 1, capacity: .init(maxCount: 10, maxBytes: 100))
-        queue.start()
-        #expect(submit(&queue, "a", 11, 500) == .wait)
+        _ = queue.start()
+        #expect(submit(&queue, "a", 11, 500) == .begin)
         #expect(submit(&queue, "b", 1, 1) == .overload)
         #expect(group(&queue) == ["a"])
         #expect(submit(&queue, "c", 1, 60) == .wait)
@@ -66,11 +68,10 @@ struct GroupCommitQueueTests {
         #expect([group(&queue), group(&queue), group(&queue)] == [["e"], ["h"], ["i"]])
     }
 
-    @Test("An idle loop is woken once")
-    func wake() {
+    @Test("While nothing is in flight, the first to submit begins")
+    func begin() {
         var queue = queue()
-        #expect(group(&queue) == nil)
-        #expect(submit(&queue, "a") == .wakeLoop)
+        #expect(submit(&queue, "a") == .begin)
         #expect(submit(&queue, "b") == .wait)
         #expect(group(&queue) == ["a", "b"])
         #expect(submit(&queue, "c") == .wait)
@@ -81,7 +82,8 @@ struct GroupCommitQueueTests {
         var queue = queue(isStarted: false)
         #expect(submit(&queue, "a") == .wait)
         #expect(!queue.isRunning)
-        queue.start()
+        let isBegun = queue.start()
+        #expect(isBegun)
         #expect(group(&queue) == ["a"])
     }
 
@@ -90,25 +92,44 @@ struct GroupCommitQueueTests {
         var queue = queue(limit: 1)
         _ = submit(&queue, "a")
         _ = submit(&queue, "b")
-        queue.stop()
+        let isLast = queue.stop()
+        #expect(!isLast)
         #expect(submit(&queue, "c") == .refuse)
         #expect(group(&queue) == ["a"])
         #expect(group(&queue) == ["b"])
-        guard case .finish = queue.next() else {
-            Issue.record("The loop did not end.")
-            return
-        }
+        #expect(!queue.isStopped)
+        #expect(group(&queue) == nil)
+        #expect(queue.isStopped)
         #expect(submit(&queue, "d") == .refuse)
-        #expect(!queue.canWait)
     }
 
-    @Test("A loop that went idle and was stopped does not wait")
+    @Test("Who stops an idle queue takes the last step, once")
     func stopWhileIdle() {
         var queue = queue()
         #expect(group(&queue) == nil)
-        #expect(queue.canWait)
-        queue.stop()
-        #expect(!queue.canWait)
+        let areLast = [queue.stop(), queue.stop()]
+        #expect(areLast == [true, false])
+        #expect(!queue.isStopped)
+        #expect(group(&queue) == nil)
+        #expect(queue.isStopped)
+    }
+
+    @Test("The elements of a group are those of its requests, also after one was withdrawn")
+    func elements() {
+        var queue = queue(limit: 3, isStarted: false)
+        let tickets = [queue.makeTicket(), queue.makeTicket()]
+        _ = queue.submit(nil, [1, 2], "a", isCancelled: false)
+        _ = queue.submit(tickets[0], [3, 4], "b", isCancelled: false)
+        _ = queue.submit(tickets[1], CollectionOfOne(5), "c", isCancelled: false)
+        _ = queue.submit(nil, [6], "d", isCancelled: false)
+        #expect(queue.withdraw(tickets[0]) == "b")
+        _ = queue.start()
+        var groups: [[Int]] = []
+        while case .commit(let group) = queue.next() { groups.append(group.elements) }
+        #expect(groups == [[1, 2, 5], [6]])
+        _ = queue.submit(nil, [7], "e", isCancelled: false)
+        #expect(queue.removeAll() == ["e"])
+        #expect(group(&queue) == nil)
     }
 
     @Test("A cancelled request is withdrawn before the start only")
@@ -120,8 +141,9 @@ struct GroupCommitQueueTests {
         #expect(queue.withdraw(first) == "a")
         #expect(queue.withdraw(first) == nil)
         let third = queue.makeTicket()
-        queue.start()
-        #expect(queue.submit(third, [1], "c", isCancelled: true) == .wait)
+        let hasRequests = queue.start()
+        #expect(!hasRequests)
+        #expect(queue.submit(third, [1], "c", isCancelled: true) == .begin)
         #expect(queue.withdraw(third) == nil)
         #expect(group(&queue) == ["c"])
     }

@@ -28,27 +28,27 @@ private final class Gate: Sendable {
 
 private struct Refused: Error {}
 
+/// Runs group commits as the service of a group around `body`.
+func withRunning(
+    _ commits: GroupCommit<Int, Int>, _ body: @Sendable (ServiceGroup) async throws -> Void
+) async throws {
+    struct Loop: Service {
+        let commits: GroupCommit<Int, Int>
+        func run() async throws { await commits.run() }
+    }
+    let logger = Logger(label: "GroupCommitTests") { _ in SwiftLogNoOpLogHandler() }
+    let services = ServiceGroup(services: [Loop(commits: commits)], gracefulShutdownSignals: [], logger: logger)
+    try await withThrowingTaskGroup { group in
+        group.addTask { try? await services.run() }
+        _ = try await eventually { commits.isRunning }
+        try await body(services)
+        await services.triggerGracefulShutdown()
+        try await group.waitForAll()
+    }
+}
+
 @Suite("Group commit")
 struct GroupCommitTests {
-    /// Runs the loop as the service of a group around `body`.
-    private func withRunning(
-        _ commits: GroupCommit<Int, Int>, _ body: @Sendable (ServiceGroup) async throws -> Void
-    ) async throws {
-        struct Loop: Service {
-            let commits: GroupCommit<Int, Int>
-            func run() async throws { await commits.run() }
-        }
-        let logger = Logger(label: "GroupCommitTests") { _ in SwiftLogNoOpLogHandler() }
-        let services = ServiceGroup(services: [Loop(commits: commits)], gracefulShutdownSignals: [], logger: logger)
-        try await withThrowingTaskGroup { group in
-            group.addTask { try? await services.run() }
-            _ = try await eventually { commits.isRunning }
-            try await body(services)
-            await services.triggerGracefulShutdown()
-            try await group.waitForAll()
-        }
-    }
-
     @Test("Each caller gets the outputs of its own elements")
     func outputs() async throws {
         let commits = GroupCommit<Int, Int>(limit: 7) { $0.map { $0 * 10 } }
