@@ -18,6 +18,12 @@ public protocol NotificationWriter: Sendable {
     /// - Throws: ``StorageError``. Nothing is stored then, except for the code `connectionLost`: the outcome of the
     ///   commit is unknown, and repeating the call with the same IDs is safe because it changes no existing row.
     func append(_ notifications: [SealedNotification]) async throws
+
+    /// The same with a callback, for callers without a task.
+    ///
+    /// - Parameter completion: called exactly once, on any thread, also before this returns. It must not block.
+    func append(
+        _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void)
 }
 
 /// Stores accepted notifications at most once per `Idempotency-Key`.
@@ -46,6 +52,13 @@ public protocol PayloadReader: Sendable {
     ///   the two cannot be told apart.
     func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification?
 
+    /// The same with a callback, for callers without a task.
+    ///
+    /// - Parameter completion: called exactly once, on any thread, also before this returns. It must not block.
+    func find(
+        _ id: NotificationID, recipient: UserName,
+        then completion: @escaping @Sendable (Result<StoredNotification?, any Error>) -> Void)
+
     /// Those of these notifications that belong to this user, as ``find(_:recipient:)`` gives each of them.
     func find(
         _ ids: [NotificationID], recipient: UserName
@@ -63,6 +76,13 @@ public protocol PayloadReader: Sendable {
     /// Every read ends in this call, with or without a fetch. Which notifications a user may mark is decided before it;
     /// see ``markRead(_:of:at:)`` and ``markRead(through:of:at:)``.
     func markRead(_ ids: [NotificationID], at time: Timestamp) async throws
+
+    /// The same for one notification with a callback, for callers without a task.
+    ///
+    /// - Parameter completion: called exactly once, on any thread, also before this returns. It must not block.
+    func markRead(
+        _ id: NotificationID, at time: Timestamp, then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    )
 
     /// Sets the time at which a device first showed the notification. A later call changes nothing, and an unknown ID
     /// is ignored. It does not count as a read.

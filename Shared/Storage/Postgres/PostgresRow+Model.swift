@@ -6,6 +6,13 @@ func decoding<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch { throw StorageError.mapping(error) }
 }
 
+extension Result<PostgresResult, PostgresError> {
+    /// The same for the result of a callback.
+    func decoded<Value>(_ body: (PostgresResult) throws -> Value) -> Result<Value, any Error> {
+        Result<Value, any Error> { try decoding { try body(get()) } }
+    }
+}
+
 /// The error for a column with a value that this program never writes.
 func unreadable(_ column: String) -> StorageError {
     StorageError(.failed, "The column \(column) holds a value that cannot be read.")

@@ -27,9 +27,24 @@ extension PostgresStore: PayloadReader {
         return Dictionary(found.compactMap { $0.map { ($0.id, $0) } }) { first, _ in first }
     }
 
+    func find(
+        _ id: NotificationID, recipient: UserName,
+        then completion: @escaping @Sendable (Result<StoredNotification?, any Error>) -> Void
+    ) {
+        if let missingConnection { return completion(.failure(missingConnection)) }
+        readings.submit(Reading(id: id, recipient: recipient), then: completion)
+    }
+
     func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
         try requireConnection()
         _ = try await readMarks.submit(ids.map { ReadMark(id: $0, time: time) })
+    }
+
+    func markRead(
+        _ id: NotificationID, at time: Timestamp, then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        if let missingConnection { return completion(.failure(missingConnection)) }
+        readMarks.submit(ReadMark(id: id, time: time), then: completion)
     }
 }
 
@@ -61,21 +76,25 @@ extension PostgresStatement {
 }
 
 extension PostgresClient {
-    func find(_ group: [Reading]) async throws -> [StoredNotification?] {
-        let result = try await mapped { try await self.query(.find, PostgresParameters(group)) }
-        return try decoding {
-            var found = [StoredNotification?](repeating: nil, count: group.count)
-            for row in result {
-                let position = Int(try row.decode(0, as: Int64.self)) - 1
-                found[position] = try StoredNotification(group[position].id, row)
-            }
-            return found
+    func find(_ group: [Reading], then completion: @escaping GroupCommit<Reading, StoredNotification?>.Completion) {
+        query(.find, PostgresParameters(group)) { result in
+            completion(
+                result.decoded { rows in
+                    var found = [StoredNotification?](repeating: nil, count: group.count)
+                    for row in rows {
+                        let position = Int(try row.decode(0, as: Int64.self)) - 1
+                        found[position] = try StoredNotification(group[position].id, row)
+                    }
+                    return found
+                })
         }
     }
 
-    func markRead(_ group: [ReadMark]) async throws -> [Void] {
-        _ = try await mapped { try await self.query(.markRead, PostgresParameters(group)) }
-        return [Void](repeating: (), count: group.count)
+    func markRead(_ group: [ReadMark], then completion: @escaping GroupCommit<ReadMark, Void>.Completion) {
+        let count = group.count
+        query(.markRead, PostgresParameters(group)) { result in
+            completion(result.decoded { _ in [Void](repeating: (), count: count) })
+        }
     }
 }
 

@@ -7,6 +7,15 @@ extension PostgresStore: NotificationWriter {
         try requireConnection()
         _ = try await appends.submit(notifications)
     }
+
+    func append(
+        _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        if notifications.isEmpty { return completion(.success(())) }
+        if let missingConnection { return completion(.failure(missingConnection)) }
+        if notifications.count == 1 { return appends.submit(notifications[0], then: completion) }
+        appends.submit(notifications) { completion($0.map { _ in }) }
+    }
 }
 
 extension PostgresStatement {
@@ -84,30 +93,42 @@ extension PostgresStatement {
 
 extension PostgresClient {
     /// Stores a group durably.
-    func append(_ group: [SealedNotification]) async throws -> [Void] {
+    func append(
+        _ group: [SealedNotification], then completion: @escaping GroupCommit<SealedNotification, Void>.Completion
+    ) {
         var parameters = PostgresParameters(group)
-        if group.contains(where: \.hasReminders) {
-            parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) }
-            _ = try await queryRepeating(.appendWithReminders, parameters)
-        } else {
-            _ = try await queryRepeating(.append, parameters)
+        let hasReminders = group.contains(where: \.hasReminders)
+        if hasReminders { parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) } }
+        let count = group.count
+        queryRepeating(hasReminders ? .appendWithReminders : .append, parameters) { result in
+            completion(result.map { _ in [Void](repeating: (), count: count) })
         }
-        return [Void](repeating: (), count: group.count)
     }
 
     /// Runs an idempotent statement. If the connection broke before the result, it is repeated once, so that callers
     /// are not left without a result when a server restarts.
     ///
+    /// - Parameter completion: gets ``StorageError`` in place of ``PostgresError``.
+    func queryRepeating(
+        _ statement: PostgresStatement, _ parameters: PostgresParameters,
+        then completion: @escaping @Sendable (Result<PostgresResult, any Error>) -> Void
+    ) {
+        query(statement, parameters) { result in
+            guard case .failure(let error) = result, error.code == .connectionLost, self.isConnected else {
+                return completion(result.decoded { $0 })
+            }
+            self.query(statement, parameters) { completion($0.decoded { $0 }) }
+        }
+    }
+
+    /// The same for a task. Cancelling it has no effect: the statement may already be executed.
+    ///
     /// - Throws: ``StorageError`` in place of ``PostgresError``.
     func queryRepeating(
         _ statement: PostgresStatement, _ parameters: PostgresParameters
     ) async throws -> PostgresResult {
-        do {
-            return try await query(statement, parameters)
-        } catch let error as PostgresError where error.code == .connectionLost && isConnected {
-            return try await mapped { try await self.query(statement, parameters) }
-        } catch {
-            throw StorageError.mapping(error)
+        try await withCheckedThrowingContinuation { caller in
+            queryRepeating(statement, parameters) { caller.resume(with: $0) }
         }
     }
 

@@ -43,13 +43,13 @@ final class PostgresStore: Sendable {
             configuration: PostgresStore.tuned(configuration), connections: connections, logger: logger)
         self.client = client
         let limit = PostgresStore.maxGroup
-        appends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) { try await client.append($0) }
+        appends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) { client.append($0, then: $1) }
         keyedAppends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) {
             await client.append($0)
         }
         requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
-        readings = GroupCommit(limit: limit) { try await client.find($0) }
-        readMarks = GroupCommit(limit: limit) { try await client.markRead($0) }
+        readings = GroupCommit(limit: limit) { client.find($0, then: $1) }
+        readMarks = GroupCommit(limit: limit) { client.markRead($0, then: $1) }
         stateReadings = GroupCommit(limit: limit) { try await client.states($0) }
         shownMarks = GroupCommit(limit: limit) { try await client.markShown($0) }
         unreadCounts = GroupCommit(limit: UnreadQuestion.maxGroup) { try await client.countUnread($0) }
@@ -71,7 +71,12 @@ final class PostgresStore: Sendable {
     ///
     /// - Throws: ``StorageError`` with code `unavailable`.
     func requireConnection() throws(StorageError) {
-        guard client.isConnected else { throw StorageError(.unavailable, "There is no connection to the database.") }
+        if let missingConnection { throw missingConnection }
+    }
+
+    /// The error while there is no connection.
+    var missingConnection: StorageError? {
+        client.isConnected ? nil : StorageError(.unavailable, "There is no connection to the database.")
     }
 
     /// Runs a statement that no other call shares.

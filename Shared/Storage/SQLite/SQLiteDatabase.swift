@@ -93,9 +93,17 @@ struct SQLiteDatabase: Sendable {
     /// Reads from one snapshot of the database.
     func read<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { caller in
-            pool.asyncRead { database in
-                caller.resume(with: Result { try work(database.get()) }.mapError { StorageError($0) })
-            }
+            read(work) { caller.resume(with: $0) }
+        }
+    }
+
+    /// The same with a callback, which runs on GRDB's queue.
+    func read<Value: Sendable>(
+        _ work: @escaping @Sendable (Database) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+    ) {
+        pool.asyncRead { database in
+            completion(Result { try work(database.get()) }.mapError { StorageError($0) })
         }
     }
 

@@ -6,6 +6,13 @@ extension SQLiteStore: NotificationWriter {
     func append(_ notifications: [SealedNotification]) async throws {
         _ = try await submit(notifications.map { .append($0) })
     }
+
+    func append(
+        _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        if let notRunning { return completion(.failure(notRunning)) }
+        writes.submit(notifications.map { .append($0) }) { completion($0.map { _ in }) }
+    }
 }
 
 extension SQLiteStore: PayloadReader {
@@ -14,8 +21,23 @@ extension SQLiteStore: PayloadReader {
         return try await finds.submit([SQLiteFind(id: id, recipient: recipient)])[0]
     }
 
+    func find(
+        _ id: NotificationID, recipient: UserName,
+        then completion: @escaping @Sendable (Result<StoredNotification?, any Error>) -> Void
+    ) {
+        if let notRunning { return completion(.failure(notRunning)) }
+        finds.submit(SQLiteFind(id: id, recipient: recipient), then: completion)
+    }
+
     func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
         _ = try await submit(ids.map { .markRead($0, time) })
+    }
+
+    func markRead(
+        _ id: NotificationID, at time: Timestamp, then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        if let notRunning { return completion(.failure(notRunning)) }
+        writes.submit(.markRead(id, time)) { completion($0.map { _ in }) }
     }
 }
 

@@ -22,11 +22,19 @@ final class SQLiteStore: Sendable {
         self.database = database
         self.withdrawals = withdrawals
         self.logger = logger
-        writes = GroupCommit(limit: SQLiteStore.maxGroup, weight: \.weight, bytes: \.heldBytes) { group in
-            try await database.write { db in try group.map { try $0.execute(db, withdrawals: withdrawals) } }
+        writes = GroupCommit(limit: SQLiteStore.maxGroup, weight: \.weight, bytes: \.heldBytes) { group, completion in
+            database.write { db in
+                try group.map { try $0.execute(db, withdrawals: withdrawals) }
+            } completion: {
+                completion($0.mapError { $0 })
+            }
         }
-        finds = GroupCommit(limit: SQLiteStore.maxGroup) { group in
-            try await database.read { db in try group.map { try $0.execute(db) } }
+        finds = GroupCommit(limit: SQLiteStore.maxGroup) { group, completion in
+            database.read { db in
+                try group.map { try $0.execute(db) }
+            } completion: {
+                completion($0.mapError { $0 })
+            }
         }
     }
 
@@ -37,9 +45,13 @@ final class SQLiteStore: Sendable {
     }
 
     func checkRunning() throws {
-        guard writes.isRunning, finds.isRunning else {
-            throw StorageError(.unavailable, "The store is starting or stopping.")
-        }
+        if let notRunning { throw notRunning }
+    }
+
+    /// The error before ``run()`` and after it.
+    var notRunning: StorageError? {
+        if writes.isRunning && finds.isRunning { return nil }
+        return StorageError(.unavailable, "The store is starting or stopping.")
     }
 }
 

@@ -82,6 +82,7 @@ struct PostgresStoreTests {
             group.addTask { try? await store.run() }
             let isUnavailable = { (error: any Error) in (error as? StorageError)?.code == .unavailable }
             await #expect { try await store.append(sealed(1)) } throws: { isUnavailable($0) }
+            await #expect { try await store.appendByCallback(sealed(1)) } throws: { isUnavailable($0) }
             await #expect { try await store.claim([NotificationID()], now: .now) } throws: { isUnavailable($0) }
             await #expect { try await store.ping(timeout: .seconds(5)) } throws: { isUnavailable($0) }
             group.cancelAll()

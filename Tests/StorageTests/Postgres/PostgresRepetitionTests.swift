@@ -1,0 +1,92 @@
+import SecurePushCore
+import StackKit
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// An append whose connection breaks before the result.
+@Suite(.timeLimit(.minutes(5))) struct PostgresRepetitionTests {
+    private static let sleepers = "pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
+
+    /// Makes each insert of a notification wait until ``Self/release(_:)``.
+    private func hold(_ test: TestStore) async throws {
+        try await test.execute(
+            """
+            CREATE TABLE held (seconds integer);
+            INSERT INTO held VALUES (60);
+            CREATE FUNCTION wait_while_held() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_sleep(seconds) FROM held; RETURN NEW; END $$;
+            CREATE TRIGGER wait_while_held BEFORE INSERT ON notifications
+                FOR EACH ROW EXECUTE FUNCTION wait_while_held()
+            """)
+    }
+
+    private func release(_ test: TestStore) async throws { try await test.execute("DELETE FROM held") }
+
+    /// Ends the session that inserts, once there is one that has not been ended before.
+    private func endSession(_ test: TestStore, not earlier: String? = nil) async throws -> String {
+        var process = ""
+        let isAsleep = try await eventually {
+            process = try PostgresTestDatabase.psql(test.url, "SELECT pid FROM \(Self.sleepers)")
+            return !process.isEmpty && process != earlier
+        }
+        try #require(isAsleep)
+        _ = try PostgresTestDatabase.psql(test.url, "SELECT pg_terminate_backend(\(process))")
+        return process
+    }
+
+    @Test(arguments: [false, true]) func anAppendIsRepeatedOnce(byCallback: Bool) async throws {
+        try await withTestStore(.postgres) { test in
+            try await hold(test)
+            let sent = SealedNotification.sample()
+            let call = Task {
+                if byCallback {
+                    try await test.store.appendByCallback([sent])
+                } else {
+                    try await test.store.append([sent])
+                }
+            }
+            try await expectEventually {
+                try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM \(Self.sleepers)") == "1"
+            }
+            // The session that waits read the table before.
+            try await release(test)
+            _ = try await endSession(test)
+            try await call.value
+            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "1")
+        }
+    }
+
+    @Test func anAppendThatFailsAgainHasAnUnknownOutcome() async throws {
+        try await withTestStore(.postgres) { test in
+            try await hold(test)
+            let call = Task { try await test.store.appendByCallback([.sample()]) }
+            let first = try await endSession(test)
+            _ = try await endSession(test, not: first)
+            let error = await #expect(throws: StorageError.self) { try await call.value }
+            #expect(error?.code == .connectionLost)
+            try await release(test)
+            try await test.store.appendByCallback([.sample()])
+        }
+    }
+
+    @Test func aReadingIsNotRepeated() async throws {
+        try await withTestStore(.postgres) { test in
+            let sent = SealedNotification.sample()
+            try await test.store.append([sent])
+            // Every row is checked by a function that waits.
+            try await test.execute(
+                """
+                CREATE FUNCTION wait_long() RETURNS boolean LANGUAGE plpgsql VOLATILE AS
+                    $$ BEGIN PERFORM pg_sleep(60); RETURN true; END $$;
+                ALTER TABLE notifications RENAME TO stored_notifications;
+                CREATE VIEW notifications AS SELECT * FROM stored_notifications WHERE wait_long()
+                """)
+            let call = Task { try await test.store.findByCallback(sent.id, recipient: .alice) }
+            _ = try await endSession(test)
+            let error = await #expect(throws: StorageError.self) { try await call.value }
+            #expect(error?.code == .connectionLost)
+        }
+    }
+}
