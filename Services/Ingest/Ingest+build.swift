@@ -47,9 +47,11 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let authentication = SenderAuthentication(senders: senders, users: users)
     addNotificationRoutes(
         to: router, authentication: authentication, acceptor: acceptor, notifications: opened.store)
+    let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
     RecipientKeysController(authentication: authentication, keys: opened.store).addRoutes(to: router)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
-    let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
+    let http = try makeHTTPService(
+        router: router, direct: DirectRoutes([send.directCreate]), configuration: configuration.http, context: context)
     return BuiltIngest(
         services: [opened.service, publisher, gauge, relay, purge, http], store: opened.store, router: router)
 }

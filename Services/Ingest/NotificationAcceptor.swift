@@ -82,6 +82,27 @@ struct NotificationAcceptor: Sendable {
         }
     }
 
+    /// The same for a small request, which waits for no turn.
+    ///
+    /// - Parameter completion: called exactly once, on any thread.
+    func accept(
+        _ request: CreateNotificationRequest, from origin: RequestOrigin, now: Timestamp,
+        then completion: @escaping @Sendable (Result<IdempotentRequest.Answer, any Error>) -> Void
+    ) {
+        do {
+            let sealed = try seal(request, from: origin, now: now)
+            store.append(sealed.notifications) { result in
+                completion(
+                    result.map {
+                        didAppend([sealed])
+                        return sealed.answer
+                    })
+            }
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
     /// Stores requests in one transaction. Returns once all are durable.
     ///
     /// - Throws: ``StorageError``; none is stored then.

@@ -31,18 +31,17 @@ func buildRetrieval(
     let hub = configuration.hub.map { HubDevices(configuration: $0, logger: context.logger) }
 
     let origins = configuration.webOrigins
-    let router = makeRouter(
-        of: ServiceRequestContext.self, context: context, cors: origins.isEmpty ? nil : CORSPolicy(origins: origins))
+    let cors = origins.isEmpty ? nil : CORSPolicy(origins: origins)
+    let router = makeRouter(of: ServiceRequestContext.self, context: context, cors: cors)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
             context.watch([sealer.source] + users.sources + [pushKeys?.source].compactMap(\.self)),
         ],
         openAPI: try retrievalOpenAPI(), context: context)
-    NotificationReadController(
-        users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)
-    )
-    .addRoutes(to: router)
+    let notifications = NotificationReadController(
+        users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics))
+    notifications.addRoutes(to: router)
     let refresh = RefreshTokens(
         configuration: configuration.users, issuer: issuer, store: opened.store, logger: context.logger)
     TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
@@ -58,7 +57,10 @@ func buildRetrieval(
                 feedback: configuration.readsFeedback ? hub : nil, logger: context.logger))
     }
     if let refresh { services.append(RefreshTokenSweep(tokens: refresh, logger: context.logger)) }
-    services.append(try makeHTTPService(router: router, configuration: configuration.http, context: context))
+    services.append(
+        try makeHTTPService(
+            router: router, direct: DirectRoutes([notifications.directRead], cors: cors),
+            configuration: configuration.http, context: context))
     return BuiltRetrieval(services: services, store: opened.store, router: router)
 }
 

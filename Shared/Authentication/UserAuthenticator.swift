@@ -64,6 +64,16 @@ public final class UserAuthenticator: Sendable {
         }
     }
 
+    /// The user of a token that was verified before and is still valid, without waiting.
+    ///
+    /// - Returns: `nil` for everything that ``authenticate(authorization:from:)`` has to decide.
+    public func remembered(authorization: String?) -> UserName? {
+        guard let authorization, let header = AuthorizationHeader(authorization), header.scheme == .bearer else {
+            return nil
+        }
+        return tokens.remembered(CacheKey(token: authorization))
+    }
+
     /// The same, but with a password only: for actions that a token must not allow, such as getting the next token.
     public func authenticateByPassword(
         authorization: String?, from client: ClientAddress? = nil

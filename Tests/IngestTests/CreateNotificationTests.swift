@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("POST /api/notifications, accepted")
+@Suite("POST /api/notifications, accepted", .bothWays)
 struct CreateNotificationTests {
     @Test func oneRecipient() async throws {
         try await withIngest { bench in

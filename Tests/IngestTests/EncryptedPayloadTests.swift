@@ -8,7 +8,7 @@ import Testing
 @testable import Ingest
 
 /// `RECIPIENT_E2E_REQUIRED`.
-@Suite("Payloads that must be encrypted end to end")
+@Suite("Payloads that must be encrypted end to end", .bothWays)
 struct EncryptedPayloadTests {
     private static func zeros(_ count: Int) -> String {
         Base64.encode([UInt8](repeating: 0, count: count), .url)

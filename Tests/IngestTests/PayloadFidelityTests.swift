@@ -8,7 +8,7 @@ import Testing
 @testable import Ingest
 
 /// A payload is given back exactly as it came: what is sealed is its own bytes.
-@Suite("Payloads through POST /api/notifications")
+@Suite("Payloads through POST /api/notifications", .bothWays)
 struct PayloadFidelityTests {
     static let numbers = [
         "0", "-0", "0.10", "-0.0", "1.0", "1e400", "-1E-400", "1E+2", "1e00002", "123456789012345678901234567890",
@@ -100,7 +100,7 @@ struct PayloadFidelityTests {
     }
 }
 
-@Suite("Limits of POST /api/notifications")
+@Suite("Limits of POST /api/notifications", .bothWays)
 struct PayloadLimitTests {
     static let limit = 256 * 1024
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("POST /api/notifications, refused")
+@Suite("POST /api/notifications, refused", .bothWays)
 struct RefusedNotificationTests {
     private static let good = #"{"Recipient":"alice","Payload":1}"#
 

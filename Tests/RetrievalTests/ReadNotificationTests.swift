@@ -10,7 +10,7 @@ import Testing
 
 @testable import Retrieval
 
-@Suite("GET /api/notifications/{id}")
+@Suite("GET /api/notifications/{id}", .bothWays)
 struct ReadNotificationTests {
     @Test func theAnswerIsExact() async throws {
         try await withRetrieval { bench in

@@ -1,3 +1,4 @@
+import APITestSupport
 import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
@@ -6,7 +7,7 @@ import Testing
 @testable import Retrieval
 
 /// Retrieval does not know `DISPATCH_WITHDRAW`: the delivery says whether the dispatcher wants the withdrawal.
-@Suite("The first read of a notification that was pushed")
+@Suite("The first read of a notification that was pushed", .bothWays)
 struct ReadWithdrawalTests {
     enum Way: CaseIterable {
         case fetch, fetchWithUnread, page, mark, markThrough

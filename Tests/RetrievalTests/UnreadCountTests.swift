@@ -7,7 +7,7 @@ import Testing
 
 @testable import Retrieval
 
-@Suite("GET /api/notifications/{id}?include=unread")
+@Suite("GET /api/notifications/{id}?include=unread", .bothWays)
 struct UnreadCountTests {
     @Test func theNumberIsCountedAfterTheRead() async throws {
         try await withRetrieval { bench in

@@ -41,6 +41,9 @@ final class RawConnection: Sendable {
         _ = bytes.withUnsafeBytes { systemSend(descriptor, $0) }
     }
 
+    /// Tells the other side that nothing more will be sent.
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// All that has come so far.
     var text: String {
         read()

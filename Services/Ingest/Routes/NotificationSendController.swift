@@ -1,3 +1,4 @@
+import Authentication
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -29,12 +30,50 @@ struct NotificationSendController: Sendable {
         if case .success(let request) = wanted { try share.add(request.storedBytes) }
         guard let key else {
             let answer = try await acceptor.accept(try wanted.get(), from: origin, now: now)
-            return response(answer, isReplay: false)
+            return response(answer, isReplay: false).response
         }
         let outcome = try await acceptor.acceptOnce(
             IdempotentRequest.Key(sender: caller.name, value: key), body: Array(body.readableBytesView), now: now,
             request: wanted, from: origin)
-        return response(outcome.answer, isReplay: outcome.isReplay)
+        return response(outcome.answer, isReplay: outcome.isReplay).response
+    }
+
+    /// The same for a small valid request of an application server without an `Idempotency-Key`. Everything else is
+    /// left to the router, which finds the same mistakes again.
+    var directCreate: DirectRoute {
+        DirectRoute(.post, "/api/notifications", maxBodyBytes: RequestBudget.Limit.maxSmallBytes) { request, reply in
+            let fields = request.head.headerFields
+            guard !fields.contains(.idempotencyKey),
+                let name = try? authentication.senders.sender(authorization: fields[.authorization])
+            else {
+                return false
+            }
+            let share = acceptor.budget.share()
+            let now = acceptor.now()
+            guard let wanted = try? prepare(request, from: .sender(name), share, now: now),
+                wanted.storedBytes <= RequestBudget.Limit.maxSmallBytes
+            else {
+                share.release()
+                return false
+            }
+            let origin = RequestOrigin(sender: name, traceparent: fields.traceContext?.traceparent)
+            acceptor.accept(wanted, from: origin, now: now) { answer in
+                share.release()
+                reply { response(try answer.get(), isReplay: false) }
+            }
+            return true
+        }
+    }
+
+    private func prepare(
+        _ request: DirectRequest, from caller: SenderAuthentication.Caller, _ share: RequestBudget.Share,
+        now: Timestamp
+    ) throws -> CreateNotificationRequest {
+        try share.add(request.body.readableBytes)
+        try check(request.body, from: caller, contentType: request.head.headerFields[.contentType])
+        let wanted = try read(request.body, from: caller, now: now)
+        try share.add(wanted.storedBytes)
+        return wanted
     }
 
     /// Checks what needs no parsing.
@@ -70,11 +109,10 @@ struct NotificationSendController: Sendable {
         }
     }
 
-    private func response(_ answer: IdempotentRequest.Answer, isReplay: Bool) -> Response {
+    private func response(_ answer: IdempotentRequest.Answer, isReplay: Bool) -> CompleteResponse {
         var headers: HTTPFields = [.contentType: "application/json"]
         headers[.location] = answer.location
         if isReplay { headers[.idempotencyReplay] = "true" }
-        return Response(
-            status: .created, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+        return CompleteResponse(status: .created, headers: headers, body: ByteBuffer(bytes: answer.body))
     }
 }

@@ -28,36 +28,6 @@ struct NotificationReadController: Sendable {
         router.post("/api/notifications/:id/shown", use: markShown)
     }
 
-    /// Opens the payload and marks it read. An unknown notification, another user's, and one before its `NotBefore` are
-    /// the same 404.
-    @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await authenticate(request, context)
-        let includesUnread = try Self.includesUnread(request.uri.query)
-        let id = context.parameters.get("id").flatMap { NotificationID($0) }
-        let found = if let id { try await store.find(id, recipient: user) } else { StoredNotification?.none }
-        let now = Timestamp.now
-        guard let id, let stored = found, stored.state.access(at: now) != .absent else {
-            metrics.notFound.increment()
-            throw Self.notFound
-        }
-        guard stored.state.access(at: now) == .readable, let payload = stored.payload else {
-            metrics.gone.increment()
-            context.logger.debug("Notification is gone", metadata: stored.logMetadata)
-            throw Self.gone(stored.state)
-        }
-        // Opened before it is marked: if its key is missing, the payload has not been read.
-        let text = try sealer.open(payload, id: id, recipient: user)
-        // HEAD returns no payload, so it marks nothing.
-        if stored.readAt == nil, request.method != .head {
-            try await store.markRead(id, at: now)
-            metrics.firstRead(createdAt: stored.createdAt, at: now)
-        }
-        metrics.ok.increment()
-        context.logger.debug("Notification read", metadata: stored.logMetadata)
-        let unread = includesUnread ? try await store.unreadCount(of: user, now: now) : nil
-        return .json(.ok, Self.json(id: id, payload: text, isRead: stored.readAt != nil, unread: unread))
-    }
-
     static let notFound = Problem.notFound("There is no such notification.")
 
     /// The answer to the owner of a notification that was there.
@@ -65,39 +35,13 @@ struct NotificationReadController: Sendable {
         .gone(state.isRevoked ? "The notification was revoked." : "The notification has expired.")
     }
 
-    /// Whether the query has `include=unread`. Other parameters are ignored, as they were before there was this one.
-    ///
-    /// - Throws: ``Problem`` 422 for another value of `include`.
-    private static func includesUnread(_ query: String?) throws(Problem) -> Bool {
-        if query == nil { return false }
-        var parameters = QueryParameters(query, known: ["include"], ignoresUnknown: true)
-        let include = parameters.take("include", "The value must be unread.") { $0 == "unread" ? true : nil }
-        try parameters.check()
-        return include ?? false
-    }
-
-    private func authenticate(_ request: Request, _ context: some RequestContext) async throws -> UserName {
+    func authenticate(_ request: Request, _ context: some RequestContext) async throws -> UserName {
         do {
             return try await users.user(of: request, context)
         } catch let error as AuthenticationError {
             if error.code != .unavailable { metrics.unauthorized.increment() }
             throw error
         }
-    }
-
-    /// The JSON text of the payload is copied unchanged.
-    private static func json(id: NotificationID, payload: [UInt8], isRead: Bool, unread: Int?) -> ByteBuffer {
-        var body = ByteBuffer()
-        body.reserveCapacity(payload.count + 128)
-        body.writeStaticString(#"{"Id":""#)
-        body.writeString(id.description)
-        body.writeStaticString(#"","Payload":"#)
-        body.writeBytes(payload)
-        body.writeStaticString(#","Read":"#)
-        body.writeString(isRead ? "true" : "false")
-        if let unread { body.writeString(#","Unread":\#(unread)"#) }
-        body.writeStaticString("}")
-        return body
     }
 }
 

@@ -45,7 +45,7 @@ public struct CORSPolicy: Sendable {
     /// `Vary` is added for every origin, so that no cache gives the response for one origin to another (Fetch standard,
     /// "CORS protocol and HTTP caches").
     func addHeaders(to response: inout Response, for request: Request) {
-        guard isCovered(request) else { return }
+        guard covers(request.uri.path) else { return }
         response.headers[values: .vary].append("Origin")
         guard let origin = origin(of: request) else { return }
         response.headers[.accessControlAllowOrigin] = origin.text
@@ -54,11 +54,12 @@ public struct CORSPolicy: Sendable {
         }
     }
 
-    private func isCovered(_ request: Request) -> Bool { request.uri.path.hasPrefix("/api/") }
+    /// Whether a path is for web apps.
+    func covers(_ path: String) -> Bool { path.hasPrefix("/api/") }
 
     /// The origin of the request, if it is one of this policy's.
     private func origin(of request: Request) -> WebOrigin? {
-        guard isCovered(request), let text = request.headers[.origin] else { return nil }
+        guard covers(request.uri.path), let text = request.headers[.origin] else { return nil }
         return origins.first { $0.text.utf8.elementsEqual(text.utf8) }
     }
 }

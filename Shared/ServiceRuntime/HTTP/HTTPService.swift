@@ -23,22 +23,23 @@ import Darwin
 ///
 /// - Parameters:
 ///   - router: with all its routes.
+///   - direct: a second way to some of them.
 ///   - onListening: called once with the bound port.
 /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
 public func makeHTTPService<Context: RequestContext>(
-    router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
+    router: Router<Context>, direct: DirectRoutes? = nil, configuration: HTTPConfiguration, context: ServiceContext,
     onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> any Service where Context: InitializableFromSource<ApplicationRequestContextSource> {
     let application = try makeHTTPApplication(
-        router: router, configuration: configuration, context: context, onListening: onListening)
+        router: router, direct: direct, configuration: configuration, context: context, onListening: onListening)
     return HTTPListener(application: application, address: "\(configuration.urlHost):\(configuration.port)")
 }
 
-/// The Hummingbird application of ``makeHTTPService(router:configuration:context:onListening:)``, for tests.
+/// The Hummingbird application of ``makeHTTPService(router:direct:configuration:context:onListening:)``, for tests.
 ///
 /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
 public func makeHTTPApplication<Context: RequestContext>(
-    router: Router<Context>, configuration: HTTPConfiguration, context: ServiceContext,
+    router: Router<Context>, direct: DirectRoutes? = nil, configuration: HTTPConfiguration, context: ServiceContext,
     onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> Application<RouterResponder<Context>>
 where Context: InitializableFromSource<ApplicationRequestContextSource> {
@@ -46,7 +47,7 @@ where Context: InitializableFromSource<ApplicationRequestContextSource> {
     context.routes.set(router.routes.map { (path: $0.path.description, method: $0.method.rawValue) })
     return Application(
         responder: responder,
-        server: try configuration.serverBuilder(context: context),
+        server: try configuration.serverBuilder(direct: direct, context: context),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024),
         onServerRunning: { channel in
@@ -67,14 +68,15 @@ extension HTTPConfiguration {
     /// Hummingbird's server with the limits.
     ///
     /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
-    func serverBuilder(context: ServiceContext) throws -> HTTPServerBuilder {
+    func serverBuilder(direct: DirectRoutes?, context: ServiceContext) throws -> HTTPServerBuilder {
         let limits = try limits.resolved()
         context.requests.setLimit(limits.maxInFlight)
         let connections = HTTPConnections(limits: limits, context: context)
         // The head of a request is a line, a token and a few fields; 64 KiB in all is generous. ConnectionHandler and
         // RequestHandler hold all deadlines.
         let http1 = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestHandler(limits: limits)],
+            additionalChannelHandlers: [RequestHandler(limits: limits)]
+                + (direct.map { [DirectRouteHandler($0, service: context)] } ?? []),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: 16_384, maxHeaderListSize: 65_536, maxHeaderFieldCount: 100))
         guard let tls else {

@@ -20,6 +20,9 @@ public struct ServiceContext: Sendable {
     let requests = InFlightRequests()
     /// The parts that SIGHUP reloads.
     let reloads = ReloadRegistry()
+    /// The handling that all requests have.
+    let boundary: RequestBoundary
+    let date = DateField()
 
     /// For ``ServiceMain``, and for tests that build a service themselves.
     public init(
@@ -29,6 +32,7 @@ public struct ServiceContext: Sendable {
         self.logger = logger
         self.metrics = metrics
         self.version = version
+        boundary = RequestBoundary(metrics: metrics)
     }
 }
 

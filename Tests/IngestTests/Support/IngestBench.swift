@@ -1,3 +1,4 @@
+import APITestSupport
 import Authentication
 import Foundation
 import HTTPTypes
@@ -109,9 +110,12 @@ func withIngest(
             to: router, authentication: authentication, acceptor: acceptor, notifications: directory ?? store)
         RecipientKeysController(authentication: authentication, keys: keys ?? store).addRoutes(to: router)
         let made = acceptor
+        let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
+        let isDirect = RouteWay.current == .direct
         let application = try makeHTTPApplication(
-            router: router, configuration: HTTPConfiguration(port: 0), context: context)
-        try await application.test(server) { client in
+            router: router, direct: isDirect ? DirectRoutes([send.directCreate]) : nil,
+            configuration: HTTPConfiguration(port: 0), context: context)
+        try await application.test(isDirect ? .live : server) { client in
             try await body(
                 IngestBench(
                     client: client, store: store, sealer: sealer, acceptor: made, publisher: publisher,

@@ -1,3 +1,4 @@
+import APITestSupport
 import Authentication
 import Foundation
 import HTTPTypes
@@ -19,6 +20,7 @@ struct RetrievalBench: Sendable {
     let changes: DeviceChanges
     let sealer: PayloadSealer
     let metrics: PrometheusMetrics
+    let users: UserAuthenticator
     /// `nil` where no signing key is configured.
     let issuer: TokenIssuer?
     /// Signs for users who are not in the users' file, as an identity provider does.
@@ -78,6 +80,8 @@ struct RetrievalBench: Sendable {
         var headers: HTTPFields = [:]
         headers[.contentType] = contentType
         headers[.authorization] = authorization
+        // Only a token that was verified before is for the direct route.
+        if RouteWay.current == .direct { _ = try? await users.authenticate(authorization: authorization) }
         return try await client.execute(
             uri: path, method: method, headers: headers, body: ByteBuffer(string: body))
     }
@@ -130,8 +134,9 @@ func withRetrieval(
     let metrics = RetrievalMetrics(context.metrics)
     let router = makeRouter(of: BasicRequestContext.self, context: context, cors: cors)
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
-    NotificationReadController(users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget)
-        .addRoutes(to: router)
+    let notifications = NotificationReadController(
+        users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget)
+    notifications.addRoutes(to: router)
     let pushKeys = path("push-keys.json")
     try Data(PushVerificationKeys(PushSigningKey().publicKey).jwks.utf8).write(
         to: folder.appending(path: "push-keys.json"))
@@ -143,13 +148,15 @@ func withRetrieval(
     TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
     let changes = DeviceChanges(hub: hub, store: failing ?? store, removals: DeviceRemovals(context.metrics))
     addDeviceRoutes(to: router, users: users, changes: changes, keys: failing ?? store)
+    let isDirect = RouteWay.current == .direct
     let application = try makeHTTPApplication(
-        router: router, configuration: HTTPConfiguration(port: 0), context: context)
-    try await application.test(.router) { client in
+        router: router, direct: isDirect ? DirectRoutes([notifications.directRead], cors: cors) : nil,
+        configuration: HTTPConfiguration(port: 0), context: context)
+    try await application.test(isDirect ? .live : .router) { client in
         try await body(
             RetrievalBench(
                 client: client, store: store, hub: hub, changes: changes, sealer: sealer, metrics: context.metrics,
-                issuer: issuer, provider: provider, refresh: refresh, folder: folder.path))
+                users: users, issuer: issuer, provider: provider, refresh: refresh, folder: folder.path))
     }
 }
 

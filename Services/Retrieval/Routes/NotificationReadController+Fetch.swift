@@ -1,0 +1,129 @@
+import Authentication
+import HTTPTypes
+import Hummingbird
+import Logging
+import Metrics
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+
+/// `GET /api/notifications/{id}`, in steps that both ways of the route share. Between two steps each way waits for the
+/// store: the router's with a task, the direct one with a callback.
+extension NotificationReadController {
+    /// A payload that was opened for its owner.
+    struct Opened: Sendable {
+        let stored: StoredNotification
+        let text: [UInt8]
+        let time: Timestamp
+    }
+
+    /// Opens the payload and marks it read. An unknown notification, another user's, and one before its `NotBefore` are
+    /// the same 404.
+    @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
+        let user = try await authenticate(request, context)
+        let includesUnread = try Self.includesUnread(request.uri.query)
+        let id = context.parameters.get("id").flatMap { NotificationID($0) }
+        let found = if let id { try await store.find(id, recipient: user) } else { StoredNotification?.none }
+        let opened = try open(found, for: user, logger: context.logger)
+        // HEAD returns no payload, so it marks nothing.
+        if opened.isFirstRead, request.method != .head {
+            try await store.markRead(opened.stored.id, at: opened.time)
+            countFirstRead(opened)
+        }
+        countRead(opened, logger: context.logger)
+        let unread = includesUnread ? try await store.unreadCount(of: user, now: opened.time) : nil
+        return opened.response(unread: unread).response
+    }
+
+    /// The same for a device whose token was verified before. Everything else is left to the router.
+    var directRead: DirectRoute {
+        DirectRoute(.get, "/api/notifications/:id") { request, reply in
+            guard let id = NotificationID(request.parameter),
+                let user = users.remembered(authorization: request.head.headerFields[.authorization])
+            else { return false }
+            store.find(id, recipient: user) { found in
+                reply.onEventLoop {
+                    do {
+                        answer(try open(found.get(), for: user, logger: request.debugLogger), request, reply)
+                    } catch {
+                        reply(.failure(error))
+                    }
+                }
+            }
+            return true
+        }
+    }
+
+    private func answer(_ opened: Opened, _ request: DirectRequest, _ reply: DirectReply) {
+        guard opened.isFirstRead else {
+            countRead(opened, logger: request.debugLogger)
+            return reply(.success(opened.response(unread: nil)))
+        }
+        store.markRead(opened.stored.id, at: opened.time) { marked in
+            reply {
+                try marked.get()
+                countFirstRead(opened)
+                countRead(opened, logger: request.debugLogger)
+                return opened.response(unread: nil)
+            }
+        }
+    }
+
+    /// The payload is opened before it is marked: if its key is missing, it has not been read.
+    ///
+    /// - Throws: ``Problem`` 404 or 410, or `PayloadError`.
+    private func open(
+        _ found: StoredNotification?, for user: UserName, logger: Logger?
+    ) throws -> Opened {
+        let now = Timestamp.now
+        guard let stored = found, stored.state.access(at: now) != .absent else {
+            metrics.notFound.increment()
+            throw Self.notFound
+        }
+        guard stored.state.access(at: now) == .readable, let payload = stored.payload else {
+            metrics.gone.increment()
+            logger?.debug("Notification is gone", metadata: stored.logMetadata)
+            throw Self.gone(stored.state)
+        }
+        return Opened(stored: stored, text: try sealer.open(payload, id: stored.id, recipient: user), time: now)
+    }
+
+    private func countFirstRead(_ opened: Opened) {
+        metrics.firstRead(createdAt: opened.stored.createdAt, at: opened.time)
+    }
+
+    private func countRead(_ opened: Opened, logger: Logger?) {
+        metrics.ok.increment()
+        logger?.debug("Notification read", metadata: opened.stored.logMetadata)
+    }
+
+    /// Whether the query has `include=unread`. Other parameters are ignored, as they were before there was this one.
+    ///
+    /// - Throws: ``Problem`` 422 for another value of `include`.
+    private static func includesUnread(_ query: String?) throws(Problem) -> Bool {
+        if query == nil { return false }
+        var parameters = QueryParameters(query, known: ["include"], ignoresUnknown: true)
+        let include = parameters.take("include", "The value must be unread.") { $0 == "unread" ? true : nil }
+        try parameters.check()
+        return include ?? false
+    }
+}
+
+extension NotificationReadController.Opened {
+    var isFirstRead: Bool { stored.readAt == nil }
+
+    /// The JSON text of the payload is copied unchanged.
+    func response(unread: Int?) -> CompleteResponse {
+        var body = ByteBuffer()
+        body.reserveCapacity(text.count + 128)
+        body.writeStaticString(#"{"Id":""#)
+        body.writeString(stored.id.description)
+        body.writeStaticString(#"","Payload":"#)
+        body.writeBytes(text)
+        body.writeStaticString(#","Read":"#)
+        body.writeStaticString(isFirstRead ? "false" : "true")
+        if let unread { body.writeString(#","Unread":\#(unread)"#) }
+        body.writeStaticString("}")
+        return .json(.ok, body)
+    }
+}
