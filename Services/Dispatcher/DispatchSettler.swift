@@ -121,6 +121,11 @@ final class DispatchSettler: Sendable {
     /// The number of notifications that are claimed, or being claimed, and not settled.
     var notificationsInFlight: Int { inFlight.withLock { $0.repeats.count } }
 
+    /// Those of some notifications that are not settled.
+    func inFlight(of ids: [NotificationID]) -> [NotificationID] {
+        inFlight.withLock { state in ids.filter { state.repeats[DispatchKey(id: $0)] != nil } }
+    }
+
     /// An attempt begins.
     func begin() { inFlight.withLock { $0.attempts += 1 } }
 

@@ -58,11 +58,14 @@ struct NotificationAcceptor: Sendable {
     ) throws(PayloadError) -> SealedRequest {
         let notifications = request.notifications(
             sender: origin.sender, retention: retention, now: now, traceparent: origin.traceparent)
+        // One that goes to the sweep has no first message, and a claimed attempt would look like a lost one.
+        let claimsFirst = request.notBefore == nil && relay.takesEntries
         var sealed: [SealedNotification] = []
         sealed.reserveCapacity(notifications.count)
         for notification in notifications {
             let payload = try sealer.seal(request.payload, id: notification.id, recipient: notification.recipient)
-            sealed.append(SealedNotification(notification: notification, payload: payload))
+            sealed.append(
+                SealedNotification(notification: notification, payload: payload, claimsFirstAttempt: claimsFirst))
         }
         let response = NotificationResponse(notifications: notifications, isForMany: request.isForMany)
         return SealedRequest(
@@ -113,7 +116,7 @@ struct NotificationAcceptor: Sendable {
 
     /// Hands durable notifications to the relay and counts them.
     private func didAppend(_ requests: [SealedRequest]) {
-        let notifications = requests.flatMap { $0.notifications.map(\.notification) }
+        let notifications = requests.count == 1 ? requests[0].notifications : requests.flatMap(\.notifications)
         relay.handOver(notifications)
         metrics.created(notifications)
     }
@@ -254,8 +257,8 @@ private struct AcceptedMetrics: Sendable {
     }
 
     /// Counts notifications of one call, which all have the same sender.
-    func created(_ notifications: [Notification]) {
-        guard let first = notifications.first else { return }
+    func created(_ notifications: [SealedNotification]) {
+        guard let first = notifications.first?.notification else { return }
         let counter = SenderAuthentication.Caller.isUser(first.sender) ? createdByUsers : createdBySenders
         counter.increment(by: notifications.count)
     }

@@ -24,7 +24,7 @@ extension PostgresStatement {
     fileprivate static let append = append(remind: nil)
 
     /// The same for groups with reminders. The others need no array for them.
-    fileprivate static let appendWithReminders = append(remind: 18)
+    fileprivate static let appendWithReminders = append(remind: 19)
 
     private static func append(remind: Int?) -> PostgresStatement {
         PostgresStatement(
@@ -45,7 +45,7 @@ extension PostgresStatement {
 
     private static let insertedColumns = """
         id, sender, recipient, presentation, alert_title, alert_body, platforms, created_at, expires_at, not_before,
-        collapse_key, priority, traceparent, bounds_push
+        collapse_key, priority, traceparent, bounds_push, attempt
         """
 
     /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
@@ -58,7 +58,8 @@ extension PostgresStatement {
         unnest($4::smallint[]) AS presentation, unnest($5::text[]) AS alert_title, unnest($6::text[]) AS alert_body,
         unnest($7::text[]) AS platforms, unnest($8::bigint[]) AS created_at, unnest($9::bigint[]) AS expires_at,
         unnest($10::bigint[]) AS not_before, unnest($11::text[]) AS collapse_key, unnest($12::smallint[]) AS priority,
-        unnest($13::text[]) AS traceparent, unnest($17::smallint[]) AS bounds_push
+        unnest($13::text[]) AS traceparent, unnest($17::smallint[]) AS bounds_push,
+        unnest($18::smallint[]) AS attempt
         """
 
     /// Adds the payloads of the rows that the CTE `stored` returned.
@@ -139,7 +140,7 @@ extension PostgresClient {
 }
 
 extension PostgresParameters {
-    /// `$1` to `$17` of the statements that append.
+    /// `$1` to `$18` of the statements that append.
     ///
     /// - Parameter capacity: the expected number of further bytes.
     init(_ group: [SealedNotification], capacity: Int = 0) {
@@ -162,5 +163,6 @@ extension PostgresParameters {
         append(group) { $0.payload.bytes }
         append(group) { OutboxPolicy.due(of: $0.notification).milliseconds }
         append(group) { $0.notification.expiryBoundsPush ? Int16(1) : 0 }
+        append(group) { $0.claimsFirstAttempt ? Int16(1) : 0 }
     }
 }

@@ -50,6 +50,16 @@ func sampleNotifications(
     }
 }
 
+extension OutboxRelay {
+    /// Hands over notifications whose first attempt is not claimed.
+    func handOver(_ notifications: [Notification]) {
+        handOver(
+            notifications.map {
+                SealedNotification(notification: $0, payload: SealedPayload(keyID: "k", bytes: [1]))
+            })
+    }
+}
+
 extension NotificationWriter {
     /// Stores as many notifications.
     func accept(

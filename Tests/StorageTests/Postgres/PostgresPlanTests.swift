@@ -70,6 +70,28 @@ struct PostgresPlanTests {
         }
     }
 
+    @Test func aFirstAttemptIsLookedUpByTheKeysOfTwoTables() async throws {
+        try await withTestStore(.postgres) { test in
+            try await fill(test, 3000)
+            try await test.execute(
+                "INSERT INTO outbox (notification_id, due_at) SELECT id, created_at + 5000 FROM notifications")
+            try await test.execute("VACUUM ANALYZE notifications, outbox")
+            let off = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"]
+            let plan = try PostgresTestDatabase.psql(
+                test.url,
+                """
+                \(off.map { "SET enable_\($0) = off;" }.joined(separator: " "))
+                SET plan_cache_mode = force_generic_plan;
+                PREPARE first (uuid[], bigint) AS \(PostgresStatement.beginSQL);
+                EXPLAIN EXECUTE first (ARRAY[]::uuid[], 0)
+                """)
+            let scans = plan.split(separator: "\n").filter { $0.contains("Scan") && !$0.contains("Function Scan") }
+            let keys = ["notifications_pkey", "outbox_pkey"]
+            #expect(scans.count == 2 && keys.allSatisfy { key in scans.contains { $0.contains(key) } }, "\(plan)")
+            #expect(!plan.contains("Sort") && !plan.contains("Hash"), "\(plan)")
+        }
+    }
+
     /// One call of each new method that reads or changes rows by something else than their primary key.
     private func useAll(_ store: any Store) async throws {
         for recipient in [nil, UserName.alice] {
@@ -111,6 +133,8 @@ struct PostgresPlanTests {
         let outcome = DispatchOutcome(id: ids[0].id, attempt: plan?.attempt ?? 0, deliveries: [], nextTry: due)
         try await store.record([outcome])
         _ = try await store.reopen([ids[1].id: []], now: noon)
+        _ = try await store.begin(ids.map(\.id), now: noon)
+        try await store.enter(ids.map(\.id), now: noon)
         _ = try await store.lease(limit: 5, now: noon, until: noon)
         _ = try await store.backlog(now: noon)
     }

@@ -20,6 +20,7 @@ struct SQLiteQueryPlanTests {
             SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteFollowUpChange.due, SQLiteFollowUpChange.find,
             SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
             SQLiteFollowUpChange.noteOutcome, SQLiteWrite.noteRead,
+            SQLiteClaim.begin, SQLiteClaim.enter,
             SQLiteWrite.postponeEntry, SQLiteLease.postpone,
             SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save, DeviceEncryptionKey.ofOwner,
         ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
