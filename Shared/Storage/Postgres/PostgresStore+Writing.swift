@@ -19,14 +19,33 @@ extension PostgresStore: NotificationWriter {
 }
 
 extension PostgresStatement {
-    /// One statement, so one round trip and one transaction. An existing notification is not changed and gets no second
-    /// outbox row, so repeating the statement after a lost connection changes nothing.
+    /// Adds new rows: one statement, so one round trip and one transaction. It fails if one of the IDs exists already.
     fileprivate static let append = append(remind: nil)
 
     /// The same for groups with reminders. The others need no array for them.
     fileprivate static let appendWithReminders = append(remind: 19)
 
     private static func append(remind: Int?) -> PostgresStatement {
+        PostgresStatement(
+            """
+            WITH stored AS (
+                INSERT INTO notifications (\(notificationColumns(remind))) SELECT \(notificationInput(remind))
+            ), payload AS (
+                INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
+                SELECT unnest($1::uuid[]), unnest($14::text[]), unnest($15::bytea[]), unnest($9::bigint[])
+            )
+            INSERT INTO outbox (notification_id, due_at, traceparent)
+            SELECT unnest($1::uuid[]), unnest($16::bigint[]), unnest($13::text[])
+            """)
+    }
+
+    /// The same for IDs that may exist already. An existing notification is not changed and gets no second outbox row,
+    /// so repeating the statement changes nothing. It costs PostgreSQL about 15 % more CPU.
+    fileprivate static let appendAgain = appendAgain(remind: nil)
+
+    fileprivate static let appendAgainWithReminders = appendAgain(remind: 19)
+
+    private static func appendAgain(remind: Int?) -> PostgresStatement {
         PostgresStatement(
             """
             WITH stored AS (
@@ -101,8 +120,13 @@ extension PostgresClient {
         let hasReminders = group.contains(where: \.hasReminders)
         if hasReminders { parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) } }
         let count = group.count
-        queryRepeating(hasReminders ? .appendWithReminders : .append, parameters) { result in
-            completion(result.map { _ in [Void](repeating: (), count: count) })
+        query(hasReminders ? .appendWithReminders : .append, parameters) { result in
+            guard case .failure(let error) = result, error.mayHaveStored, self.isConnected else {
+                return completion(result.decoded { _ in [Void](repeating: (), count: count) })
+            }
+            self.query(hasReminders ? .appendAgainWithReminders : .appendAgain, parameters) { result in
+                completion(result.decoded { _ in [Void](repeating: (), count: count) })
+            }
         }
     }
 
@@ -137,6 +161,12 @@ extension PostgresClient {
     func mapped<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do { return try await body() } catch { throw StorageError.mapping(error) }
     }
+}
+
+extension PostgresError {
+    /// Whether an append failed that may be repeated: the connection broke before the result, or one of the IDs exists
+    /// (`unique_violation`), because the caller repeats an earlier append.
+    fileprivate var mayHaveStored: Bool { code == .connectionLost || sqlState == "23505" }
 }
 
 extension PostgresParameters {
