@@ -205,7 +205,7 @@ import Testing
         #expect(try await next(message).attempt == 2)
     }
 
-    @Test func anUnreadableRowIsDeadLetteredWithoutTheMark() async throws {
+    @Test func anUnreadableRowIsDeadLettered() async throws {
         let message = try await published()
         await store.damage(message.id)
         try await bench.withPipeline(FakeGateway()) { broker.deliver(message) }

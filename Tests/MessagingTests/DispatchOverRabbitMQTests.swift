@@ -89,14 +89,14 @@ func withStack(_ body: (Stack) async throws -> Void) async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01", isFirst: true)
             let lost = try RabbitMQDispatchConsumer(configuration: stack.configuration, logger: quiet)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await lost.run() }
-                #expect(try await eventually { lost.isConnected })
-                // The broker gives them in turn to both consumers.
-                await stack.publish([message, message])
-                #expect(try #require(await lost.next(limit: 1)?.first).ownsFirstAttempt)
-                group.cancelAll()
-            }
+            let run = Task { await lost.run() }
+            #expect(try await eventually { lost.isConnected })
+            // The broker gives them in turn to both consumers.
+            await stack.publish([message, message])
+            let held = try #require(await lost.next(limit: 1)?.first)
+            #expect(held.ownsFirstAttempt)
+            run.cancel()
+            await run.value
             let deliveries = [try await stack.next(), try await stack.next()]
             #expect(deliveries.map(\.isRedelivered) == [false, true])
             #expect(deliveries.map(\.ownsFirstAttempt) == [true, false])
