@@ -44,7 +44,9 @@ public struct TraceContext: Sendable, Hashable {
             text.initialize(repeating: UInt8(ascii: "0"))
             for dash in [2, 35, 52] { text[dash] = UInt8(ascii: "-") }
             for (number, start) in [(high, 3), (low, 19), (span, 36)] {
-                for index in 0..<16 { text[start + index] = hexDigit(UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 15) }
+                for index in 0..<16 {
+                    text[start + index] = hexDigit(UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 15)
+                }
             }
             return 55
         }

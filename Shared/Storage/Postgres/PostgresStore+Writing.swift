@@ -120,7 +120,7 @@ extension PostgresClient {
         let hasReminders = group.contains(where: \.hasReminders)
         if hasReminders { parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) } }
         let count = group.count
-        query(hasReminders ? .appendWithReminders : .append, parameters) { result in
+        query(hasReminders ? .appendWithReminders : .append, parameters) { [parameters] result in
             guard case .failure(let error) = result, error.mayHaveStored, self.isConnected else {
                 return completion(result.decoded { _ in [Void](repeating: (), count: count) })
             }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Every store: a first attempt that is claimed by the insert")
 struct FirstAttemptTests {
-    private func append(_ count: Int = 1, _ store: any Store) async throws -> [SealedNotification] {
+    private func append(_ count: Int, _ store: any Store) async throws -> [SealedNotification] {
         let sent = SealedNotification.samples(count).map { $0.claimingFirst }
         try await store.append(sent)
         return sent
@@ -19,7 +19,7 @@ struct FirstAttemptTests {
     @Test("Its plan is read, and nothing changes", arguments: conformingStores)
     func read(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
-            let sent = try await append(test.store)[0]
+            let sent = try await append(1, test.store)[0]
             let plan = DispatchPlan(id: sent.id, recipient: .alice, expiresAt: sent.notification.expiresAt)
             for _ in 0..<2 { #expect(try await begin(sent.id, test.store) == plan) }
             #expect(try await test.status(of: sent.id) == .accepted)
@@ -71,7 +71,8 @@ struct FirstAttemptTests {
             let ids = try await append(6, store).map(\.id)
             _ = try await store.claim([ids[0]], now: noon)
             try await store.enter([ids[1]], now: noon)
-            let outcome = DispatchOutcome(id: ids[2], attempt: 1, deliveries: [.sample(.apple, .retrying)], nextTry: due)
+            let retrying = [Delivery.sample(.apple, .retrying)]
+            let outcome = DispatchOutcome(id: ids[2], attempt: 1, deliveries: retrying, nextTry: due)
             #expect(try await store.record([outcome]).isEmpty)
             _ = try await store.revoke(ids[3], sender: "tests", now: noon)
             try await store.abandon([ids[4]])
@@ -83,7 +84,7 @@ struct FirstAttemptTests {
     @Test("An outcome ends it like any other attempt", arguments: conformingStores)
     func outcome(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
-            let id = try await append(test.store)[0].id
+            let id = try await append(1, test.store)[0].id
             let sent = DispatchOutcome(id: id, attempt: 1, deliveries: [.sample(.apple, .sent)])
             #expect(try await test.store.record([sent]).isEmpty)
             #expect(try await test.status(of: id) == .dispatched)
@@ -96,7 +97,7 @@ struct FirstAttemptTests {
     @Test("A later claim counts it as without an outcome, and fences it off", arguments: conformingStores)
     func fenced(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let id = try await append(store)[0].id
+            let id = try await append(1, store)[0].id
             _ = try await begin(id, store)
             let plan = try #require(try await store.claim([id], now: noon)[id])
             #expect(plan.attempt == 2 && plan.unrecordedClaims == 1)
@@ -125,7 +126,7 @@ struct FirstAttemptTests {
     @Test("It does not begin shortly before the outbox could publish it again", arguments: conformingStores)
     func dueSoon(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let id = try await append(store)[0].id
+            let id = try await append(1, store)[0].id
             let last = noon + OutboxPolicy.grace - OutboxPolicy.notice
             #expect(try await begin(id, at: last - .milliseconds(1), store) != nil)
             #expect(try await begin(id, at: last, store) == nil)
@@ -178,7 +179,7 @@ struct FirstAttemptTests {
     @Test("What the broker has lost gets the same notice", arguments: conformingStores)
     func lost(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let id = try await append(store)[0].id
+            let id = try await append(1, store)[0].id
             try await store.confirm([id], until: due)
             let far = due + .seconds(86_400)
             let lease = try await store.leasePublished(limit: 9, due: due, now: due, until: far)
@@ -194,7 +195,7 @@ struct FirstAttemptTests {
     @Test("A reopened notification has no first attempt any more", arguments: conformingStores)
     func reopened(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let id = try await append(store)[0].id
+            let id = try await append(1, store)[0].id
             _ = try await store.reopen([id: []], now: noon)
             #expect(try await begin(id, store) == nil)
             let plan = try #require(try await store.claim([id], first: [id], now: noon)[id])
