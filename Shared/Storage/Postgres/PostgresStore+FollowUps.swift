@@ -99,14 +99,13 @@ extension PostgresStatement {
     /// locked in turn, so one of the two statements sees the other's change. And makes the first reminders, or moves
     /// the next ones after a later push.
     static let recordAndFollow = PostgresStatement(
-        recording(and: follow, input: followInput, names: followNames, columns: followColumns))
+        recording(and: follow, input: followInput, columns: followColumns))
 
     /// The same for outcomes that wait for the recipient's next silent push.
     static let recordPostponedAndFollow = PostgresStatement(
-        postponing(and: follow, input: followInput, names: followNames, columns: followColumns))
+        postponing(and: follow, input: followInput, columns: followColumns))
 
-    private static let followInput = ", $6::bigint[], $7::bigint[]"
-    private static let followNames = ", accepted_at, pushed_at"
+    private static let followInput = ", unnest($6::bigint[]) AS accepted_at, unnest($7::bigint[]) AS pushed_at"
     private static let followColumns = ", outcome.accepted_at, outcome.pushed_at, n.revoked_at, n.read_at, n.remind"
     private static let follow = """
         , pushed AS (

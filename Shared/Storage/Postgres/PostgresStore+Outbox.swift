@@ -117,8 +117,8 @@ extension PostgresStatement {
     /// Usually the dispatcher was faster: then the row is gone and nothing is written.
     fileprivate static let confirm = PostgresStatement(
         """
-        UPDATE outbox SET due_at = \(never), republish_at = $2 FROM unnest($1::uuid[]) AS sent (id)
-        WHERE outbox.notification_id = sent.id AND outbox.republish_at IS NULL
+        UPDATE outbox SET due_at = \(never), republish_at = $2
+        WHERE notification_id = ANY ($1::uuid[]) AND republish_at IS NULL
         """)
 
     /// Both scans are bounded, because this runs every few seconds, even under load. IDs sort by time, so the smallest

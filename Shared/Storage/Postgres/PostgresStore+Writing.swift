@@ -19,33 +19,40 @@ extension PostgresStore: NotificationWriter {
 }
 
 extension PostgresStatement {
-    /// Adds new rows: one statement, so one round trip and one transaction. It fails if one of the IDs exists already.
+    /// One statement, so one round trip and one transaction. All IDs are new, as those of ingest are: if one is stored
+    /// already, the statement fails and changes nothing.
     fileprivate static let append = append(remind: nil)
 
     /// The same for groups with reminders. The others need no array for them.
-    fileprivate static let appendWithReminders = append(remind: 19)
+    fileprivate static let appendWithReminders = append(remind: reminders)
 
+    /// The number of the parameter with the reminders.
+    private static let reminders = 19
+
+    /// Without ON CONFLICT: that costs a third more, because PostgreSQL then looks for each row in the index first,
+    /// writes it as a speculative one, and confirms it in the WAL.
     private static func append(remind: Int?) -> PostgresStatement {
         PostgresStatement(
             """
             WITH stored AS (
                 INSERT INTO notifications (\(notificationColumns(remind))) SELECT \(notificationInput(remind))
             ), payload AS (
-                INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
-                SELECT unnest($1::uuid[]), unnest($14::text[]), unnest($15::bytea[]), unnest($9::bigint[])
+                INSERT INTO payloads (notification_id, key_id, sealed, purge_at) SELECT \(payloadInput)
+            ), entry AS (
+                INSERT INTO outbox (notification_id, due_at, traceparent) SELECT \(entryInput)
             )
-            INSERT INTO outbox (notification_id, due_at, traceparent)
-            SELECT unnest($1::uuid[]), unnest($16::bigint[]), unnest($13::text[])
+            SELECT
             """)
     }
 
-    /// The same for IDs that may exist already. An existing notification is not changed and gets no second outbox row,
-    /// so repeating the statement changes nothing. It costs PostgreSQL about 15 % more CPU.
-    fileprivate static let appendAgain = appendAgain(remind: nil)
+    /// An existing notification is not changed and gets no second outbox row, so repeating this after a lost connection
+    /// changes nothing.
+    fileprivate static let appendAbsent = appendAbsent(remind: nil)
 
-    fileprivate static let appendAgainWithReminders = appendAgain(remind: 19)
+    /// The same for groups with reminders.
+    fileprivate static let appendAbsentWithReminders = appendAbsent(remind: reminders)
 
-    private static func appendAgain(remind: Int?) -> PostgresStatement {
+    private static func appendAbsent(remind: Int?) -> PostgresStatement {
         PostgresStatement(
             """
             WITH stored AS (
@@ -81,17 +88,22 @@ extension PostgresStatement {
         unnest($18::smallint[]) AS attempt
         """
 
+    private static let payloadInput = """
+        unnest($1::uuid[]) AS id, unnest($14::text[]) AS key_id, unnest($15::bytea[]) AS sealed,
+        unnest($9::bigint[]) AS purge_at
+        """
+
+    private static let entryInput = """
+        unnest($1::uuid[]) AS id, unnest($16::bigint[]) AS due_at, unnest($13::text[]) AS traceparent
+        """
+
     /// Adds the payloads of the rows that the CTE `stored` returned.
     ///
     /// `IS TRUE` keeps the planner from turning `IN` into a join: as a subplan it is a lookup in a hash table.
     static let payloadsOfStored = """
         payload AS (
             INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
-            SELECT id, key_id, sealed, expires_at
-            FROM (
-                SELECT unnest($1::uuid[]) AS id, unnest($14::text[]) AS key_id, unnest($15::bytea[]) AS sealed,
-                    unnest($9::bigint[]) AS expires_at
-            ) AS input
+            SELECT id, key_id, sealed, purge_at FROM (SELECT \(payloadInput)) AS input
             WHERE (id IN (SELECT id FROM stored)) IS TRUE
             ON CONFLICT (notification_id) DO NOTHING
         )
@@ -101,10 +113,7 @@ extension PostgresStatement {
     static let entriesOfStored = """
         entry AS (
             INSERT INTO outbox (notification_id, due_at, traceparent)
-            SELECT id, due_at, traceparent
-            FROM (
-                SELECT unnest($1::uuid[]) AS id, unnest($16::bigint[]) AS due_at, unnest($13::text[]) AS traceparent
-            ) AS input
+            SELECT id, due_at, traceparent FROM (SELECT \(entryInput)) AS input
             WHERE (id IN (SELECT id FROM stored)) IS TRUE
             ON CONFLICT (notification_id) DO NOTHING
         )
@@ -112,23 +121,27 @@ extension PostgresStatement {
 }
 
 extension PostgresClient {
-    /// Stores a group durably.
+    /// Stores a group durably. If one of its notifications is stored already, or the connection broke before the result,
+    /// those that are not stored yet are added.
     func append(
         _ group: [SealedNotification], then completion: @escaping GroupCommit<SealedNotification, Void>.Completion
     ) {
         var parameters = PostgresParameters(group)
         let hasReminders = group.contains(where: \.hasReminders)
         if hasReminders { parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) } }
-        let count = group.count
+        let done = [Void](repeating: (), count: group.count)
         query(hasReminders ? .appendWithReminders : .append, parameters) { [parameters] result in
-            guard case .failure(let error) = result, error.mayHaveStored, self.isConnected else {
-                return completion(result.decoded { _ in [Void](repeating: (), count: count) })
+            guard case .failure(let error) = result, error.isDuplicate || self.canRepeat(after: error) else {
+                return completion(result.decoded { _ in done })
             }
-            self.query(hasReminders ? .appendAgainWithReminders : .appendAgain, parameters) { result in
-                completion(result.decoded { _ in [Void](repeating: (), count: count) })
+            self.query(hasReminders ? .appendAbsentWithReminders : .appendAbsent, parameters) {
+                completion($0.decoded { _ in done })
             }
         }
     }
+
+    /// Whether a statement may have been executed, and there is a connection to send it again.
+    private func canRepeat(after error: PostgresError) -> Bool { error.code == .connectionLost && isConnected }
 
     /// Runs an idempotent statement. If the connection broke before the result, it is repeated once, so that callers
     /// are not left without a result when a server restarts.
@@ -139,7 +152,7 @@ extension PostgresClient {
         then completion: @escaping @Sendable (Result<PostgresResult, any Error>) -> Void
     ) {
         query(statement, parameters) { result in
-            guard case .failure(let error) = result, error.code == .connectionLost, self.isConnected else {
+            guard case .failure(let error) = result, self.canRepeat(after: error) else {
                 return completion(result.decoded { $0 })
             }
             self.query(statement, parameters) { completion($0.decoded { $0 }) }
@@ -164,9 +177,8 @@ extension PostgresClient {
 }
 
 extension PostgresError {
-    /// Whether an append failed that may be repeated: the connection broke before the result, or one of the IDs exists
-    /// (`unique_violation`), because the caller repeats an earlier append.
-    fileprivate var mayHaveStored: Bool { code == .connectionLost || sqlState == "23505" }
+    /// A row with this key exists (`unique_violation`).
+    fileprivate var isDuplicate: Bool { sqlState == "23505" }
 }
 
 extension PostgresParameters {

@@ -1,0 +1,134 @@
+import SecurePushCore
+import StackKit
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// What the statements of the hot paths read, at a realistic number of rows and with the statistics of `ANALYZE`.
+/// The store plans each of them once, without the values (`plan_cache_mode`).
+struct PostgresHotPathTests {
+    private static let rows = 20_000
+
+    /// Notifications to 200 users, of which every tenth waits for a dispatcher.
+    private func fill(_ test: TestStore) async throws {
+        let start = noon.milliseconds
+        try await test.execute(
+            """
+            INSERT INTO notifications (id, sender, recipient, presentation, created_at, expires_at)
+            SELECT (lpad(to_hex(\(start) + i), 12, '0') || '70008' || lpad(to_hex(i), 15, '0'))::uuid,
+                'tests', 'user' || i % 200, 0, \(start), \((noon + .seconds(86400)).milliseconds)
+            FROM generate_series(1, \(Self.rows)) AS i;
+            INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
+            SELECT id, 'k1', '\\x01', expires_at FROM notifications;
+            INSERT INTO outbox (notification_id, due_at, republish_at)
+            SELECT id, \(Int64.max), \((noon + .seconds(86400)).milliseconds)
+            FROM notifications WHERE recipient LIKE '%7';
+            INSERT INTO follow_ups (notification_id, kind, due_at)
+            SELECT id, 1, \((noon + .seconds(86400)).milliseconds) FROM notifications WHERE recipient LIKE '%7'
+            """)
+        try await test.execute("VACUUM ANALYZE")
+    }
+
+    /// Of all tables that grow: the number of scans, and of rows or index entries that were read. Sessions that have
+    /// ended are counted completely.
+    private func read(_ url: String) throws -> (scans: Int, rows: Int) {
+        let counts = try PostgresTestDatabase.psql(
+            url,
+            """
+            SELECT (SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname <> 'schema_migrations'),
+                (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname <> 'schema_migrations')
+                + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes)
+            """
+        ).split(separator: "|").compactMap { Int($0) }
+        try #require(counts.count == 2)
+        return (counts[0], counts[1])
+    }
+
+    /// One call or more of each operation, for few rows.
+    private func useHotPaths(_ store: any Store) async throws {
+        let sent = (0..<4).map { _ in SealedNotification.sample(to: .bob, remind: [.seconds(60)]) }
+        let ids = sent.map(\.id)
+        try await store.append(sent)
+        try await store.confirm(ids, until: due)
+        let claims = try await store.claim(ids, now: noon)
+        let delivery = Delivery(
+            platform: .apple, state: .sent, attempts: 1, updatedAt: noon, isWithdrawnOnRead: true)
+        let outcomes = ids.map {
+            DispatchOutcome(id: $0, attempt: claims[$0]?.attempt ?? 0, deliveries: [delivery], pushedAt: noon)
+        }
+        try await #expect(store.record(outcomes).isEmpty)
+        try await #expect(store.record([DispatchOutcome(id: ids[0], attempt: 9, deliveries: [])]) == [ids[0]])
+        try await read(ids, of: store)
+        try await followUp(ids, of: store)
+        try await #expect(store.lease(limit: 5, now: noon, until: due).isEmpty)
+        try await #expect(store.leasePublished(limit: 5, due: noon, now: noon, until: due).entries.isEmpty)
+        try await #expect(store.records(ids).count == 4)
+        try await #expect(store.revoke(ids[3], sender: "tests", now: noon))
+        let query = NotificationQuery(sender: "tests", recipient: .bob, limit: 5)
+        try await #expect(store.page(query, now: noon).records.count == 4)
+        try await #expect(store.page(NotificationQuery(sender: "tests", limit: 5), now: noon).records.count == 5)
+        try await #expect(store.purge(limit: 5, now: noon) == PurgeReport())
+    }
+
+    private func read(_ ids: [NotificationID], of store: any Store) async throws {
+        try await #expect(store.find(ids, recipient: .bob).count == 4)
+        try await #expect(store.states(ids, recipient: .bob).count == 4)
+        try await store.markRead(ids.dropLast(2), at: noon)
+        try await store.markShown(ids[0], at: noon)
+        try await #expect(store.unreadCount(of: .bob, now: noon) == 2)
+        let inbox = try await store.inbox(of: .bob, unreadOnly: true, after: nil, limit: 5, now: noon)
+        #expect(inbox.entries.count == 2)
+    }
+
+    private func followUp(_ ids: [NotificationID], of store: any Store) async throws {
+        let due = try await store.leaseFollowUps(limit: 5, now: noon + .seconds(1))
+        #expect(Set(due.map(\.id)) == Set(ids.dropLast(2)))
+        let followUps = due.map { FollowUp(id: $0.id, kind: .withdrawal) }
+        let claims = try await store.claimFollowUps(followUps, now: noon)
+        #expect(claims.plans.count == 2)
+        try await store.recordFollowUps(
+            followUps.map { FollowUpOutcome(followUp: $0, attempt: 1, deliveries: [], nextTry: nil) })
+    }
+
+    @Test func noStatementReadsRowsOfOthers() async throws {
+        try await PostgresTestDatabase.with { url in
+            try await withRunningStore(url) { test in try await fill(test) }
+            let before = try read(url)
+            try await withRunningStore(url, withdrawals: .read) { test in try await useHotPaths(test.store) }
+            var after = try read(url)
+            let isCounted = try await eventually {
+                after = try read(url)
+                return after.rows > before.rows
+            }
+            #expect(isCounted)
+            #expect(after.scans == before.scans)
+            // About eighty operations of at most five rows, on up to four indexes.
+            #expect(after.rows - before.rows < 500)
+        }
+    }
+
+    @Test func updatesOfWholePagesTouchNoIndex() async throws {
+        try await withTestStore(.postgres) { test in
+            let sent = (0..<256).map { _ in
+                SealedNotification.sample(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+            }
+            let ids = sent.map(\.id)
+            try await test.store.append(sent)
+            let claims = try await test.store.claim(ids, now: noon)
+            let deliveries = [Platform.apple, .fcmv1, .windows].map {
+                Delivery(
+                    platform: $0, state: .sent, attempts: 1, hubMessageID: "1234567890123456789-1234567890123456789-1",
+                    updatedAt: noon)
+            }
+            try await test.store.record(
+                ids.map { DispatchOutcome(id: $0, attempt: claims[$0]?.attempt ?? 1, deliveries: deliveries) })
+            try await test.store.markRead(ids, at: noon)
+            let updates = """
+                SELECT n_tup_upd > 0, n_tup_upd = n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
+                """
+            let areHot = try await eventually { try PostgresTestDatabase.psql(test.url, updates) == "t|t" }
+            #expect(areHot)
+        }
+    }
+}
