@@ -136,7 +136,7 @@ final class DispatchSettler: Sendable {
 
     /// All platforms of an attempt have answered.
     private func finish(_ attempt: DispatchAttempt) {
-        mailbox.put(CollectionOfOne(attempt.settlement(policy, now: .now)))
+        mailbox.put(attempt.settlement(policy, now: .now))
         let isLast = inFlight.withLock { state in
             state.attempts -= 1
             return state.isFinishing && state.attempts == 0
