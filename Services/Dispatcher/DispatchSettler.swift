@@ -169,7 +169,7 @@ final class DispatchSettler: Sendable {
             silent?.coalesced.increment(by: settlements.reduce(0) { $0 + $1.coalesced })
             let (publishing, done) = settlements.partitioned(\.publishes)
             // These do not wait for the confirms of the others.
-            if !done.isEmpty { consumer.acknowledge(release(done.map(\.delivery))) }
+            if !done.isEmpty { consumer.acknowledgeLater(release(done.map(\.delivery))) }
             metrics.settled.increment(by: done.count)
             if !publishing.isEmpty { await publishAndAcknowledge(publishing) }
         }
