@@ -257,7 +257,8 @@ struct DispatchPipeline: Service {
     func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
         // One signature serves all platforms.
         let plan = attempt.plan
-        let signature = signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now)
+        let data = PushData(
+            plan, signature: signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now))
         for (index, platform) in attempt.platforms.enumerated() {
             var followers: [SilentFollower] = []
             switch roles?[index] ?? .free {
@@ -270,7 +271,7 @@ struct DispatchPipeline: Service {
                 settler.note(answer, to: attempt, at: index)
                 continue
             }
-            if let notification = plan.native(for: platform, now: now, signature: signature),
+            if let notification = plan.native(for: platform, now: now, data),
                 lanes.submit(
                     LaneSend(notification: notification, attempt: attempt, index: index, followers: followers))
             {

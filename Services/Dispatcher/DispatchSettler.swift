@@ -141,7 +141,7 @@ final class DispatchSettler: Sendable {
 
     /// All platforms of an attempt have answered.
     private func finish(_ attempt: DispatchAttempt) {
-        mailbox.put(CollectionOfOne(attempt.settlement(policy, now: .now)))
+        mailbox.put(attempt.settlement(policy, now: .now))
         let isLast = inFlight.withLock { state in
             state.attempts -= 1
             return state.isFinishing && state.attempts == 0
@@ -174,7 +174,7 @@ final class DispatchSettler: Sendable {
             silent?.coalesced.increment(by: settlements.reduce(0) { $0 + $1.coalesced })
             let (publishing, done) = settlements.partitioned(\.publishes)
             // These do not wait for the confirms of the others.
-            if !done.isEmpty { consumer.acknowledge(release(done.map(\.delivery))) }
+            if !done.isEmpty { consumer.acknowledgeLater(release(done.map(\.delivery))) }
             metrics.settled.increment(by: done.count)
             if !publishing.isEmpty { await publishAndAcknowledge(publishing) }
         }

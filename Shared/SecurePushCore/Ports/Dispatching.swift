@@ -66,11 +66,20 @@ public protocol DispatchConsumer: Sendable {
     /// unchanged, with the reason, before it is acknowledged.
     func acknowledge(_ deliveries: [DispatchDelivery])
 
+    /// The same for deliveries that do no harm if they come again, because their outcome is stored and no message
+    /// follows from it. Their acknowledgements may wait for those of earlier deliveries, to leave as one.
+    func acknowledgeLater(_ deliveries: [DispatchDelivery])
+
     /// Returns deliveries to the queue for another consumer, while draining and while the store is down.
     func requeue(_ deliveries: [DispatchDelivery])
 
     /// Whether deliveries can arrive now.
     var isConnected: Bool { get }
+}
+
+extension DispatchConsumer {
+    /// Acknowledges at once, for consumers that gain nothing from waiting.
+    public func acknowledgeLater(_ deliveries: [DispatchDelivery]) { acknowledge(deliveries) }
 }
 
 /// Publishes to the broker.
