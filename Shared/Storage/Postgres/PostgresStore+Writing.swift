@@ -120,8 +120,8 @@ extension PostgresStatement {
 }
 
 extension PostgresClient {
-    /// Stores a group durably. If one of its notifications is stored already, or the connection broke before the result,
-    /// those that are not stored yet are added.
+    /// Stores a group durably. If one of its notifications is stored already, or the connection broke before the
+    /// result, those that are not stored yet are added.
     func append(
         _ group: [SealedNotification], then completion: @escaping GroupCommit<SealedNotification, Void>.Completion
     ) {
