@@ -1,7 +1,7 @@
 """What each hot operation of the store costs at several numbers of rows: sizes.py postgres|sqlite [ROWS...].
 
-Needs no stack: it starts a PostgreSQL of its own, or makes a file, and deletes both. CPU is that of all server processes
-(SQLite: of the tool); buffers and WAL are from pg_stat_statements.
+Needs no stack: it starts a PostgreSQL of its own, or makes a file, and deletes both. CPU is that of all server
+processes (SQLite: of the tool); buffers and WAL are from pg_stat_statements.
 """
 import os
 import pathlib
@@ -31,8 +31,8 @@ def inserts(rows, identifier, series, payload):
     return [f"""
         INSERT INTO notifications (id, sender, recipient, status, presentation, attempt, recorded_attempt, created_at,
             expires_at, read_at, traceparent, deliveries)
-        SELECT {identifier}, 'sender' || i % 3, 'user' || i % {users}, CASE WHEN i > {queued} THEN 0 ELSE 2 END,
-            {"0" if kind == "postgres" else "1"}, CASE WHEN i > {queued} THEN 0 ELSE 1 END,
+        SELECT {identifier}, 'sender' || (i % 3), 'user' || (i % {users}), CASE WHEN i > {queued} THEN 0 ELSE 2 END,
+            0, CASE WHEN i > {queued} THEN 0 ELSE 1 END,
             CASE WHEN i > {queued} THEN NULL ELSE 1 END, {START} + i, {START} + i + 30 * {DAY},
             CASE WHEN i % 3 = 0 THEN {START} + i END, '{TRACE}',
             CASE WHEN i > {queued} THEN NULL ELSE '{DELIVERIES}' END
@@ -92,7 +92,8 @@ class Postgres:
         total = 0
         for process in os.listdir("/proc"):
             try:
-                if process == self.server or open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()[1] == self.server:
+                parent = open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()[1]
+                if self.server in (process, parent):
                     total += int(open(f"/proc/{process}/schedstat").read().split()[0])
             except (OSError, IndexError):
                 continue
@@ -122,7 +123,8 @@ class SQLite:
         identifier = f"unhex(printf('%012x70008%015x', {START} + i, i))"
         with sqlite3.connect(path) as database:
             database.create_function("unhex", 1, bytes.fromhex, deterministic=True)
-            series = f"(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) SELECT i FROM n)"
+            series = ("(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                      f"WHERE i < {rows}) SELECT i FROM n)")
             for statement in inserts(rows, identifier, series, "randomblob(304)"):
                 database.execute(statement)
         database.close()
@@ -180,7 +182,8 @@ try:
         server.fill(size)
         print(f"{size} rows filled in {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
         results.append(measure(server, size))
-    print("| per row | " + " | ".join(f"{size:,} rows: CPU µs; buffers; WAL bytes" for size in sizes) + " | CPU ratio |")
+    columns = " | ".join(f"{size:,} rows: CPU µs; buffers; WAL bytes" for size in sizes)
+    print(f"| per row | {columns} | CPU ratio |")
     print("| --- |" + " --- |" * (len(sizes) + 1))
     for name in results[0]:
         cells = []

@@ -121,7 +121,6 @@ struct PostgresHotPathTests {
             }
             try await test.store.record(
                 ids.map { DispatchOutcome(id: $0, attempt: claims[$0]?.attempt ?? 1, deliveries: deliveries) })
-            try await test.store.markRead(ids, at: noon)
             let updates = """
                 SELECT n_tup_upd, n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
                 """
