@@ -106,7 +106,9 @@ struct PostgresHotPathTests {
         }
     }
 
-    @Test func updatesOfWholePagesTouchNoIndex() async throws {
+    /// Long message IDs of the hub make some new versions too long for their pages. At a fill factor of 70 % it was a
+    /// third of all.
+    @Test func mostUpdatesOfWholePagesTouchNoIndex() async throws {
         try await withTestStore(.postgres) { test in
             let sent = (0..<256).map { _ in
                 SealedNotification.sample(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -124,12 +126,13 @@ struct PostgresHotPathTests {
             let updates = """
                 SELECT n_tup_upd, n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
                 """
-            var counted = ""
-            let areHot = try await eventually {
-                counted = try PostgresTestDatabase.psql(test.url, updates)
-                return counted.hasSuffix("|0") && counted != "0|0"
+            var counts: [Int] = []
+            let areCounted = try await eventually {
+                counts = try PostgresTestDatabase.psql(test.url, updates).split(separator: "|").compactMap { Int($0) }
+                return counts.first == 2 * ids.count
             }
-            #expect(areHot, "\(counted)")
+            #expect(areCounted)
+            #expect(counts[1] <= counts[0] / 8, "\(counts)")
         }
     }
 }
