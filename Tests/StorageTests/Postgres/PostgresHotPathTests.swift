@@ -106,33 +106,25 @@ struct PostgresHotPathTests {
         }
     }
 
-    /// Long message IDs of the hub make some new versions too long for their pages. At a fill factor of 70 % it was a
-    /// third of all.
-    @Test func mostUpdatesOfWholePagesTouchNoIndex() async throws {
+    /// The second version of every row fits beside the first one. At a fill factor of 70 % it does not. Whether later
+    /// versions fit depends on when PostgreSQL prunes the page.
+    @Test func claimsOfWholePagesTouchNoIndex() async throws {
         try await withTestStore(.postgres) { test in
             let sent = (0..<256).map { _ in
                 SealedNotification.sample(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
             }
-            let ids = sent.map(\.id)
             try await test.store.append(sent)
-            let claims = try await test.store.claim(ids, now: noon)
-            let deliveries = [Platform.apple, .fcmv1, .windows].map {
-                Delivery(
-                    platform: $0, state: .sent, attempts: 1, hubMessageID: "1234567890123456789-1234567890123456789-1",
-                    updatedAt: noon)
-            }
-            try await test.store.record(
-                ids.map { DispatchOutcome(id: $0, attempt: claims[$0]?.attempt ?? 1, deliveries: deliveries) })
+            _ = try await test.store.claim(sent.map(\.id), now: noon)
             let updates = """
                 SELECT n_tup_upd, n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
                 """
             var counts: [Int] = []
             let areCounted = try await eventually {
                 counts = try PostgresTestDatabase.psql(test.url, updates).split(separator: "|").compactMap { Int($0) }
-                return counts.first == 2 * ids.count
+                return counts.first == sent.count
             }
             #expect(areCounted)
-            #expect(counts[1] <= counts[0] / 8, "\(counts)")
+            #expect(counts.last == 0)
         }
     }
 }
