@@ -57,7 +57,8 @@ struct SQLiteQueryPlanTests {
         let withdrawal = FollowUp(id: id, kind: .withdrawal)
         let changes: [SQLiteWrite] = [
             .append(sent[0]), .append(sent[1]), .confirm(id, until: due), .claim(id, isFirst: false, now: noon),
-            .claim(later, isFirst: true, now: noon), .record(outcome), .record(retry), .markRead(id, noon), .markShown(id, noon),
+            .claim(later, isFirst: true, now: noon), .record(outcome), .record(retry), .markRead(id, noon),
+            .markShown(id, noon),
             .followUp(.claim(withdrawal, now: noon)),
             .followUp(.record(FollowUpOutcome(followUp: withdrawal, attempt: 1, deliveries: []))),
             .abandon(later), .revoke(id, sender: "tests", noon),
