@@ -122,15 +122,15 @@ struct StoreSteps {
 
 extension StoreSteps {
     private func step(_ name: String, _ body: () async throws -> Int) async throws {
-        print(name)
-        fflush(stdout)
+        show(name)
         _ = readLine()
         let before = Self.processorTime()
         let count = try await body()
-        print(count, Self.processorTime() - before)
-        fflush(stdout)
+        show("\(count) \(Self.processorTime() - before)")
         _ = readLine()
     }
+
+    private func show(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     private func each<Element>(_ groups: [[Element]], _ body: ([Element]) async throws -> Void) async throws -> Int {
         for group in groups { try await body(group) }
@@ -163,10 +163,9 @@ extension StoreSteps {
     }
 
     private static func processorTime() -> Double {
-        var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
-        let times = [usage.ru_utime, usage.ru_stime]
-        return times.reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 

@@ -129,7 +129,7 @@ extension PostgresClient {
         var parameters = PostgresParameters(group)
         let hasReminders = group.contains(where: \.hasReminders)
         if hasReminders { parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) } }
-        let done = [Void](repeating: (), count: group.count)
+        let done: [Void] = Array(repeating: (), count: group.count)
         query(hasReminders ? .appendWithReminders : .append, parameters) { [parameters] result in
             guard case .failure(let error) = result, error.isDuplicate || self.canRepeat(after: error) else {
                 return completion(result.decoded { _ in done })
