@@ -21,23 +21,16 @@ public struct TraceContext: Sendable, Hashable {
 
     /// A new trace with a new span, both random. The flags say that nobody records it (00).
     ///
-    /// The system is asked for random numbers once per process, because each time costs a system call: the traces of a
-    /// process are the numbers of SplitMix64 (Steele, Lea and Flood, 2014) from a random start.
+    /// The system is asked for a random number once per process, because each time costs a system call.
     public static func random() -> TraceContext {
-        let turn = turns.wrappingAdd(1, ordering: .relaxed).oldValue &* 3
+        let turn = turns.wrappingAdd(1, ordering: .relaxed).oldValue
+        var generator = SplitMix64(seed: start &+ turn &* 3 &* SplitMix64.step)
         // All zeros are invalid (section 3.2.2.3 and 3.2.2.4).
-        return TraceContext(number(turn), max(number(turn &+ 1), 1), max(number(turn &+ 2), 1))
+        return TraceContext(generator.next(), max(generator.next(), 1), max(generator.next(), 1))
     }
 
     private static let turns = Atomic<UInt64>(0)
     private static let start = UInt64.random(in: .min ... .max)
-
-    private static func number(_ position: UInt64) -> UInt64 {
-        var word = start &+ (position &+ 1) &* 0x9E37_79B9_7F4A_7C15
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
 
     private init(_ high: UInt64, _ low: UInt64, _ span: UInt64) {
         traceparent = String(unsafeUninitializedCapacity: 55) { text in
