@@ -170,16 +170,14 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var problem = problem
         let id = RequestIdentifier.make()
         problem.instance = id
-        let bytes = ByteBuffer(bytes: problem.jsonBytes)
-        var fields = problem.headers
-        fields[.contentType] = "application/problem+json"
-        fields[.cacheControl] = "no-store"
-        fields[.contentLength] = "\(bytes.readableBytes)"
+        let response = CompleteResponse(problem)
+        var fields = response.headers
+        fields[.contentLength] = "\(response.body.readableBytes)"
         fields[.xRequestID] = id
         if isHTTP1 { fields[.connection] = "close" }
-        let head = HTTPResponse(status: problem.status, headerFields: fields)
+        let head = HTTPResponse(status: response.status, headerFields: fields)
         context.write(wrapOutboundOut(.head(head)), promise: promise)
-        if !isHead { context.write(wrapOutboundOut(.body(bytes)), promise: nil) }
+        if !isHead { context.write(wrapOutboundOut(.body(response.body)), promise: nil) }
     }
 
     /// Closing at once could make the client lose the answer if it has sent bytes that were not read.

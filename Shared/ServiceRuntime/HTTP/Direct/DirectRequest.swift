@@ -86,7 +86,8 @@ public struct CompleteResponse: Sendable {
 }
 
 extension CompleteResponse {
-    /// The response to a request that failed.
+    /// The response to a request that failed. It is the same whoever answers: the router, a direct route, or the
+    /// handler of the connection.
     init(_ problem: Problem) {
         var fields = problem.headers
         fields[.contentType] = "application/problem+json"
