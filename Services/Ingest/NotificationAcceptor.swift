@@ -97,7 +97,7 @@ struct NotificationAcceptor: Sendable {
             store.append(sealed.notifications) { result in
                 completion(
                     result.map {
-                        didAppend([sealed])
+                        didAppend(sealed.notifications)
                         return sealed.answer
                     })
             }
@@ -110,13 +110,13 @@ struct NotificationAcceptor: Sendable {
     ///
     /// - Throws: ``StorageError``; none is stored then.
     func append(_ requests: [SealedRequest]) async throws {
-        try await store.append(requests.count == 1 ? requests[0].notifications : requests.flatMap(\.notifications))
-        didAppend(requests)
+        let notifications = requests.count == 1 ? requests[0].notifications : requests.flatMap(\.notifications)
+        try await store.append(notifications)
+        didAppend(notifications)
     }
 
     /// Hands durable notifications to the relay and counts them.
-    private func didAppend(_ requests: [SealedRequest]) {
-        let notifications = requests.count == 1 ? requests[0].notifications : requests.flatMap(\.notifications)
+    private func didAppend(_ notifications: [SealedNotification]) {
         relay.handOver(notifications)
         metrics.created(notifications)
     }
@@ -171,7 +171,7 @@ extension NotificationAcceptor {
         if let earlier = try await store.append(sealed.notifications, once: request, now: now) {
             return try replay(earlier, body: body)
         }
-        didAppend([sealed])
+        didAppend(sealed.notifications)
         return IdempotentOutcome(answer: sealed.answer, isReplay: false)
     }
 

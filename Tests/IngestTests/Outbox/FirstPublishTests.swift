@@ -6,14 +6,6 @@ import Testing
 
 /// Which messages say that they are the first of their notification.
 @Suite struct FirstPublishTests {
-    private func withRelay(
-        _ outbox: any Outbox, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
-    ) async throws {
-        let relay = OutboxRelay(
-            outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
-        try await withRelays([relay]) { try await body(relay) }
-    }
-
     private func stored(_ count: Int, at time: Timestamp, in store: MemoryStore) async throws -> [SealedNotification] {
         let sealed = try sampleNotifications(count, at: time).map { sealed in
             var sealed = sealed

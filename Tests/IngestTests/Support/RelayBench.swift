@@ -37,6 +37,15 @@ func withRelays(_ relays: [OutboxRelay], _ body: () async throws -> Void) async 
     }
 }
 
+/// Runs a relay for the time of the body, and then lets it drain.
+func withRelay(
+    _ outbox: any Outbox, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
+) async throws {
+    let relay = OutboxRelay(
+        outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
+    try await withRelays([relay]) { try await body(relay) }
+}
+
 /// Notifications as ingest stores them.
 func sampleNotifications(
     _ count: Int, at time: Timestamp = .now, notBefore: Timestamp? = nil
