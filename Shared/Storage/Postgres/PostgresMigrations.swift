@@ -238,9 +238,9 @@ struct PostgresMigration: Sendable {
         ])
 
     // Dispatchers change all rows of a page in one statement, and the new versions are twice as long, because of the
-    // deliveries. A page that is 30 % full has room for all of them, so the updates are HOT. At 70 % a third of them
-    // went to other pages, with an entry in each of four indexes, and the table became larger than it is now. Only new
-    // pages are filled less; no row is rewritten.
+    // deliveries. A page that is 30 % full has room for the second version of every row, and for later ones once it is
+    // pruned, so most updates are HOT. At 70 % a third of them went to other pages, with an entry in each of four
+    // indexes, and the table became larger than it is now. Only new pages are filled less; no row is rewritten.
     private static let roomForUpdates = PostgresMigration(
         version: 12, name: "0012_room_for_updates",
         statements: ["ALTER TABLE notifications SET (fillfactor = 30)"])
