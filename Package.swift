@@ -122,7 +122,7 @@ let package = Package(
             path: "Shared/Postgres", swiftSettings: settings),
 
         // glibc's malloc settings.
-        .systemLibrary(name: "CMalloc", path: "Shared/CMalloc"),
+        .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
 
         // Settings: keys, parsing, and all mistakes at once.
         .target(
@@ -155,7 +155,7 @@ let package = Package(
             name: "ServiceRuntime",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration",
-                .target(name: "CMalloc", condition: .when(platforms: [.linux])), httpTypes, hummingbird,
+                .target(name: "CGlibc", condition: .when(platforms: [.linux])), httpTypes, hummingbird,
                 hummingbirdCore, hummingbirdHTTP2,
                 hummingbirdTLS,
                 logging,

@@ -14,7 +14,7 @@ import Testing
         "Shared/Messaging": ["SecurePushCore", "ServiceConfiguration", "AMQP"],
         "Shared/NotificationHubs": ["SecurePushCore", "ServiceConfiguration"],
         "Shared/Authentication": ["SecurePushCore", "ServiceConfiguration"],
-        "Shared/ServiceRuntime": ["CMalloc", "SecurePushCore", "ServiceConfiguration"],
+        "Shared/ServiceRuntime": ["CGlibc", "SecurePushCore", "ServiceConfiguration"],
         "Services/Ingest": [
             "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
         ],
@@ -36,7 +36,7 @@ import Testing
     static let reserved: [String: Set<String>] = [
         "CRabbitMQ": ["Shared/AMQP"],
         "CLibPQ": ["Shared/Postgres"],
-        "CMalloc": ["Shared/ServiceRuntime"],
+        "CGlibc": ["Shared/ServiceRuntime"],
         "GRDB": ["Shared/Storage", "Services/HubEmulator"],
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
@@ -67,12 +67,12 @@ import Testing
 
     static let ownModules: Set<String> = Set(own.keys.map { String($0.split(separator: "/")[1]) })
         .subtracting(["Swift"]).union([
-            "SecurePushClient", "SecurePushEnvelope", "CRabbitMQ", "CLibPQ", "CMalloc", "TestSupport", "StackKit",
+            "SecurePushClient", "SecurePushEnvelope", "CRabbitMQ", "CLibPQ", "CGlibc", "TestSupport", "StackKit",
             "ChaosChecker",
         ])
 
     @Test func everyModuleHasItsRow() {
-        let headers: Set = ["Shared/CRabbitMQ", "Shared/CLibPQ", "Shared/CMalloc"]
+        let headers: Set = ["Shared/CRabbitMQ", "Shared/CLibPQ", "Shared/CGlibc"]
         let modules = Set(SourceFile.production.map(\.module)).subtracting(headers)
         #expect(modules == Set(Self.own.keys))
     }

@@ -5,7 +5,7 @@ import ServiceLifecycle
 import UnixSignals
 
 #if canImport(Glibc)
-import CMalloc
+import CGlibc
 import Glibc
 #else
 import Darwin
@@ -31,7 +31,9 @@ enum ServiceBootstrap {
     /// SIGHUP reloads the registered parts. If a service fails, the others drain too.
     static func group(of services: [any Service], context: ServiceContext) -> ServiceGroup {
         let signals: [UnixSignal] = [.sigterm, .sigint]
-        let own: [any Service] = [SecondSignalService(signals: signals), ReloadService(context: context)]
+        let own: [any Service] = [
+            SecondSignalService(signals: signals), ReloadService(context: context), StartCodeService(),
+        ]
         let all = own + services
         var configuration = ServiceGroupConfiguration(
             services: all.map {
@@ -87,7 +89,7 @@ enum ProcessTuning {
         #endif
     }
 
-    /// Keeps resident memory low on glibc. The goal is at most 40 MiB per service when idle, and 80 MiB at its peak.
+    /// Keeps the heap small on glibc.
     ///
     /// By default glibc makes up to eight arenas per core for threads that meet in `malloc`. Each has free lists of its
     /// own, which it hardly ever returns. Two are enough for the few threads of a service. Also by default, freeing a
