@@ -79,6 +79,10 @@ struct DispatchPipeline: Service {
 
     /// Runs until the consumer is drained, which a graceful shutdown causes, and all its deliveries are settled.
     func run() async throws {
+        await withTaskExecutorPreference(gateway.executor) { await carry() }
+    }
+
+    private func carry() async {
         await withTaskGroup { group in
             group.addTask { await settler.run() }
             group.addTask { await lanes.watch() }

@@ -32,6 +32,9 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     /// Whether a publish can be expected to succeed now.
     public var isConnected: Bool { publisher.isConnected }
 
+    /// The thread of the connection; see ``AMQPPublisher/executor``.
+    public var executor: (any TaskExecutor)? { publisher.executor }
+
     /// Why messages are not delivered, and the remedy, for an operator; `nil` if there is no problem. Reports a queue
     /// without a leader even while ``isConnected`` is true, because the other queues still work.
     public var problem: String? { publisher.problem ?? leaders.problem }

@@ -21,8 +21,11 @@ public struct ThreadResourceError: Error, Sendable, Hashable, CustomStringConver
 /// never block Swift's cooperative pool. The thread takes all waiting jobs, runs them, and only then asks the
 /// ``Client`` to write the output that they produced. Jobs that arrive meanwhile form the next group.
 ///
+/// It is a task executor, too: a task that prefers it calls the actor without a change of threads. Such a task must not
+/// block, and its owner must hold the actor.
+///
 /// The thread ends after ``stop()``, which the owning actor calls in its `deinit`, when no more jobs can arrive.
-public final class ThreadExecutor: SerialExecutor {
+public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// The actor that uses this executor, as the thread calls it between jobs. All calls are made on the thread.
     public protocol Client: AnyObject, Sendable {
         /// The waiting jobs have run: takes the mail (see ``ThreadExecutor/post()``), writes the output, and returns
@@ -133,7 +136,9 @@ public final class ThreadExecutor: SerialExecutor {
                 return state.isStopped
             }
             if isStopped, jobs.isEmpty { return }
-            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for job in jobs {
+                job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            }
             jobs.removeAll(keepingCapacity: true)
             let interest = prepareToWait()
             let (readable, writable) = wait(interest)

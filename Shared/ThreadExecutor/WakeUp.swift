@@ -50,6 +50,8 @@ final class WakeUp: Sendable {
 
     private func drain() {
         var buffer: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        while read(readEnd, &buffer, MemoryLayout.size(ofValue: buffer)) > 0 {}
+        let size = MemoryLayout.size(ofValue: buffer)
+        // A buffer that was not filled has emptied the pipe.
+        while read(readEnd, &buffer, size) == size {}
     }
 }

@@ -90,7 +90,7 @@ final class OutboxRelay: Service {
     /// Runs until a graceful shutdown, then publishes the entries that are still in memory.
     func run() async throws {
         await withTaskGroup { group in
-            group.addTask { await self.publishHandedOver() }
+            group.addTask(executorPreference: publisher.executor) { await self.publishHandedOver() }
             group.addTask { await self.sweep() }
             group.addTask { await self.redeliver() }
             group.addTask { await self.confirmDue() }

@@ -110,10 +110,8 @@ final class SettlementMailbox: Sendable {
         var settlements: [Settlement] = []
         /// Deliveries to be published elsewhere before they are acknowledged.
         var moves: [Move] = []
-        /// IDs of calls of `next` whose tasks were cancelled.
-        var cancelled: [UInt64] = []
 
-        var isEmpty: Bool { settlements.isEmpty && moves.isEmpty && cancelled.isEmpty }
+        var isEmpty: Bool { settlements.isEmpty && moves.isEmpty }
     }
 
     private let contents = Mutex(Contents())

@@ -3,12 +3,6 @@ import ThreadExecutor
 
 /// The consumer's connection, on its own thread. Waiting acknowledgements are written as one group of frames.
 actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
-    private struct Waiter {
-        var id: UInt64
-        var limit: Int
-        var continuation: CheckedContinuation<[AMQPDelivery]?, Never>
-    }
-
     private static let consumerTag = "consumer"
 
     private let executor: ThreadExecutor
@@ -21,9 +15,6 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var link = BrokerLink()
     private var epoch: UInt64 = 0
     private var acks = AckStateMachine()
-    private var buffer: Deque<AMQPDelivery> = []
-    private var waiters: Deque<Waiter> = []
-    private var lastWaiterID: UInt64 = 0
     private var moves = MoveStateMachine()
     private var pendingMoves: Deque<SettlementMailbox.Move> = []
     private var pendingFrames: Deque<AckStateMachine.Frame> = []
@@ -32,6 +23,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var drainWaiter: CheckedContinuation<Void, Never>?
     nonisolated let status: LinkStatus
     private nonisolated let mailbox = SettlementMailbox()
+    private nonisolated let intake = DeliveryIntake()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -52,22 +44,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
 
     deinit { executor.stop() }
 
-    func next(limit: Int) async -> [AMQPDelivery]? {
-        lastWaiterID += 1
-        let id = lastWaiterID
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if Task.isCancelled || isShuttingDown {
-                    continuation.resume(returning: nil)
-                } else {
-                    waiters.append(Waiter(id: id, limit: max(1, limit), continuation: continuation))
-                    handOut()
-                }
-            }
-        } onCancel: {
-            if mailbox.put({ $0.cancelled.append(id) }) { executor.post() }
-        }
-    }
+    nonisolated func next(limit: Int) async -> [AMQPDelivery]? { await intake.next(limit: limit) }
 
     /// Leaves a delivery for the thread to move.
     nonisolated func move(_ move: SettlementMailbox.Move) {
@@ -109,9 +86,9 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         isShuttingDown = true
         status.isConnected = false
         acks.maxWaiting = 0
+        let waiters = intake.close()
         cancelConsumer()
-        for waiter in waiters { waiter.continuation.resume(returning: nil) }
-        waiters.removeAll()
+        for waiter in waiters { waiter.resume(returning: nil) }
         if link.handle != nil {
             drainDeadline = .now + drainTimeout
             await withCheckedContinuation { drainWaiter = $0 }
@@ -125,8 +102,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         do {
             try handle.cancelConsumer(tag: ConsumerConnection.consumerTag)
             repeat { try read(handle) } while link.hasMoreToRead
-            for delivery in buffer { acks.requeue(delivery.tag) }
-            buffer.removeAll()
+            for delivery in intake.removeAll() { acks.requeue(delivery.tag) }
         } catch { disconnect(error) }
     }
 
@@ -136,17 +112,8 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         pendingFrames.removeAll()
         moves = MoveStateMachine()
         pendingMoves.removeAll()
-        buffer.removeAll()
+        _ = intake.removeAll()
         link.closed(error)
-    }
-
-    private func handOut() {
-        while !buffer.isEmpty, let waiter = waiters.popFirst() {
-            let count = min(waiter.limit, buffer.count)
-            let deliveries = Array(buffer.prefix(count))
-            buffer.removeFirst(count)
-            waiter.continuation.resume(returning: deliveries)
-        }
     }
 }
 
@@ -184,10 +151,6 @@ extension ConsumerConnection {
             }
         }
         if link.handle != nil { pendingMoves.append(contentsOf: mail.moves.filter { $0.epoch == epoch }) }
-        for id in mail.cancelled {
-            guard let index = waiters.firstIndex(where: { $0.id == id }) else { continue }
-            waiters.remove(at: index).continuation.resume(returning: nil)
-        }
     }
 
     private func writeFrames(_ handle: Handle) throws(AMQPError) {
@@ -221,16 +184,16 @@ extension ConsumerConnection {
             try read(handle)
             try link.checkHeartbeat(now)
         } catch { disconnect(error) }
-        handOut()
     }
 
     private func read(_ handle: Handle) throws(AMQPError) {
+        var deliveries: [AMQPDelivery] = []
         link.hasMoreToRead = try handle.readEvents { event throws(AMQPError) in
             switch event {
             case .delivered(var delivery):
                 delivery.epoch = epoch
                 acks.delivered(delivery.tag)
-                buffer.append(delivery)
+                deliveries.append(delivery)
             case .consumerCancelled:
                 throw AMQPError(.queueUnavailable, "the broker cancelled the consumer of queue \(queue)")
             case .closed(let error): throw error
@@ -243,6 +206,8 @@ extension ConsumerConnection {
             case .blocked, .unblocked: break
             }
         }
+        // If the connection has just been lost, the broker delivers them again.
+        intake.put(deliveries)
     }
 
     private func resumeDrainWaiter() {

@@ -47,6 +47,9 @@ public final class AMQPPublisher: Service {
         return status.isBlocked ? "the broker accepts no messages: it has an alarm (memory or disk)" : nil
     }
 
+    /// The connection's thread: a task that runs there publishes without a change of threads. It must not block.
+    public var executor: any TaskExecutor { connection.executor }
+
     /// Publishes messages, in order, and waits for the broker's confirm of each.
     ///
     /// - Returns: one result per message, in order. Fails at once with ``AMQPError/Code/notConnected`` while there is

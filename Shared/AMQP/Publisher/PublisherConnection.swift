@@ -9,7 +9,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     /// Messages and bytes written between checks whether the socket accepts more.
     private static let stride = (messages: 32, bytes: 16_384)
 
-    private let executor: ThreadExecutor
+    nonisolated let executor: ThreadExecutor
     private let configuration: AMQPConfiguration
     private let topology: AMQPTopology
     private let publishTimeout: Duration

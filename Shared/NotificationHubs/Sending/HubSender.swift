@@ -43,6 +43,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     let options: HubSenderOptions
     let connector: HubConnector
     let logger: Logger
+    private let taskExecutor: EventLoopTaskExecutor
     private let tokens: SharedAccessTokens
     private let intake = Mutex(Intake())
 
@@ -80,6 +81,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
         configuration: NotificationHubConfiguration, concurrency: Int, logger: Logger, options: HubSenderOptions,
         tokens: SharedAccessTokens? = nil
     ) {
+        taskExecutor = EventLoopTaskExecutor(eventLoop)
         self.options = options
         self.logger = logger
         self.tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
@@ -109,6 +111,10 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     }
 
     static let stopping = "the sender is shutting down"
+
+    /// The event loop: what a task submits there goes to the hub without another wake-up, all sends of a group at once,
+    /// and its answers resume the task without a change of threads.
+    public var executor: (any TaskExecutor)? { taskExecutor }
 
     /// Reads the file of the connection string again (`HUB_CONNECTION_STRING_FILE`), for SIGHUP. The file is also
     /// checked once per second. A connection string that is not valid is logged, and the one before stays in use.

@@ -94,9 +94,14 @@ public protocol DispatchPublisher: Sendable {
 
     /// Whether a publish can be expected to succeed now.
     var isConnected: Bool { get }
+
+    /// Where a task that publishes often should run; `nil` if it does not matter. The task must not block.
+    var executor: (any TaskExecutor)? { get }
 }
 
 extension DispatchPublisher {
+    public var executor: (any TaskExecutor)? { nil }
+
     /// Publishes messages to one route.
     ///
     /// - Returns: as ``publish(_:)``.

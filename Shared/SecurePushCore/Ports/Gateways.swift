@@ -10,6 +10,13 @@ public protocol PushGateway: Sendable {
     /// request in flight is answered at its own deadline or after `duration`, whichever comes first. Calling it again
     /// has an effect only if the duration ends earlier.
     func stop(within duration: Duration)
+
+    /// Where tasks that send often should run; `nil` if it does not matter. They must not block.
+    var executor: (any TaskExecutor)? { get }
+}
+
+extension PushGateway {
+    public var executor: (any TaskExecutor)? { nil }
 }
 
 /// Registers devices with the hub.
