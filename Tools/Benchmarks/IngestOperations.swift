@@ -1,0 +1,93 @@
+import Authentication
+import Hummingbird
+import SecurePushCore
+import ServiceRuntime
+
+@testable import Ingest
+
+extension Operation {
+    /// A request of an application server with 1 KiB, without a store.
+    static var ingest: [Operation] {
+        [
+            Operation("ingest.post.direct", count: 400) { folder in
+                let bench = try await ingestBench(folder, isDirect: true)
+                return { try bench.run($0) }
+            },
+            Operation("ingest.post.router", count: 300) { folder in
+                let bench = try await ingestBench(folder, isDirect: false)
+                return { try bench.run($0) }
+            },
+            .repeating("ingest.read-request", count: 3000) { _ in
+                let body = Array(createBody.utf8)
+                return {
+                    try body.withUnsafeBufferPointer { text in
+                        keep(
+                            try CreateNotificationRequest(
+                                body: text, available: Samples.platforms, retention: .seconds(86_400), now: .now))
+                    }
+                }
+            },
+        ]
+    }
+
+    private static let createBody =
+        #"{"recipient":"user123","payload":\#(String(decoding: Samples.payload(1024), as: UTF8.self))}"#
+
+    private static func ingestBench(_ folder: TemporaryFolder, isDirect: Bool) async throws -> HTTPBench {
+        let context = ServiceContext(name: "ingest", logger: Samples.logger, metrics: PrometheusMetrics())
+        let path = folder.path("api-keys")
+        let key = try APIKeysFile(path: path).add("clinic")
+        let store = FixedWriter()
+        let acceptor = NotificationAcceptor(
+            store: store, sealer: try Samples.sealer(folder),
+            relay: OutboxRelay(
+                outbox: MemoryStore(), publisher: AwayBroker(), gauge: AwayBroker(), logger: Samples.logger),
+            platforms: Samples.platforms, retention: .seconds(86_400))
+        let controller = NotificationSendController(
+            authentication: SenderAuthentication(
+                senders: try APIKeyRing(path: path, logger: Samples.logger), users: nil),
+            acceptor: acceptor)
+        let router = makeRouter(of: ServiceRequestContext.self, context: context)
+        controller.addRoutes(to: router)
+        let request = """
+            POST /api/notifications HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Content-Type: application/json\r
+            Authorization: Bearer \(key)\r
+            Content-Length: \(createBody.utf8.count)\r
+            \r
+
+            """
+        return try await HTTPBench(
+            router: router, direct: isDirect ? DirectRoutes([controller.directCreate]) : nil, context: context,
+            request: request + createBody, status: 201)
+    }
+}
+
+/// Says at once that everything is stored.
+struct FixedWriter: NotificationWriter, IdempotentWriter {
+    func append(_ notifications: [SealedNotification]) async throws {}
+
+    func append(
+        _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) { completion(.success(())) }
+
+    func append(
+        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
+    ) async throws -> IdempotentRequest? { nil }
+
+    func request(_ key: IdempotentRequest.Key, now: Timestamp) async throws -> IdempotentRequest? { nil }
+}
+
+/// A broker that cannot be reached, so that the relay takes nothing over.
+struct AwayBroker: DispatchPublisher, DispatchGauge {
+    var isConnected: Bool { false }
+
+    func publish(
+        _ messages: [(message: DispatchMessage, route: DispatchRoute)]
+    ) async -> [Result<Void, MessagingError>] {
+        messages.map { _ in .failure(MessagingError(.nacked, "away")) }
+    }
+
+    func readyDispatches() async -> Int? { nil }
+}
