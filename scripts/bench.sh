@@ -17,6 +17,7 @@ In a container, for example: docker run --rm -it -v \"\$PWD:/src\" -w /src swift
 fi
 "$here/install-dependencies.sh" bench
 scratch=${BENCH_SCRATCH:-.build/benchmarks}
-build=(swift build -c release --static-swift-stdlib --scratch-path "$scratch" --product micro-benchmarks)
+# Valgrind cannot read the debug information of this compiler, so the linker leaves it out.
+build=(swift build -c release --static-swift-stdlib --scratch-path "$scratch" --product micro-benchmarks -Xlinker -S)
 SECUREPUSH_BENCHMARKS=1 timed "build" "${build[@]}"
 exec python3 Tools/Benchmarks/measure.py "$scratch/release/micro-benchmarks" "$@"
