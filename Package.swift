@@ -320,7 +320,7 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
 }
 
 // `make bench` counts the instructions of hot paths in a release build, also of what a module keeps to itself. So these
-// builds are testable, and the services are libraries without an entry point of the program. They have a folder of their
+// builds are testable, and the services are libraries without the program's entry point. They have a folder of their
 // own: see scripts/bench.sh.
 if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
     let services = ["Ingest", "Dispatcher", "Retrieval"]

@@ -91,7 +91,8 @@ def compare(thresholds, measured, names=None):
                 f"{name} takes {now:,} instructions, {change:+.1%} of the recorded {then:,}. "
                 f"If that is the price of something wanted: {HOW_TO_ACCEPT}")
         elif change < -LIMIT:
-            remarks.append(f"{name} takes {now:,} instructions, {change:+.1%} of the recorded {then:,}: record the gain.")
+            remarks.append(
+                f"{name} takes {now:,} instructions, {change:+.1%} of the recorded {then:,}: record the gain.")
     for name in thresholds:
         if name not in measured and not names:
             problems.append(f"{name} is recorded, but there is no such operation any more. {HOW_TO_ACCEPT}")
