@@ -32,6 +32,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
@@ -251,8 +252,8 @@ let package = Package(
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", hummingbird,
                 hummingbirdTesting,
-                httpTypes, logging, metrics, metricsCore, nioCore, serviceLifecycle, serviceLifecycleTestKit,
-                unixSignals,
+                httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, serviceLifecycle,
+                serviceLifecycleTestKit, unixSignals,
             ], path: "Tests/ServiceRuntimeTests", swiftSettings: settings),
         .testTarget(
             name: "IngestTests",

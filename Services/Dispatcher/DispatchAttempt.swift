@@ -44,11 +44,12 @@ final class DispatchAttempt: Sendable {
     /// The silent push that a platform's send uses up.
     func grant(at index: Int) -> SilentPushGrant? { state.withLock { $0.grants[index] } }
 
-    /// The answers, once all are there.
-    var answers: [(platform: Platform, answer: LaneAnswer, grant: SilentPushGrant?)] {
+    /// Calls `body` with each platform's answer, once all are there.
+    func forEachAnswer(_ body: (Platform, LaneAnswer, SilentPushGrant?) -> Void) {
         let (answers, grants) = state.withLock { ($0.answers, $0.grants) }
-        return platforms.indices.compactMap { index in
-            answers[index].map { (platforms[index], $0, grants.isEmpty ? nil : grants[index]) }
+        for (index, platform) in platforms.enumerated() {
+            guard let answer = answers[index] else { continue }
+            body(platform, answer, grants.isEmpty ? nil : grants[index])
         }
     }
 }
@@ -106,7 +107,9 @@ extension DispatchAttempt {
         adjust: (inout Delivery, LaneAnswer) -> Void
     ) -> AnswerTally {
         var tally = AnswerTally(deliveries: deliveries)
-        for (platform, answer, grant) in answers {
+        tally.deliveries.reserveCapacity(deliveries.count + platforms.count)
+        tally.accepted.reserveCapacity(platforms.count)
+        forEachAnswer { platform, answer, grant in
             let position = tally.deliveries.firstIndex { $0.platform == platform }
             var updated = policy.delivery(
                 of: platform, after: answer, previous: position.map { tally.deliveries[$0] }, now: now)

@@ -58,11 +58,10 @@ extension DispatchPolicy {
 
 extension DispatchPlan {
     /// The native form of the push, the reminder or the withdrawal.
-    func native(for platform: Platform, now: Timestamp, signature: PushSignature?) -> HubNotification? {
+    func native(for platform: Platform, now: Timestamp, _ data: PushData) -> HubNotification? {
         switch work {
-        case .push, .reminder: notification(for: platform, now: now, signature: signature)
-        case .withdrawal:
-            HubNotification.withdrawal(of: id, recipient: recipient, for: platform, signature: signature)
+        case .push, .reminder: notification(for: platform, now: now, data)
+        case .withdrawal: HubNotification.withdrawal(for: platform, data)
         }
     }
 }

@@ -7,7 +7,8 @@ import ServiceLifecycle
 /// Carries notifications from the broker through the hub, in groups.
 ///
 /// It has three stages, and each serves everything that arrived while it was busy. The intake claims all deliveries of
-/// the prefetch in one statement, so that an attempt is on record before the hub is called. One lane per platform
+/// the prefetch in one statement, so that an attempt is on record before the hub is called. First attempts are on
+/// record since their rows were stored, so of those it only reads the plans (``OpenAttempts``). One lane per platform
 /// sends, or holds what the hub cannot accept now. The settlement stores the outcomes of all finished attempts in one
 /// statement, publishes retries, and only then acknowledges. The prefetch limits what is in flight.
 struct DispatchPipeline: Service {
@@ -28,6 +29,7 @@ struct DispatchPipeline: Service {
     let metrics: DispatchMetrics
     let lanes: Lanes
     let maxInFlight: Int
+    private let openAttempts = OpenAttempts()
     private let claimProblem = LastingProblemLog(
         "Notifications cannot be claimed at the moment", end: "Notifications are claimed again")
     private let platformProblem = LastingProblemLog(
@@ -80,6 +82,7 @@ struct DispatchPipeline: Service {
         await withTaskGroup { group in
             group.addTask { await settler.run() }
             group.addTask { await lanes.watch() }
+            group.addTask { await openAttempts.enterLong(to: store, settler, logger) }
             while let deliveries = await consumer.next(limit: await awaitCapacity()) {
                 if settler.isDraining {
                     consumer.requeue(deliveries)
@@ -90,7 +93,7 @@ struct DispatchPipeline: Service {
             }
             endSends()
             await settler.finish()
-            // The settling ends when all is settled; until then the lanes are watched.
+            // The settling ends when all is settled; until then the lanes and the open attempts are watched.
             await group.next()
             group.cancelAll()
         }
@@ -135,13 +138,38 @@ struct DispatchPipeline: Service {
     }
 
     private func dispatchPushes(_ deliveries: [DispatchDelivery]) async {
-        let ids = deliveries.compactMap { $0.message?.id }
-        if var claims = await claim(ids.count, { try await store.claim(ids, now: .now) }) {
-            claims.plans = await skippingUnregistered(claims.plans)
-            await start(deliveries, claims)
+        guard let left = await begin(deliveries) else { return consumer.requeue(settler.release(deliveries)) }
+        guard !left.isEmpty else { return }
+        let ids = left.compactMap { $0.message?.id }
+        let first = Set(left.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id })
+        if let claims = await claim(ids.count, { try await store.claim(ids, first: first, now: .now) }) {
+            await start(left, claims)
         } else {
-            consumer.requeue(settler.release(deliveries))
+            consumer.requeue(settler.release(left))
         }
+    }
+
+    /// Starts the first attempts that are open: their plans are read, and nothing is written.
+    ///
+    /// - Returns: the deliveries that are left to be claimed; `nil` if the store cannot be read.
+    private func begin(_ deliveries: [DispatchDelivery]) async -> [DispatchDelivery]? {
+        let ids = deliveries.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id }
+        if ids.isEmpty { return deliveries }
+        let asked = Array(ids)
+        let begun = await claim(asked.count) {
+            let began = ContinuousClock.now
+            return (claims: try await store.begin(asked, now: .now), began: began)
+        }
+        guard let (claims, began) = begun else { return nil }
+        // Too late to be entered in time.
+        if began.duration(to: .now) >= OutboxPolicy.entry { return deliveries }
+        openAttempts.add(Array(claims.plans.keys), since: began)
+        let (started, left) = deliveries.partitioned { delivery in
+            guard delivery.ownsFirstAttempt, let id = delivery.message?.id else { return false }
+            return claims[id] != nil || claims.unreadable[id] != nil
+        }
+        if !started.isEmpty { await start(started, claims) }
+        return left
     }
 
     /// Claims, and tries again for a few seconds while the store is away: requeued deliveries are delivered again at
@@ -192,6 +220,8 @@ struct DispatchPipeline: Service {
     }
 
     private func start(_ deliveries: [DispatchDelivery], _ claims: DispatchClaims) async {
+        var claims = claims
+        claims.plans = await skippingUnregistered(claims.plans)
         let now = Timestamp.now
         var done: [Settlement] = []
         var attempts: [DispatchAttempt] = []
@@ -227,7 +257,8 @@ struct DispatchPipeline: Service {
     func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
         // One signature serves all platforms.
         let plan = attempt.plan
-        let signature = signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now)
+        let data = PushData(
+            plan, signature: signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now))
         for (index, platform) in attempt.platforms.enumerated() {
             var followers: [SilentFollower] = []
             switch roles?[index] ?? .free {
@@ -240,7 +271,7 @@ struct DispatchPipeline: Service {
                 settler.note(answer, to: attempt, at: index)
                 continue
             }
-            if let notification = plan.native(for: platform, now: now, signature: signature),
+            if let notification = plan.native(for: platform, now: now, data),
                 lanes.submit(
                     LaneSend(notification: notification, attempt: attempt, index: index, followers: followers))
             {

@@ -121,6 +121,11 @@ final class DispatchSettler: Sendable {
     /// The number of notifications that are claimed, or being claimed, and not settled.
     var notificationsInFlight: Int { inFlight.withLock { $0.repeats.count } }
 
+    /// Those of some notifications that are not settled.
+    func inFlight(of ids: [NotificationID]) -> [NotificationID] {
+        inFlight.withLock { state in ids.filter { state.repeats[DispatchKey(id: $0)] != nil } }
+    }
+
     /// An attempt begins.
     func begin() { inFlight.withLock { $0.attempts += 1 } }
 
@@ -136,7 +141,7 @@ final class DispatchSettler: Sendable {
 
     /// All platforms of an attempt have answered.
     private func finish(_ attempt: DispatchAttempt) {
-        mailbox.put(CollectionOfOne(attempt.settlement(policy, now: .now)))
+        mailbox.put(attempt.settlement(policy, now: .now))
         let isLast = inFlight.withLock { state in
             state.attempts -= 1
             return state.isFinishing && state.attempts == 0
@@ -169,7 +174,7 @@ final class DispatchSettler: Sendable {
             silent?.coalesced.increment(by: settlements.reduce(0) { $0 + $1.coalesced })
             let (publishing, done) = settlements.partitioned(\.publishes)
             // These do not wait for the confirms of the others.
-            if !done.isEmpty { consumer.acknowledge(release(done.map(\.delivery))) }
+            if !done.isEmpty { consumer.acknowledgeLater(release(done.map(\.delivery))) }
             metrics.settled.increment(by: done.count)
             if !publishing.isEmpty { await publishAndAcknowledge(publishing) }
         }

@@ -58,11 +58,14 @@ struct NotificationAcceptor: Sendable {
     ) throws(PayloadError) -> SealedRequest {
         let notifications = request.notifications(
             sender: origin.sender, retention: retention, now: now, traceparent: origin.traceparent)
+        // One that goes to the sweep has no first message, and a claimed attempt would look like a lost one.
+        let claimsFirst = request.notBefore == nil && relay.takesEntries
         var sealed: [SealedNotification] = []
         sealed.reserveCapacity(notifications.count)
         for notification in notifications {
             let payload = try sealer.seal(request.payload, id: notification.id, recipient: notification.recipient)
-            sealed.append(SealedNotification(notification: notification, payload: payload))
+            sealed.append(
+                SealedNotification(notification: notification, payload: payload, claimsFirstAttempt: claimsFirst))
         }
         let response = NotificationResponse(notifications: notifications, isForMany: request.isForMany)
         return SealedRequest(
@@ -94,7 +97,7 @@ struct NotificationAcceptor: Sendable {
             store.append(sealed.notifications) { result in
                 completion(
                     result.map {
-                        didAppend([sealed])
+                        didAppend(sealed.notifications)
                         return sealed.answer
                     })
             }
@@ -107,13 +110,13 @@ struct NotificationAcceptor: Sendable {
     ///
     /// - Throws: ``StorageError``; none is stored then.
     func append(_ requests: [SealedRequest]) async throws {
-        try await store.append(requests.count == 1 ? requests[0].notifications : requests.flatMap(\.notifications))
-        didAppend(requests)
+        let notifications = requests.count == 1 ? requests[0].notifications : requests.flatMap(\.notifications)
+        try await store.append(notifications)
+        didAppend(notifications)
     }
 
     /// Hands durable notifications to the relay and counts them.
-    private func didAppend(_ requests: [SealedRequest]) {
-        let notifications = requests.flatMap { $0.notifications.map(\.notification) }
+    private func didAppend(_ notifications: [SealedNotification]) {
         relay.handOver(notifications)
         metrics.created(notifications)
     }
@@ -168,7 +171,7 @@ extension NotificationAcceptor {
         if let earlier = try await store.append(sealed.notifications, once: request, now: now) {
             return try replay(earlier, body: body)
         }
-        didAppend([sealed])
+        didAppend(sealed.notifications)
         return IdempotentOutcome(answer: sealed.answer, isReplay: false)
     }
 
@@ -254,8 +257,8 @@ private struct AcceptedMetrics: Sendable {
     }
 
     /// Counts notifications of one call, which all have the same sender.
-    func created(_ notifications: [Notification]) {
-        guard let first = notifications.first else { return }
+    func created(_ notifications: [SealedNotification]) {
+        guard let first = notifications.first?.notification else { return }
         let counter = SenderAuthentication.Caller.isUser(first.sender) ? createdByUsers : createdBySenders
         counter.increment(by: notifications.count)
     }

@@ -8,12 +8,13 @@ extension AMQPMessage {
         let (exchange, key, reason) = topology.address(of: route)
         self.init(
             exchange: exchange, routingKey: key, body: Array(id.utf8), contentType: "text/plain", messageID: id,
-            headers: AMQPTable(message, reason: reason))
+            headers: AMQPTable(message, reason: reason, isFirst: message.isFirst && route == .dispatch))
     }
 }
 
 extension AMQPTable {
-    fileprivate init(_ message: DispatchMessage, reason: String?) {
+    /// - Parameter isFirst: whether the header `first` is set. A retry or a dead letter never has it.
+    fileprivate init(_ message: DispatchMessage, reason: String?, isFirst: Bool) {
         self.init()
         // Notifications that an earlier version stored have none; neither have messages from other publishers.
         let traceparent = message.traceparent ?? TraceContext.random().traceparent
@@ -24,7 +25,13 @@ extension AMQPTable {
         if let attempt = message.attempt { entries.append(Entry("attempt", .integer(Int64(attempt)))) }
         if let kind = message.kind { entries.append(Entry("kind", .string(kind.rawValue))) }
         if let reason { entries.append(Entry("reason", .string(reason))) }
+        if isFirst { entries.append(Entry("first", true)) }
     }
+}
+
+extension AMQPTable {
+    /// A message that the broker has dead-lettered and somebody has moved back is not the first one any more.
+    fileprivate var isFirst: Bool { self["first"] == true && self["x-death"] == nil && self["reason"] == nil }
 }
 
 extension DispatchTopology {
@@ -86,7 +93,8 @@ extension DispatchMessage {
             id: id, platforms: platforms?.isEmpty == true ? nil : platforms,
             attempt: try message.headers["attempt"].map { value throws(UnreadableMessage) in try Self.attempt(value) },
             traceparent: message.headers["traceparent"]?.string,
-            kind: try message.headers["kind"].map { value throws(UnreadableMessage) in try Self.kind(value) })
+            kind: try message.headers["kind"].map { value throws(UnreadableMessage) in try Self.kind(value) },
+            isFirst: message.headers.isFirst)
     }
 
     /// Accepts a number or a string of digits: some clients can send only string headers.

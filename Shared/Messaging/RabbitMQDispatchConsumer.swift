@@ -66,14 +66,32 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
 
     /// Removes deliveries from the queue; dead-letters those that could not be read. Returns at once.
     public func acknowledge(_ deliveries: [DispatchDelivery]) {
-        for delivery in deliveries where delivery.message == nil { deadLetter(delivery) }
-        consumer.acknowledge(deliveries.lazy.filter { $0.message != nil }.map { (tag: $0.tag, epoch: $0.epoch) })
+        consumer.acknowledge(deadLetteringUnreadable(deliveries))
+    }
+
+    /// The same for deliveries that do no harm if they come again; see ``AMQPConsumer/acknowledgeLater(_:)``.
+    public func acknowledgeLater(_ deliveries: [DispatchDelivery]) {
+        consumer.acknowledgeLater(deadLetteringUnreadable(deliveries))
+    }
+
+    /// Dead-letters the deliveries that could not be read, and returns the others.
+    private func deadLetteringUnreadable(_ deliveries: [DispatchDelivery]) -> [(tag: UInt64, epoch: UInt64)] {
+        var readable: [(tag: UInt64, epoch: UInt64)] = []
+        readable.reserveCapacity(deliveries.count)
+        for delivery in deliveries {
+            if delivery.message == nil {
+                deadLetter(delivery)
+            } else {
+                readable.append((tag: delivery.tag, epoch: delivery.epoch))
+            }
+        }
+        return readable
     }
 
     /// Returns deliveries to the queue. Returns at once.
     public func requeue(_ deliveries: [DispatchDelivery]) {
         for delivery in deliveries where delivery.message == nil { _ = take(delivery) }
-        consumer.requeue(deliveries.lazy.map { (tag: $0.tag, epoch: $0.epoch) })
+        consumer.requeue(deliveries.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
     private func remember(_ delivery: AMQPDelivery, _ reason: UnreadableMessage) {
@@ -102,7 +120,7 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
 
     private func deadLetter(_ delivery: DispatchDelivery) {
         switch take(delivery) {
-        case .reject: consumer.reject(CollectionOfOne((tag: delivery.tag, epoch: delivery.epoch)))
+        case .reject: consumer.reject([(tag: delivery.tag, epoch: delivery.epoch)])
         case .move(let message): consumer.move(tag: delivery.tag, epoch: delivery.epoch, as: message)
         case nil: break
         }

@@ -127,7 +127,7 @@ extension ConfigurationKeys {
 
     /// The key `DISPATCH_CONCURRENCY`.
     public static let dispatchConcurrency = ConfigurationKey(
-        "DISPATCH_CONCURRENCY", .integer(1...4096), default: "512", meaning: "Hub requests in flight")
+        "DISPATCH_CONCURRENCY", .integer(1...4096), default: "768", meaning: "Hub requests in flight")
 
     /// The key `DISPATCH_MAX_ATTEMPTS`.
     public static let dispatchMaxAttempts = ConfigurationKey(

@@ -82,7 +82,8 @@ extension StorageCoding {
         bytes.reserveCapacity(16 + deliveries.count * 160)
         bytes.append(UInt8(ascii: "["))
         for (position, delivery) in deliveries.enumerated() {
-            bytes.append(contentsOf: (position == 0 ? "{" : ",{").utf8)
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "{"))
             append(delivery, to: &bytes)
             bytes.append(UInt8(ascii: "}"))
         }
@@ -123,38 +124,29 @@ extension StorageCoding {
     private static let countRange = 0...Int(Int32.max)
 
     private static func append(_ delivery: Delivery, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: #""p":"#.utf8)
-        JSONText.append(delivery.platform.rawValue, to: &bytes)
-        bytes.append(contentsOf: #","s":"#.utf8)
-        JSONText.append(delivery.state.rawValue, to: &bytes)
-        bytes.append(contentsOf: #","n":"#.utf8)
-        appendNumber(delivery.attempts, to: &bytes)
-        if delivery.unanswered > 0 {
-            bytes.append(contentsOf: #","u":"#.utf8)
-            appendNumber(delivery.unanswered, to: &bytes)
-        }
-        for (key, value) in [("m", delivery.hubMessageID), ("e", delivery.error)] {
-            guard let value else { continue }
-            bytes.append(contentsOf: #",""#.utf8)
-            bytes.append(contentsOf: key.utf8)
-            bytes.append(contentsOf: #"":"#.utf8)
-            JSONText.append(value, to: &bytes)
-        }
-        bytes.append(contentsOf: #","t":"#.utf8)
-        appendNumber(delivery.updatedAt.milliseconds, to: &bytes)
-        if let shared = delivery.coalescedInto { bytes.append(contentsOf: #","c":"\#(shared)""#.utf8) }
-        if let sequence = delivery.silentSequence {
-            bytes.append(contentsOf: #","w":"#.utf8)
-            appendNumber(sequence, to: &bytes)
-        }
+        append(#""p":"#, delivery.platform.rawValue, to: &bytes)
+        append(#","s":"#, delivery.state.rawValue, to: &bytes)
+        append(#","n":"#, Int64(delivery.attempts), to: &bytes)
+        if delivery.unanswered > 0 { append(#","u":"#, Int64(delivery.unanswered), to: &bytes) }
+        if let id = delivery.hubMessageID { append(#","m":"#, id, to: &bytes) }
+        if let error = delivery.error { append(#","e":"#, error, to: &bytes) }
+        append(#","t":"#, delivery.updatedAt.milliseconds, to: &bytes)
+        if let shared = delivery.coalescedInto { append(#","c":"#, shared.description, to: &bytes) }
+        if let sequence = delivery.silentSequence { append(#","w":"#, sequence, to: &bytes) }
         if delivery.isWithdrawnOnRead, delivery.state == .sent {
             bytes.append(UInt8(ascii: ","))
             bytes.append(contentsOf: withdrawnOnRead.utf8)
         }
     }
 
-    private static func appendNumber(_ number: some BinaryInteger, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: String(number).utf8)
+    private static func append(_ name: StaticString, _ value: String, to bytes: inout [UInt8]) {
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        JSONText.append(value, to: &bytes)
+    }
+
+    private static func append(_ name: StaticString, _ value: Int64, to bytes: inout [UInt8]) {
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        JSONText.append(value, to: &bytes)
     }
 }
 

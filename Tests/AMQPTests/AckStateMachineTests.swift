@@ -31,6 +31,42 @@ import Testing
         #expect(machine.outstanding == 0)
     }
 
+    @Test func whatMayWaitLeavesWithASlowOne() {
+        var machine = machine(deliveries: 5)
+        machine.maxWaiting = 2
+        for tag: UInt64 in [1, 3, 4] { machine.acknowledgeLater(tag) }
+        #expect(machine.frames() == [.acknowledge(1, isMultiple: true)])
+        #expect(machine.hasFrames)
+        machine.acknowledge(2)
+        #expect(machine.frames() == [.acknowledge(4, isMultiple: true)])
+        #expect(!machine.hasFrames)
+        #expect(machine.outstanding == 1)
+    }
+
+    @Test func onlySoMuchWaits() {
+        var machine = machine(deliveries: 5)
+        machine.maxWaiting = 2
+        for tag: UInt64 in [3, 4] { machine.acknowledgeLater(tag) }
+        #expect(machine.frames().isEmpty)
+        machine.acknowledgeLater(5)
+        let frames = machine.frames()
+        #expect(frames == [3, 4, 5].map { .acknowledge($0, isMultiple: false) })
+        machine.acknowledgeLater(1)
+        #expect(machine.frames() == [.acknowledge(1, isMultiple: true)])
+        machine.acknowledgeLater(2)
+        #expect(machine.frames() == [.acknowledge(2, isMultiple: true)])
+        #expect(machine.outstanding == 0)
+    }
+
+    @Test func nothingWaitsOnceTheLimitIsZero() {
+        var machine = machine(deliveries: 3)
+        machine.maxWaiting = 2
+        machine.acknowledgeLater(2)
+        #expect(machine.frames().isEmpty)
+        machine.maxWaiting = 0
+        #expect(machine.frames() == [.acknowledge(2, isMultiple: false)])
+    }
+
     @Test func whatIsGivenBackLeavesBeforeARangeThatPassesIt() {
         var machine = machine(deliveries: 3)
         machine.acknowledge(1)
@@ -71,6 +107,7 @@ import Testing
     @Test func anyOrderSettlesEachTagOnce() {
         for _ in 0..<300 {
             var machine = AckStateMachine()
+            machine.maxWaiting = Int.random(in: 0..<8)
             var (delivered, open): (UInt64, Set<UInt64>) = (0, [])
             var settledAtBroker: Set<UInt64> = []
             var givenBack: Set<UInt64> = []
@@ -85,6 +122,7 @@ import Testing
                     switch Int.random(in: 0..<8) {
                     case 0: machine.requeue(tag)
                     case 1: machine.reject(tag)
+                    case 2, 3, 4: machine.acknowledgeLater(tag)
                     default: machine.acknowledge(tag)
                     }
                 }

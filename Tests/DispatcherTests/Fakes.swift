@@ -149,9 +149,18 @@ struct FlakyLedger: DispatchStore {
         }
     }
 
-    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+    func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         if failures.takeClaim() { throw StorageError(failures.claimCode, "away for the test") }
-        return try await base.claim(ids, now: now)
+        return try await base.begin(ids, now: now)
+    }
+
+    func enter(_ ids: [NotificationID], now: Timestamp) async throws { try await base.enter(ids, now: now) }
+
+    func claim(
+        _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
+    ) async throws -> DispatchClaims {
+        if failures.takeClaim() { throw StorageError(failures.claimCode, "away for the test") }
+        return try await base.claim(ids, first: first, now: now)
     }
 
     func abandon(_ ids: [NotificationID]) async throws { try await base.abandon(ids) }

@@ -50,8 +50,16 @@ import Testing
 
         var records: Int { count.withLock { $0 } }
 
-        func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
-            try await base.claim(ids, now: now)
+        func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+            try await base.begin(ids, now: now)
+        }
+
+        func enter(_ ids: [NotificationID], now: Timestamp) async throws {}
+
+        func claim(
+            _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
+        ) async throws -> DispatchClaims {
+            try await base.claim(ids, first: first, now: now)
         }
 
         func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {

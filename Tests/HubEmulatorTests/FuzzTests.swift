@@ -13,12 +13,12 @@ import Testing
     private static let rounds = ProcessInfo.processInfo.environment["EMULATOR_FUZZ_ROUNDS"].flatMap(Int.init) ?? 5_000
 
     private static func run(_ seed: UInt64, _ corpus: [String], _ body: ([UInt8]) throws -> Void) rethrows {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let seeds = corpus.map { Array($0.utf8) }
         for _ in 0..<rounds { try body(mutated(seeds, &generator)) }
     }
 
-    private static func mutated(_ seeds: [[UInt8]], _ generator: inout SeededGenerator) -> [UInt8] {
+    private static func mutated(_ seeds: [[UInt8]], _ generator: inout SplitMix64) -> [UInt8] {
         var bytes = seeds.randomElement(using: &generator) ?? []
         for _ in 0..<Int.random(in: 1...8, using: &generator) {
             let at = Int.random(in: 0...bytes.count, using: &generator)

@@ -47,6 +47,20 @@ struct CreateNotificationTests {
         }
     }
 
+    /// Only what is published at once has a first message, and nothing is while there is no broker.
+    @Test(arguments: [(true, "", 1), (true, #","NotBefore":"2099-01-01T00:00:00Z""#, 0), (false, "", 0)])
+    func theFirstAttemptIsClaimed(_ isConnected: Bool, _ member: String, _ expected: Int) async throws {
+        try await withIngest(publisher: FakePublisher(isConnected: isConnected)) { bench in
+            let body = #"{"Recipient":"alice","Payload":1,"ExpiresAt":"2100-01-01T00:00:00Z"\#(member)}"#
+            let answer = try await bench.post(body)
+            #expect(answer.status == .created)
+            let id = try #require((try answer.object()["Id"] as? String).flatMap { NotificationID($0) })
+            let plans = try await bench.store.begin([id], now: .now - .seconds(60)).plans
+            #expect(plans.count == expected)
+            #expect(try await bench.store.claim([id], now: .now)[id]?.attempt == expected + 1)
+        }
+    }
+
     @Test func theSendersExpiryIsKept() async throws {
         try await withIngest { bench in
             let answer = try await bench.post(

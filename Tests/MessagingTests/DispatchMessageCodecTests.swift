@@ -36,6 +36,28 @@ import Testing
         #expect(read(message) == .success(retry))
     }
 
+    @Test func onlyAFirstPublishHasTheMark() {
+        let first = DispatchMessage(id: id, traceparent: "00-a-b-01", isFirst: true)
+        let message = AMQPMessage(first, route: .dispatch, topology: topology)
+        #expect(message.headers == ["traceparent": "00-a-b-01", "first": true])
+        #expect(read(message) == .success(first))
+        for route in [DispatchRoute.retry(delay: 0), .dead(reason: "gone")] {
+            #expect(AMQPMessage(first, route: route, topology: topology).headers["first"] == nil)
+        }
+    }
+
+    @Test func aMessageThatWasDeadLetteredIsNotTheFirst() throws {
+        let first = AMQPMessage(DispatchMessage(id: id, isFirst: true), route: .dispatch, topology: topology)
+        for (name, value) in [("x-death", AMQPValue.array([])), ("reason", "gone")] {
+            var moved = first
+            moved.headers[name] = value
+            #expect(try read(moved).get().isFirst == false)
+        }
+        var other = first
+        other.headers["first"] = "yes"
+        #expect(try read(other).get().isFirst == false)
+    }
+
     @Test(arguments: [(-1, "1"), (0, "1"), (1, "5"), (9, "5")])
     func aDelayPastTheirNumberRepeatsTheLast(_ index: Int, _ seconds: String) {
         let message = AMQPMessage(DispatchMessage(id: id), route: .retry(delay: index), topology: topology)

@@ -71,6 +71,39 @@ func withStack(_ body: (Stack) async throws -> Void) async throws {
         }
     }
 
+    @Test func theFirstMessageOwnsTheFirstAttemptOnce() async throws {
+        try await withStack { stack in
+            let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01", isFirst: true)
+            await stack.publish([message])
+            let delivery = try await stack.next()
+            #expect(delivery.message == message && delivery.ownsFirstAttempt)
+            stack.consumer.requeue([delivery])
+            let again = try await stack.next()
+            #expect(again.message == message && !again.ownsFirstAttempt)
+            stack.consumer.acknowledge([again])
+        }
+    }
+
+    /// The consumer dies with the delivery; nobody returns it.
+    @Test func whatALostConsumerHeldIsNotTheFirstAgain() async throws {
+        try await withStack { stack in
+            let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01", isFirst: true)
+            let lost = try RabbitMQDispatchConsumer(configuration: stack.configuration, logger: quiet)
+            let run = Task { await lost.run() }
+            #expect(try await eventually { lost.isConnected })
+            // The broker gives them in turn to both consumers.
+            await stack.publish([message, message])
+            let held = try #require(await lost.next(limit: 1)?.first)
+            #expect(held.ownsFirstAttempt)
+            run.cancel()
+            await run.value
+            let deliveries = [try await stack.next(), try await stack.next()]
+            #expect(deliveries.map(\.isRedelivered) == [false, true])
+            #expect(deliveries.map(\.ownsFirstAttempt) == [true, false])
+            stack.consumer.acknowledge(deliveries)
+        }
+    }
+
     @Test func aRetryComesBackAfterItsDelay() async throws {
         try await withStack { stack in
             let message = DispatchMessage(

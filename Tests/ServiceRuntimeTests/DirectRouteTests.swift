@@ -64,7 +64,7 @@ struct DirectRouteTests {
     private static func routes(_ held: HeldReplies) -> [DirectRoute] {
         [
             DirectRoute(.get, "/api/echo/:id") { request, reply in
-                let name = String(request.parameter)
+                let name = request.parameter
                 switch name {
                 case "no": return false
                 case "throw": reply(.failure(Failed()))

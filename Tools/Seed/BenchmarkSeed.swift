@@ -6,20 +6,22 @@ import ServiceLifecycle
 import Storage
 
 /// Prepares a measurement: `benchmark-seed rows N` stores N sealed notifications that wait for a dispatcher, and
-/// `benchmark-seed topology` declares the exchanges and queues. Settings come from the services' own keys.
+/// `benchmark-seed topology` declares the exchanges and queues. `benchmark-seed steps N` runs ``StoreSteps`` on a store
+/// of N rows. Settings come from the services' own keys.
 @main
 struct BenchmarkSeed {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         switch (arguments.first, arguments.dropFirst().first.flatMap { Int($0) }) {
         case ("rows", let count?): try await storeRows(count)
+        case ("steps", let count?): try await withStore { try await StoreSteps(rows: count, store: $0).run() }
         case ("topology", _): try await declareTopology()
         default: throw Usage()
         }
     }
 
     struct Usage: Error, CustomStringConvertible {
-        var description: String { "usage: benchmark-seed rows N | topology" }
+        var description: String { "usage: benchmark-seed rows N | steps N | topology" }
     }
 
     static func setting(_ name: String) throws -> String {
@@ -30,18 +32,24 @@ struct BenchmarkSeed {
 
     /// 1 KiB payloads for user0 … user999 in turn, as the driver's own rows; none of them is published.
     static func storeRows(_ count: Int) async throws {
-        let logger = Logger(label: "benchmark-seed")
         let keys = try PayloadKeyRing(String(contentsOfFile: setting("PAYLOAD_KEYS_FILE"), encoding: .utf8))
-        let opened = try await openStore(StorageConfiguration(url: setting("DATABASE_URL")), logger: logger)
         let payload = [UInt8](JSONText.quoted(String(repeating: "secure payload. ", count: 64)).utf8)
+        try await withStore { store in
+            for start in stride(from: 0, to: count, by: 500) {
+                let rows = try (start..<min(start + 500, count)).map { try row($0, payload: payload, keys: keys) }
+                try await store.append(rows)
+                try await store.confirm(rows.map(\.notification.id), until: .now + .seconds(365 * 86_400))
+            }
+        }
+    }
+
+    static func withStore(_ body: (any Store) async throws -> Void) async throws {
+        let logger = Logger(label: "benchmark-seed")
+        let opened = try await openStore(StorageConfiguration(url: setting("DATABASE_URL")), logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await opened.service.run() }
             try await waitUntilReady(opened.store)
-            for start in stride(from: 0, to: count, by: 500) {
-                let rows = try (start..<min(start + 500, count)).map { try row($0, payload: payload, keys: keys) }
-                try await opened.store.append(rows)
-                try await opened.store.confirm(rows.map(\.notification.id), until: .now + .seconds(365 * 86_400))
-            }
+            try await body(opened.store)
             group.cancelAll()
         }
     }

@@ -1,19 +1,14 @@
 import Foundation
+import SecurePushCore
 
 /// Random numbers that a seed gives again in every run and on every machine, so that a failure can be repeated:
-/// SplitMix64 (Steele, Lea and Flood, 2014).
+/// ``SplitMix64``, with what tests need besides.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var generator: SplitMix64
 
-    public init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
+    public mutating func next() -> UInt64 { generator.next() }
 
     /// A number below a limit. The small bias does not matter, and it costs less than `Int.random` in debug builds.
     public mutating func below(_ limit: Int) -> Int { Int(truncatingIfNeeded: next() >> 33) % limit }

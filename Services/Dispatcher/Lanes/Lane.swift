@@ -54,9 +54,9 @@ final class Lane: Sendable {
         let now = clock.now()
         let latency = began.duration(to: now).nanoseconds
         let (after, next, changed) = state.withLock { state in
-            let before = LaneCondition(state)
+            let before = state.condition
             let after = state.note(outcome, isProbe: isProbe, latency: latency, now: now)
-            return (after, state.next(), LaneCondition(state) != before)
+            return (after, state.next(), state.condition != before)
         }
         if changed { show() }
         // The next send starts first, then the pipeline gets this answer.
@@ -140,7 +140,7 @@ extension Lane {
         // The state is read under the lock of `shown`, so that lines are in the order of changes.
         shown.withLock { shown in
             let (condition, limit, cause) = state.withLock {
-                (LaneCondition($0), $0.limit.limit, $0.circuit.state.pause?.cause)
+                ($0.condition, $0.limit.limit, $0.circuit.state.pause?.cause)
             }
             metrics.show(condition, limit: limit)
             let isDue = shown.faultLogged.map { $0.duration(to: now) >= Self.faultLogInterval } ?? true
@@ -176,7 +176,8 @@ extension Lane {
 extension Duration {
     /// Whole nanoseconds; durations here are far below the 292 years that fit.
     fileprivate var nanoseconds: Int64 {
-        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }
 
@@ -206,12 +207,18 @@ enum LaneCondition: Int, Sendable {
     case paused = 1
     /// The hub refuses the credentials, or the endpoint has no hub of that name.
     case fault = 2
+}
 
-    init(_ lane: LaneState) {
-        switch lane.circuit.state.pause?.cause {
-        case .credentials?, .noHub?: self = .fault
-        case .throttled?, .failing?, .silent?, .unreachable?, .refused?, .notFound?: self = .paused
-        case nil: self = lane.isShedding ? .paused : .open
+extension LaneState {
+    /// The lane's condition. It is a property, because a function that takes the state would copy all of it.
+    var condition: LaneCondition {
+        switch circuit.state {
+        case .closed: isShedding ? .paused : .open
+        case .open(let pause), .halfOpen(let pause):
+            switch pause.cause {
+            case .credentials, .noHub: .fault
+            case .throttled, .failing, .silent, .unreachable, .refused, .notFound: .paused
+            }
         }
     }
 }

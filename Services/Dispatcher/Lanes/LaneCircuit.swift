@@ -56,6 +56,10 @@ struct LaneCircuit: Sendable {
     static let minPause = Duration.milliseconds(250)
 
     private(set) var state = State.closed
+
+    /// Whether the lane sends.
+    var isClosed: Bool { if case .closed = state { true } else { false } }
+
     private var failures = 0
 
     /// Decides about one more request. The outcome of a probe must be noted with `isProbe`.

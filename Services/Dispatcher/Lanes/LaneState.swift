@@ -74,7 +74,7 @@ struct LaneState: Sendable {
         answers += 1
         limit.note(outcome, latency: latency, now: now)
         circuit.note(outcome, isProbe: isProbe, now: now)
-        let flushed = circuit.state == .closed || queue.count == 0 ? [] : flush(now: now)
+        let flushed = circuit.isClosed || queue.isEmpty ? [] : flush(now: now)
         switch outcome {
         case .throttled, .unauthorized, .hubNotFound, .notSent: return (hold(now: now), flushed)
         case .sent, .rejected, .unavailable, .unanswered: return (nil, flushed)
@@ -83,7 +83,7 @@ struct LaneState: Sendable {
 
     /// The next send of the queue, once the limit allows it.
     mutating func next() -> LaneSend? {
-        guard inFlight < limit.limit, circuit.state == .closed, let first = queue.popFirst() else { return nil }
+        guard inFlight < limit.limit, circuit.isClosed, let first = queue.popFirst() else { return nil }
         inFlight += 1
         return first.send
     }
@@ -169,14 +169,22 @@ enum LaneAnswer: Sendable, Equatable {
     }
 }
 
-/// One send on its way through a lane.
-struct LaneSend: Sendable {
-    var notification: HubNotification
-    var attempt: DispatchAttempt
+/// One send on its way through a lane. It is a class, because it passes through a queue, a lock and a callback: one
+/// reference is cheaper to move than ten.
+final class LaneSend: Sendable {
+    let notification: HubNotification
+    let attempt: DispatchAttempt
     /// The index of the platform in the attempt.
-    var index: Int
+    let index: Int
     /// The notifications that share this silent push.
-    var followers: [SilentFollower] = []
+    let followers: [SilentFollower]
+
+    init(notification: HubNotification, attempt: DispatchAttempt, index: Int, followers: [SilentFollower] = []) {
+        self.notification = notification
+        self.attempt = attempt
+        self.index = index
+        self.followers = followers
+    }
 }
 
 extension LaneAnswer {

@@ -88,7 +88,7 @@ struct LaneSettings: Sendable {
     /// The platforms of `HUB_PLATFORMS`.
     var platforms: [Platform]
     /// The maximum of requests to the hub in flight, of all lanes together (`DISPATCH_CONCURRENCY`).
-    var concurrency = 512
+    var concurrency = 768
     /// The maximum of unacknowledged deliveries (`DISPATCH_PREFETCH`).
     var prefetch = 1024
     /// The maximum of notifications that are claimed and not settled, which also limits a lane's queue: twice the

@@ -11,7 +11,7 @@ final class FaultTable: Sendable {
         /// Its start and end, in milliseconds since 1970.
         let start: Int64
         let end: Int64
-        var generator: SeededGenerator?
+        var generator: SplitMix64?
         var window = ThrottleWindow()
 
         var isSpent: Bool { fault.count == 0 }
@@ -76,7 +76,7 @@ final class FaultTable: Sendable {
             state.entries.append(
                 Entry(
                     fault: fault, start: start, end: fault.durationMilliseconds.map { start + Int64($0) } ?? .max,
-                    generator: fault.seed.map { SeededGenerator(seed: $0) }))
+                    generator: fault.seed.map { SplitMix64(seed: $0) }))
             return fault
         }
     }
@@ -155,23 +155,6 @@ struct ThrottleWindow: Equatable, Sendable {
             return nil
         }
         return Int((start + Self.length - now + 999) / 1000)
-    }
-}
-
-/// A small random generator that repeats its numbers for a seed: SplitMix64 (Steele, Lea, Flood 2014).
-struct SeededGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }
 

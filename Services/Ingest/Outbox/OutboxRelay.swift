@@ -65,11 +65,19 @@ final class OutboxRelay: Service {
     /// The backlog as last observed, a few seconds ago; `nil` before the first observation.
     var backlog: OutboxBacklog? { lastBacklog.withLock { $0 } }
 
+    /// Whether an entry that is handed over now would be taken.
+    var takesEntries: Bool { publisher.isConnected && mailbox.count < Limit.maxWaiting }
+
     /// Takes over the stored notifications that are due now. Returns at once.
-    func handOver(_ notifications: [Notification]) {
+    ///
+    /// This is the only place that marks a first message (``DispatchMessage/isFirst``). Call it once for each
+    /// notification: its entry is taken from memory once and published once, whatever comes of it. Everything later is
+    /// published by the sweep or the redelivery, which know nothing of the mark.
+    func handOver(_ notifications: [SealedNotification]) {
         handOver(
-            entries: notifications.lazy.filter { $0.notBefore == nil }.map {
-                OutboxEntry(id: $0.id, traceparent: $0.traceparent)
+            entries: notifications.lazy.filter { $0.notification.notBefore == nil }.map {
+                OutboxEntry(
+                    id: $0.notification.id, traceparent: $0.notification.traceparent, isFirst: $0.claimsFirstAttempt)
             })
     }
 
@@ -198,7 +206,9 @@ final class OutboxRelay: Service {
     /// - Returns: the confirmed entries.
     func publish(_ entries: [OutboxEntry]) async -> [OutboxEntry] {
         let start = ContinuousClock.now
-        let messages = entries.map { DispatchMessage(id: $0.id, traceparent: $0.traceparent, kind: $0.kind) }
+        let messages = entries.map {
+            DispatchMessage(id: $0.id, traceparent: $0.traceparent, kind: $0.kind, isFirst: $0.isFirst)
+        }
         let results = await publisher.publish(messages, to: .dispatch)
         metrics.confirm.record(duration: start.duration(to: .now))
         var confirmed: [OutboxEntry] = []

@@ -42,9 +42,8 @@ struct NotificationSendController: Sendable {
     /// left to the router, which finds the same mistakes again.
     var directCreate: DirectRoute {
         DirectRoute(.post, "/api/notifications", maxBodyBytes: RequestBudget.Limit.maxSmallBytes) { request, reply in
-            let fields = request.head.headerFields
-            guard !fields.contains(.idempotencyKey),
-                let name = try? authentication.senders.sender(authorization: fields[.authorization])
+            guard !request.hasIdempotencyKey,
+                let name = try? authentication.senders.sender(authorization: request.authorization)
             else {
                 return false
             }
@@ -56,7 +55,7 @@ struct NotificationSendController: Sendable {
                 share.release()
                 return false
             }
-            let origin = RequestOrigin(sender: name, traceparent: fields.traceContext?.traceparent)
+            let origin = RequestOrigin(sender: name, traceparent: request.traceContext?.traceparent)
             acceptor.accept(wanted, from: origin, now: now) { answer in
                 share.release()
                 reply { response(try answer.get(), isReplay: false) }
@@ -69,9 +68,10 @@ struct NotificationSendController: Sendable {
         _ request: DirectRequest, from caller: SenderAuthentication.Caller, _ share: RequestBudget.Share,
         now: Timestamp
     ) throws -> CreateNotificationRequest {
-        try share.add(request.body.readableBytes)
-        try check(request.body, from: caller, contentType: request.head.headerFields[.contentType])
-        let wanted = try read(request.body, from: caller, now: now)
+        let body = request.body
+        try share.add(body.readableBytes)
+        try check(body, from: caller, contentType: request.contentType)
+        let wanted = try read(body, from: caller, now: now)
         try share.add(wanted.storedBytes)
         return wanted
     }

@@ -39,12 +39,13 @@ extension NotificationReadController {
     var directRead: DirectRoute {
         DirectRoute(.get, "/api/notifications/:id") { request, reply in
             guard let id = NotificationID(request.parameter),
-                let user = users.remembered(authorization: request.head.headerFields[.authorization])
+                let user = users.remembered(authorization: request.authorization)
             else { return false }
+            let logger = request.debugLogger
             store.find(id, recipient: user) { found in
                 reply.onEventLoop {
                     do {
-                        answer(try open(found.get(), for: user, logger: request.debugLogger), request, reply)
+                        answer(try open(found.get(), for: user, logger: logger), logger, reply)
                     } catch {
                         reply(.failure(error))
                     }
@@ -54,16 +55,16 @@ extension NotificationReadController {
         }
     }
 
-    private func answer(_ opened: Opened, _ request: DirectRequest, _ reply: DirectReply) {
+    private func answer(_ opened: Opened, _ logger: Logger?, _ reply: DirectReply) {
         guard opened.isFirstRead else {
-            countRead(opened, logger: request.debugLogger)
+            countRead(opened, logger: logger)
             return reply(.success(opened.response(unread: nil)))
         }
         store.markRead(opened.stored.id, at: opened.time) { marked in
             reply {
                 try marked.get()
                 countFirstRead(opened)
-                countRead(opened, logger: request.debugLogger)
+                countRead(opened, logger: logger)
                 return opened.response(unread: nil)
             }
         }

@@ -179,7 +179,7 @@ enum BatchResponseLine: Sendable, Equatable {
         if line.starts(with: beginning) {
             let rest = line.dropFirst(beginning.count)
             let isWhole = rest.dropFirst(36).first == UInt8(ascii: "\"")
-            if isWhole, let id = NotificationID(utf8: rest.prefix(36)) { return .accepted(id) }
+            if isWhole, let id = NotificationID(utf8: Array(rest.prefix(36))) { return .accepted(id) }
         }
         let text = String(decoding: line, as: UTF8.self)
         guard let line = try? JSONCoding.decode(Line.self, from: text) else { return .failed("an unreadable answer") }

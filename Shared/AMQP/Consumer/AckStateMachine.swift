@@ -3,7 +3,8 @@ import DequeModule
 /// Which deliveries of one channel are settled, and how to tell the broker in few frames.
 ///
 /// Delivery tags are consecutive from 1. Acknowledgements without a gap from the oldest delivery on are sent as one
-/// `basic.ack` with multiple; those after a delivery that is still open are sent one by one.
+/// `basic.ack` with multiple. Those after a delivery that is still open are sent one by one, or they wait for it: each
+/// frame costs a system call here, and at the broker a command in the log of a quorum queue.
 struct AckStateMachine {
     enum Frame: Hashable, Sendable {
         case acknowledge(UInt64, isMultiple: Bool)
@@ -13,15 +14,19 @@ struct AckStateMachine {
 
     private enum Slot { case outstanding, acknowledged, sent }
 
+    /// The maximum of acknowledgements that wait for a delivery that is still open. They take up the prefetch.
+    var maxWaiting = 0
     private var slots: Deque<Slot> = []
     private var firstTag: UInt64 = 1
     private var acknowledged: [UInt64] = []
+    /// Acknowledgements that may wait.
+    private var waiting: [UInt64] = []
     private var requeued: [UInt64] = []
     private var rejected: [UInt64] = []
     /// The number of deliveries that nobody has settled.
     private(set) var outstanding = 0
 
-    var hasFrames: Bool { !acknowledged.isEmpty || !requeued.isEmpty || !rejected.isEmpty }
+    var hasFrames: Bool { !acknowledged.isEmpty || !waiting.isEmpty || !requeued.isEmpty || !rejected.isEmpty }
 
     mutating func delivered(_ tag: UInt64) {
         guard tag >= firstTag + UInt64(slots.count) else { return }
@@ -34,6 +39,11 @@ struct AckStateMachine {
     /// Settles a delivery. An unknown or settled one is ignored, because the broker would close the channel.
     mutating func acknowledge(_ tag: UInt64) {
         if settle(tag, as: .acknowledged) { acknowledged.append(tag) }
+    }
+
+    /// Settles a delivery like ``acknowledge(_:)``; the frame may wait for those of earlier deliveries.
+    mutating func acknowledgeLater(_ tag: UInt64) {
+        if settle(tag, as: .acknowledged) { waiting.append(tag) }
     }
 
     /// Returns a delivery to its queue; otherwise like ``acknowledge(_:)``.
@@ -60,13 +70,16 @@ struct AckStateMachine {
         var frames = requeued.map { Frame.requeue($0) } + rejected.map { Frame.reject($0) }
         requeued.removeAll(keepingCapacity: true)
         rejected.removeAll(keepingCapacity: true)
-        guard !acknowledged.isEmpty else {
-            trim { _ in }
-            return frames
-        }
         var last: UInt64?
         trim { last = $0 }
-        if let last { frames.append(.acknowledge(last, isMultiple: true)) }
+        if let last {
+            frames.append(.acknowledge(last, isMultiple: true))
+            waiting.removeAll { $0 < firstTag }
+        }
+        if waiting.count > maxWaiting {
+            acknowledged += waiting
+            waiting.removeAll(keepingCapacity: true)
+        }
         for tag in acknowledged where tag >= firstTag {
             slots[Int(tag - firstTag)] = .sent
             frames.append(.acknowledge(tag, isMultiple: false))

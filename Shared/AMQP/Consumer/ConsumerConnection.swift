@@ -91,6 +91,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
             // for a minute. It answers this request only when the consumer really exists.
             _ = try handle.inspect(queue: queue)
             epoch += 1
+            acks.maxWaiting = prefetch / 4
             link.opened(handle)
         } catch {
             link.failed(error)
@@ -107,6 +108,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     func shutDown() async {
         isShuttingDown = true
         status.isConnected = false
+        acks.maxWaiting = 0
         cancelConsumer()
         for waiter in waiters { waiter.continuation.resume(returning: nil) }
         waiters.removeAll()
@@ -176,6 +178,7 @@ extension ConsumerConnection {
         for settlement in mail.settlements where settlement.epoch == epoch && link.handle != nil {
             switch settlement.kind {
             case .acknowledge: acks.acknowledge(settlement.tag)
+            case .acknowledgeLater: acks.acknowledgeLater(settlement.tag)
             case .requeue: acks.requeue(settlement.tag)
             case .reject: acks.reject(settlement.tag)
             }

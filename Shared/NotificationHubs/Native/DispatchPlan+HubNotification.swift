@@ -11,22 +11,23 @@ extension DispatchPlan {
     public func notification(
         for platform: Platform, now: Timestamp, signature: PushSignature? = nil
     ) -> HubNotification? {
-        let data = PushData(id: id, signature: signature)
-        return switch platform {
-        case .apple: native(platform, headers: appleHeaders, body: appleBody(data))
-        case .fcmv1: native(platform, headers: [], body: firebaseBody(data, now: now))
-        case .gcm: native(platform, headers: [], body: data.gcmBody)
-        case .adm: native(platform, headers: [], body: admBody(data, now: now))
-        case .browser: native(platform, headers: [], body: data.browserBody)
-        case .windows: native(platform, headers: windowsHeaders(now: now), body: data.rawBody)
-        default: nil
-        }
+        notification(for: platform, now: now, PushData(id, recipient, signature: signature))
     }
 
-    private func native(
-        _ platform: Platform, headers: [HubNotification.Header], body: String
-    ) -> HubNotification {
-        HubNotification(native: platform, recipient: recipient, headers: headers, body: body)
+    /// The same with a common part that was made before, for all platforms.
+    public func notification(for platform: Platform, now: Timestamp, _ data: PushData) -> HubNotification? {
+        func native(_ body: String, headers: [HubNotification.Header] = []) -> HubNotification {
+            HubNotification(native: platform, tag: data.tag, headers: headers, body: body)
+        }
+        return switch platform {
+        case .apple: native(appleBody(data), headers: appleHeaders)
+        case .fcmv1: native(firebaseBody(data, now: now))
+        case .gcm: native(data.gcmBody)
+        case .adm: native(admBody(data, now: now))
+        case .browser: native(data.browserBody)
+        case .windows: native(data.rawBody, headers: windowsHeaders(now: now))
+        default: nil
+        }
     }
 
     // MARK: APNs ("Sending notification requests to APNs")

@@ -17,9 +17,15 @@ extension HubNotification {
     public static func withdrawal(
         of id: NotificationID, recipient: UserName, for platform: Platform, signature: PushSignature? = nil
     ) -> HubNotification? {
-        let data = PushData(id: id, isWithdrawal: true, signature: signature)
+        withdrawal(for: platform, PushData(id, recipient, isWithdrawal: true, signature: signature))
+    }
+
+    /// The same with a common part that was made before, for all platforms.
+    ///
+    /// - Parameter data: the common part of the pushes of a withdrawal.
+    public static func withdrawal(for platform: Platform, _ data: PushData) -> HubNotification? {
         func native(_ body: String, headers: [Header] = []) -> HubNotification {
-            HubNotification(native: platform, recipient: recipient, headers: headers, body: body)
+            HubNotification(native: platform, tag: data.tag, headers: headers, body: body)
         }
         return switch platform {
         case .apple: native(data.appleBackgroundBody, headers: PushData.appleBackground)

@@ -1,23 +1,41 @@
-import SecurePushCore
+public import SecurePushCore
 
-/// The values of a push that the device's app reads: the ID of the notification, whether it is withdrawn, and the
-/// signature. It has nothing of the payload.
-struct PushData: Sendable {
-    var id: NotificationID
-    var isWithdrawal = false
-    var signature: PushSignature?
-
+/// What the pushes of one notification to all platforms share: the values that the device's app reads (the ID of the
+/// notification, whether it is withdrawn, and the signature), and the tag of the recipient. It has nothing of the
+/// payload. It is made once for all platforms, because their texts are a large part of the cost of a send.
+public struct PushData: Sendable {
+    let id: NotificationID
+    let isWithdrawal: Bool
+    let signature: PushSignature?
+    /// See ``UserName/tag``.
+    let tag: String
     /// The members of a JSON object, without its braces. All values are strings, because data messages of FCM and ADM
     /// have no others.
-    var members: String {
-        var text = "\"secureId\":\"\(id)\""
+    let members: String
+
+    /// Makes the common part of the pushes of a plan.
+    ///
+    /// - Parameter signature: the values `ts` and `sig` of a signed push. Those of a withdrawal must be signed as one;
+    ///   see ``PushSigner/sign(_:for:withdraw:now:)``.
+    public init(_ plan: DispatchPlan, signature: PushSignature? = nil) {
+        self.init(plan.id, plan.recipient, isWithdrawal: plan.work == .withdrawal, signature: signature)
+    }
+
+    init(_ id: NotificationID, _ recipient: UserName, isWithdrawal: Bool = false, signature: PushSignature? = nil) {
+        self.id = id
+        self.isWithdrawal = isWithdrawal
+        self.signature = signature
+        tag = recipient.tag
+        var text = "\"secureId\":\""
+        text.append(id.description)
+        text.append("\"")
         if isWithdrawal { text.append(",\"withdraw\":\"1\"") }
         if let signature {
             text.append(",\"ts\":\"\(signature.timestamp)\",\"sig\":\"")
             text.append(signature.signature)
             text.append("\"")
         }
-        return text
+        members = text
     }
 
     /// The body of a silent push through APNs.
@@ -48,8 +66,8 @@ struct PushData: Sendable {
 
 extension HubNotification {
     /// A notification in the native form of a platform. WNS takes raw bytes, the others take JSON.
-    init(native platform: Platform, recipient: UserName, headers: [Header], body: String) {
+    init(native platform: Platform, tag: String, headers: [Header], body: String) {
         let type = platform == .windows ? "application/octet-stream" : "application/json;charset=utf-8"
-        self.init(platform: platform, tag: recipient.tag, contentType: type, headers: headers, body: body)
+        self.init(platform: platform, tag: tag, contentType: type, headers: headers, body: body)
     }
 }

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// A response that cannot be read as HTTP/1.1.
 struct HubResponseError: Error, Equatable {
     var reason: String
@@ -38,7 +44,7 @@ struct HubResponseHead: Equatable {
 
     /// `HTTP/1.1 201 Created`.
     private static func status(_ line: UnsafeRawBufferPointer) throws(HubResponseError) -> (Int, Bool) {
-        guard line.count >= 12, line.starts(with: "HTTP/1.".utf8), line[8] == UInt8(ascii: " "),
+        guard line.count >= 12, line.begins(with: "HTTP/1."), line[8] == UInt8(ascii: " "),
             line[7] == UInt8(ascii: "1") || line[7] == UInt8(ascii: "0"),
             let status = HTTPNumber.decimal(UnsafeRawBufferPointer(rebasing: line[9..<12])), status >= 100,
             line.count == 12 || line[12] == UInt8(ascii: " ")
@@ -47,7 +53,7 @@ struct HubResponseHead: Equatable {
     }
 
     private mutating func read(_ line: UnsafeRawBufferPointer) throws(HubResponseError) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0, line[0] > UInt8(ascii: " "),
+        guard let colon = line.position(of: UInt8(ascii: ":")), colon > 0, line[0] > UInt8(ascii: " "),
             line[colon - 1] > UInt8(ascii: " ")
         else { throw HubResponseError("a header field of the response is malformed") }
         let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
@@ -90,7 +96,7 @@ private struct HTTPLines: IteratorProtocol {
 
     mutating func next() -> UnsafeRawBufferPointer? {
         guard !rest.isEmpty else { return nil }
-        let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.count
+        let end = rest.position(of: UInt8(ascii: "\n")) ?? rest.count
         let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
         rest = UnsafeRawBufferPointer(rebasing: rest[Swift.min(end + 1, rest.count)...])
         return line.last == UInt8(ascii: "\r") ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
@@ -125,6 +131,17 @@ enum HTTPNumber {
 }
 
 extension UnsafeRawBufferPointer {
+    /// The position of the first such byte. The C library looks at many bytes at once.
+    func position(of byte: UInt8) -> Int? {
+        guard let baseAddress, let found = memchr(baseAddress, Int32(byte), count) else { return nil }
+        return baseAddress.distance(to: UnsafeRawPointer(found))
+    }
+
+    fileprivate func begins(with text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount, let baseAddress else { return false }
+        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
+    }
+
     /// Whether the bytes, in lower case, are equal to a text.
     fileprivate func isEqual(lowercased text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }

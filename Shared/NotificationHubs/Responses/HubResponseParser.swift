@@ -126,7 +126,7 @@ struct HubResponseParser {
     /// Takes one line and returns the result of `read`; `nil` until the line is complete.
     private mutating func readLine(_ read: (UnsafeRawBufferPointer) -> Int) throws(HubResponseError) -> Int? {
         let line = pending.withUnsafeReadableBytes { bytes -> (value: Int, end: Int)? in
-            guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            guard let end = bytes.position(of: UInt8(ascii: "\n")) else { return nil }
             let isCRLF = end > 0 && bytes[end - 1] == UInt8(ascii: "\r")
             return (read(UnsafeRawBufferPointer(rebasing: bytes[..<(isCRLF ? end - 1 : end)])), end + 1)
         }
@@ -157,7 +157,7 @@ extension UnsafeRawBufferPointer {
     fileprivate var endOfHead: Range<Int>? {
         var lineStart = 0
         while lineStart < count {
-            guard let end = UnsafeRawBufferPointer(rebasing: self[lineStart...]).firstIndex(of: UInt8(ascii: "\n"))
+            guard let end = UnsafeRawBufferPointer(rebasing: self[lineStart...]).position(of: UInt8(ascii: "\n"))
             else { return nil }
             let isEmpty = end == 0 || end == 1 && self[lineStart] == UInt8(ascii: "\r")
             if isEmpty { return lineStart..<(lineStart + end + 1) }

@@ -2,12 +2,23 @@ import DequeModule
 import NIOCore
 import SecurePushCore
 
-/// One send in flight: the notification, its deadline, and its callback.
-struct HubSend: Sendable {
+/// One send in flight: the notification, its deadline, and its callback. It is a class, because it passes through two
+/// queues and a connection: one reference is cheaper to move than ten.
+final class HubSend: Sendable {
     let notification: HubNotification
     let submitted: NIODeadline
     let deadline: NIODeadline
     let completion: @Sendable (SendOutcome) -> Void
+
+    init(
+        notification: HubNotification, submitted: NIODeadline, deadline: NIODeadline,
+        completion: @escaping @Sendable (SendOutcome) -> Void
+    ) {
+        self.notification = notification
+        self.submitted = submitted
+        self.deadline = deadline
+        self.completion = completion
+    }
 }
 
 /// Decides which request goes over which connection: a value without I/O that returns actions.

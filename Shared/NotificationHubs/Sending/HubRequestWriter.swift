@@ -26,35 +26,70 @@ struct HubRequestWriter {
             prepared = ByteBuffer(string: head + token.text + "\r\nServiceBusNotification-Format: ")
         }
         buffer.writeImmutableBuffer(prepared)
-        let start = buffer.writerIndex
-        buffer.writeString(notification.platform.rawValue)
-        buffer.writeStaticString("\r\nServiceBusNotification-Tags: ")
-        buffer.writeString(notification.tag)
-        buffer.writeStaticString("\r\nContent-Type: ")
-        buffer.writeString(notification.contentType)
-        for header in notification.headers {
-            buffer.writeStaticString("\r\n")
-            buffer.writeString(header.name)
-            buffer.writeStaticString(": ")
-            buffer.writeString(header.value)
+        var isValid = false
+        // All fields in one step, because each write to a buffer checks its memory again.
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: notification.maxRequestBytes) { memory in
+            var request = RequestBytes(memory)
+            request.write(notification)
+            isValid = request.isValid
+            return request.count
         }
-        let lineEnds = 2 + notification.headers.count
-        guard buffer.controlCharacters(from: start) == 2 * lineEnds else { return false }
-        buffer.writeStaticString("\r\nContent-Length: ")
-        buffer.writeString(String(notification.body.utf8.count))
-        buffer.writeStaticString("\r\n\r\n")
-        buffer.writeString(notification.body)
-        return true
+        return isValid
     }
 }
 
-extension ByteBuffer {
-    /// The number of control characters from an index to the end of the written bytes.
-    fileprivate func controlCharacters(from index: Int) -> Int {
-        withUnsafeReadableBytes { bytes in
-            var count = 0
-            for byte in bytes[(index - readerIndex)...] where byte < 0x20 || byte == 0x7F { count += 1 }
-            return count
+extension HubNotification {
+    /// At least the bytes of the request after its prepared part.
+    fileprivate var maxRequestBytes: Int {
+        var bytes = 128 + platform.rawValue.utf8.count + tag.utf8.count + contentType.utf8.count + body.utf8.count
+        for header in headers { bytes += 4 + header.name.utf8.count + header.value.utf8.count }
+        return bytes
+    }
+}
+
+/// Writes a request into memory that is large enough.
+private struct RequestBytes {
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+    /// Whether no field holds a control character.
+    private(set) var isValid = true
+
+    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
+
+    mutating func write(_ notification: HubNotification) {
+        field(notification.platform.rawValue)
+        constant("\r\nServiceBusNotification-Tags: ")
+        field(notification.tag)
+        constant("\r\nContent-Type: ")
+        field(notification.contentType)
+        for header in notification.headers {
+            constant("\r\n")
+            field(header.name)
+            constant(": ")
+            field(header.value)
         }
+        constant("\r\nContent-Length: ")
+        append(String(notification.body.utf8.count))
+        constant("\r\n\r\n")
+        append(notification.body)
+    }
+
+    /// Appends a text and looks for control characters in it.
+    private mutating func field(_ text: String) {
+        let start = count
+        append(text)
+        for byte in memory[start..<count] where byte < 0x20 || byte == 0x7F { isValid = false }
+    }
+
+    private mutating func constant(_ text: StaticString) { text.withUTF8Buffer { append($0) } }
+
+    private mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append($0) }
+    }
+
+    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: UnsafeRawBufferPointer(bytes))
+        count += bytes.count
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// A queue with many producers and one consumer, which takes all elements at once: the link between two stages of a
 /// pipeline.
@@ -6,13 +6,16 @@ import Synchronization
 /// The consumer gets everything that has arrived since its last call, so that its next step handles a whole group. No
 /// timer delays a single element. The mailbox itself is unbounded; each use of it has a bound of its own.
 public final class Mailbox<Element: Sendable>: Sendable {
-    private struct State {
-        var elements: [Element] = []
-        var isClosed = false
-        var taker: CheckedContinuation<Void, Never>?
+    @usableFromInline
+    struct State {
+        @usableFromInline var elements: [Element] = []
+        @usableFromInline var isClosed = false
+        @usableFromInline var taker: CheckedContinuation<Void, Never>?
+
+        init() {}
     }
 
-    private let state = Mutex(State())
+    @usableFromInline let state = Mutex(State())
 
     /// An empty mailbox.
     public init() {}
@@ -22,9 +25,23 @@ public final class Mailbox<Element: Sendable>: Sendable {
     /// - Returns: false if the mailbox is closed; the elements are dropped then.
     @discardableResult
     public func put(_ elements: some Sequence<Element>) -> Bool {
+        add { $0.append(contentsOf: elements) }
+    }
+
+    /// Adds one element.
+    ///
+    /// - Returns: false if the mailbox is closed; the element is dropped then.
+    @discardableResult @inlinable
+    public func put(_ element: Element) -> Bool {
+        add { $0.append(element) }
+    }
+
+    /// Inlinable, so that appending one element is specialised where it is called for each notification.
+    @inlinable
+    func add(_ append: (inout [Element]) -> Void) -> Bool {
         let (taker, isOpen) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
             guard !state.isClosed else { return (nil, false) }
-            state.elements.append(contentsOf: elements)
+            append(&state.elements)
             return (state.elements.isEmpty ? nil : state.taker.take(), true)
         }
         taker?.resume()

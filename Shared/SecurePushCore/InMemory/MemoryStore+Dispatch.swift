@@ -1,5 +1,29 @@
 extension MemoryStore: DispatchStore {
-    public func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+    public func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        var claims = DispatchClaims()
+        for id in ids {
+            guard let row = rows[id], row.isFirstAttemptOpen, let entry = outbox[id],
+                entry.due > now + OutboxPolicy.notice
+            else { continue }
+            if damaged.contains(id) {
+                claims.unreadable[id] = Self.unreadable
+            } else {
+                claims.plans[id] = DispatchPlan(row)
+            }
+        }
+        return claims
+    }
+
+    public func enter(_ ids: [NotificationID], now: Timestamp) async throws {
+        for id in ids where rows[id]?.isFirstAttemptOpen == true {
+            rows[id]?.claimedAt = now
+            if rows[id]?.status == .accepted { rows[id]?.status = .queued }
+        }
+    }
+
+    public func claim(
+        _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
+    ) async throws -> DispatchClaims {
         var claims = DispatchClaims()
         for id in Set(ids) {
             guard var row = rows[id] else { continue }
@@ -7,7 +31,7 @@ extension MemoryStore: DispatchStore {
                 claims.unreadable[id] = Self.unreadable
                 continue
             }
-            row.attempt += 1
+            if !(first.contains(id) && row.isFirstAttemptOpen) { row.attempt += 1 }
             row.claimedAt = now
             if row.status == .accepted { row.status = .queued }
             rows[id] = row
@@ -80,6 +104,10 @@ extension MemoryStore: Outbox {
             }
             if let end = OutboxPolicy.end(ofClaimAt: row.claimedAt, now: now) {
                 outbox[id] = Waiting(entry: waiting.entry, due: end, isPublished: true)
+            } else if row.isFirstAttemptOpen,
+                isPublished || waiting.due == OutboxPolicy.due(of: row.notification)
+            {
+                outbox[id] = Waiting(entry: waiting.entry, due: now + OutboxPolicy.notice)
             } else {
                 outbox[id]?.due = until
                 outbox[id]?.isPostponed = false
@@ -120,6 +148,9 @@ extension MemoryStore: Outbox {
 extension MemoryStore.Row {
     /// Whether it needs no more work.
     fileprivate var isFinal: Bool { status != .accepted && status != .queued }
+
+    /// See ``DispatchStore/begin(_:now:)``.
+    fileprivate var isFirstAttemptOpen: Bool { attempt == 1 && recordedAttempt == 0 && claimedAt == nil }
 }
 
 extension MemoryStore: DeadLetterStore {

@@ -69,7 +69,8 @@ extension MemoryStore: NotificationWriter {
         for sealed in notifications where rows[sealed.notification.id] == nil {
             let notification = sealed.notification
             let entry = OutboxEntry(id: notification.id, traceparent: notification.traceparent)
-            rows[notification.id] = Row(notification: notification, payload: sealed.payload)
+            rows[notification.id] = Row(
+                notification: notification, payload: sealed.payload, attempt: sealed.claimsFirstAttempt ? 1 : 0)
             outbox[notification.id] = Waiting(entry: entry, due: OutboxPolicy.due(of: notification))
         }
     }
@@ -155,6 +156,8 @@ extension MemoryStore: SenderNotifications {
         if row.revokedAt == nil {
             rows[id]?.revokedAt = now
             withdraw(id, now: now)
+            // Also if the first read has withdrawn it: the device with that read has kept its text.
+            followUps[FollowUp(id: id, kind: .withdrawal)]?.deliveries = []
         }
         return true
     }

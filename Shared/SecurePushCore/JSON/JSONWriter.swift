@@ -158,6 +158,22 @@ public enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Appends a whole number in decimal digits.
+    public static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = number.magnitude
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var start = digits.count
+            repeat {
+                start -= 1
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)
+                rest = quotient
+            } while rest > 0
+            bytes.append(contentsOf: digits[start...])
+        }
+    }
+
     private static func mustBeEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
     }

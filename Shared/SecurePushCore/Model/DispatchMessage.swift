@@ -19,17 +19,22 @@ public struct DispatchMessage: Sendable, Hashable {
     public var traceparent: String?
     /// The follow-up that is due; `nil` for the notification's own push.
     public var kind: FollowUp.Kind?
+    /// Whether this is the first message of a notification whose row has the first attempt claimed
+    /// (``SealedNotification/claimsFirstAttempt``). Such a message is published once and never again: whoever gets it
+    /// undelivered owns the first attempt.
+    public var isFirst: Bool
 
     /// Makes a message.
     public init(
         id: NotificationID, platforms: [Platform]? = nil, attempt: Int? = nil, traceparent: String? = nil,
-        kind: FollowUp.Kind? = nil
+        kind: FollowUp.Kind? = nil, isFirst: Bool = false
     ) {
         self.id = id
         self.platforms = platforms
         self.attempt = attempt
         self.traceparent = traceparent
         self.kind = kind
+        self.isFirst = isFirst
     }
 
     /// The follow-up that the message asks for.
@@ -70,6 +75,9 @@ public struct DispatchDelivery: Sendable {
         self.message = message
         self.isRedelivered = isRedelivered
     }
+
+    /// Whether its dispatcher owns the first attempt of the notification: nobody can have got the message before.
+    public var ownsFirstAttempt: Bool { !isRedelivered && message?.isFirst == true }
 }
 
 /// The delays between attempts, one delay queue each (`RETRY_DELAYS`).

@@ -1,6 +1,7 @@
 /// Everything that a dispatcher needs to wake a recipient's devices, claimed from the store.
 ///
-/// The claim records an attempt before the hub is called. ``attempt`` is its number and fences the outcome: a worker
+/// An attempt is on record before the hub is called, by the claim or since the row was stored
+/// (``SealedNotification/claimsFirstAttempt``). ``attempt`` is its number and fences the outcome: a worker
 /// that was suspended and resumes late cannot overwrite the record of a later attempt.
 public struct DispatchPlan: Sendable, Hashable {
     /// The notification.

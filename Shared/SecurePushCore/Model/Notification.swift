@@ -61,11 +61,15 @@ public struct SealedNotification: Sendable, Hashable {
     public var notification: Notification
     /// Its payload.
     public var payload: SealedPayload
+    /// Whether its row is stored with the first attempt claimed, for the dispatcher that gets its first message
+    /// (``DispatchMessage/isFirst``). Only for a notification that is published at once.
+    public var claimsFirstAttempt: Bool
 
     /// Makes a pair.
-    public init(notification: Notification, payload: SealedPayload) {
+    public init(notification: Notification, payload: SealedPayload, claimsFirstAttempt: Bool = false) {
         self.notification = notification
         self.payload = payload
+        self.claimsFirstAttempt = claimsFirstAttempt
     }
 }
 

@@ -54,11 +54,20 @@ public struct NotificationID: Hashable, Sendable {
     }
 
     /// Reads the 36 bytes of a UUID in lower case; `nil` for any other text.
-    public init?(utf8 bytes: some Collection<UInt8>) {
+    public init?(utf8 bytes: [UInt8]) {
+        guard let id = bytes.withUnsafeBufferPointer({ NotificationID(utf8: $0) }) else { return nil }
+        self = id
+    }
+
+    /// Reads the 36 bytes of a UUID in lower case; `nil` for any other text.
+    ///
+    /// It takes memory and no collection: a generic reader is not specialised for other modules, and there it took a
+    /// fifth of all instructions of a dispatcher.
+    public init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.count == 36 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        for (position, byte) in bytes.enumerated() {
+        for position in 0..<36 {
+            let byte = bytes[position]
             if position == 8 || position == 13 || position == 18 || position == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
@@ -69,12 +78,12 @@ public struct NotificationID: Hashable, Sendable {
             case UInt8(ascii: "a")...UInt8(ascii: "f"): value = byte - UInt8(ascii: "a") + 10
             default: return nil
             }
-            if digits < 16 {
+            // The first half ends with the third group.
+            if position < 18 {
                 halves.0 = halves.0 << 4 | UInt64(value)
             } else {
                 halves.1 = halves.1 << 4 | UInt64(value)
             }
-            digits += 1
         }
         self.init(high: halves.0, low: halves.1)
     }

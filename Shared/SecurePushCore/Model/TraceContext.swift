@@ -1,11 +1,15 @@
+import Synchronization
+
 /// The `traceparent` of a request (W3C Trace Context, level 1, section 3.2): `00-TRACE-SPAN-FLAGS` in lower-case hex.
 public struct TraceContext: Sendable, Hashable {
-    /// 32 hex digits, not all zero.
-    public let traceID: String
-    /// 16 hex digits, not all zero: the span of the caller.
-    public let spanID: String
     /// The header's value.
     public let traceparent: String
+
+    /// 32 hex digits, not all zero.
+    public var traceID: String { String(traceparent.prefix(35).suffix(32)) }
+
+    /// 16 hex digits, not all zero: the span of the caller.
+    public var spanID: String { String(traceparent.prefix(52).suffix(16)) }
 
     /// The metadata keys of logs, as OpenTelemetry names the fields.
     public enum LogKey {
@@ -16,24 +20,29 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     /// A new trace with a new span, both random. The flags say that nobody records it (00).
+    ///
+    /// The system is asked for a random number once per process, because each time costs a system call.
     public static func random() -> TraceContext {
-        var generator = SystemRandomNumberGenerator()
+        let turn = turns.wrappingAdd(1, ordering: .relaxed).oldValue
+        var generator = SplitMix64(seed: start &+ turn &* 3 &* SplitMix64.step)
         // All zeros are invalid (section 3.2.2.3 and 3.2.2.4).
-        let (high, low) = (generator.next(), UInt64.random(in: 1 ... .max, using: &generator))
-        return TraceContext(
-            traceID: hex(high) + hex(low), spanID: hex(UInt64.random(in: 1 ... .max, using: &generator)))
+        return TraceContext(generator.next(), max(generator.next(), 1), max(generator.next(), 1))
     }
 
-    private init(traceID: String, spanID: String) {
-        self.traceID = traceID
-        self.spanID = spanID
-        traceparent = "00-\(traceID)-\(spanID)-00"
-    }
+    private static let turns = Atomic<UInt64>(0)
+    private static let start = UInt64.random(in: .min ... .max)
 
-    /// 16 digits.
-    private static func hex(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    private init(_ high: UInt64, _ low: UInt64, _ span: UInt64) {
+        traceparent = String(unsafeUninitializedCapacity: 55) { text in
+            text.initialize(repeating: UInt8(ascii: "0"))
+            for dash in [2, 35, 52] { text[dash] = UInt8(ascii: "-") }
+            for (number, start) in [(high, 3), (low, 19), (span, 36)] {
+                for index in 0..<16 {
+                    text[start + index] = hexDigit(UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 15)
+                }
+            }
+            return 55
+        }
     }
 
     /// Reads a header.
@@ -51,8 +60,6 @@ public struct TraceContext: Sendable, Hashable {
         guard isHex, !version.elementsEqual("ff".utf8), trace.contains(where: { $0 != 0x30 }),
             span.contains(where: { $0 != 0x30 })
         else { return nil }
-        traceID = String(decoding: trace, as: UTF8.self)
-        spanID = String(decoding: span, as: UTF8.self)
         traceparent = text
     }
 }

@@ -42,21 +42,32 @@ extension UserName {
     /// instead.
     public var tag: String {
         let prefix = "username:"
-        var encoded = [UInt8](prefix.utf8)
-        encoded.reserveCapacity(48)
-        for byte in text.utf8 {
-            if UserName.tagBytes.contains(byte) {
-                encoded.append(byte)
-            } else {
-                encoded.append(UInt8(ascii: "#"))
-                encoded.append(hexDigit(byte >> 4))
-                encoded.append(hexDigit(byte & 15))
+        var name = text
+        let encoded = name.withUTF8 { name in
+            // One allocation, and none for a short name.
+            String(unsafeUninitializedCapacity: prefix.utf8.count + 3 * name.count) { tag in
+                var count = 0
+                func append(_ byte: UInt8) {
+                    tag[count] = byte
+                    count += 1
+                }
+                for byte in prefix.utf8 { append(byte) }
+                for byte in name {
+                    if UserName.tagBytes.contains(byte) {
+                        append(byte)
+                    } else {
+                        append(UInt8(ascii: "#"))
+                        append(hexDigit(byte >> 4))
+                        append(hexDigit(byte & 15))
+                    }
+                }
+                return count
             }
         }
-        if encoded.count > UserName.maxTagLength {
+        if encoded.utf8.count > UserName.maxTagLength {
             return prefix + "##" + SHA256.hash(data: [UInt8](text.utf8)).hex
         }
-        return String(decoding: encoded, as: UTF8.self)
+        return encoded
     }
 
     private static let tagBytes = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789_@.:-")

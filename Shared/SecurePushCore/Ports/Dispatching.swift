@@ -1,14 +1,33 @@
 /// The store as the dispatcher uses it: it claims notifications and records the results.
 public protocol DispatchStore: Sendable {
+    /// Reads the plans of notifications whose first attempt is open, and writes nothing. Call it only with IDs of
+    /// deliveries that own the first attempt (``DispatchDelivery/ownsFirstAttempt``).
+    ///
+    /// The first attempt is open if the row was stored with it (``SealedNotification/claimsFirstAttempt``), and nobody
+    /// has claimed the notification, entered work on it or recorded an outcome. Other IDs are absent from the answer,
+    /// and so are those whose outbox entry is due within ``OutboxPolicy/notice``: claim these.
+    ///
+    /// Work that takes longer than ``OutboxPolicy/entry`` must be entered (``enter(_:now:)``), because the outbox does
+    /// not see it otherwise.
+    ///
+    /// - Throws: ``StorageError``. Repeating it is harmless.
+    func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims
+
+    /// Enters the work on first attempts that ``begin(_:now:)`` has returned: stores the time, and an accepted
+    /// notification becomes queued. Changes only rows whose first attempt is still open, so repeating it is harmless.
+    func enter(_ ids: [NotificationID], now: Timestamp) async throws
+
     /// Claims notifications in one statement: increments the attempt of each, stores the time, and returns its plan. An
     /// accepted notification becomes queued; any other status stays. An unknown ID is absent from the answer, and an ID
     /// that is given twice is claimed once.
     ///
     /// A row that this program cannot read is reported by its ID. It does not keep other rows from being claimed.
     ///
+    /// - Parameter first: the IDs among them whose deliveries own the first attempt. If it is still open, this is it:
+    ///   the number stays 1.
     /// - Throws: ``StorageError`` if the statement as a whole failed. Repeating it increments the attempts again, so
     ///   repeat it only if ``StorageError/isRetriable``.
-    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims
+    func claim(_ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp) async throws -> DispatchClaims
 
     /// Removes notifications with unreadable rows from the outbox, after a dead letter was published for each.
     /// Otherwise their IDs would be published and dead-lettered again and again. The rows stay unchanged.
@@ -27,6 +46,13 @@ public protocol DispatchStore: Sendable {
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID>
 }
 
+extension DispatchStore {
+    /// Claims notifications of deliveries that do not own the first attempt.
+    public func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        try await claim(ids, first: [], now: now)
+    }
+}
+
 /// Receives deliveries from the broker.
 public protocol DispatchConsumer: Sendable {
     /// All deliveries that have arrived, at most `limit`. Waits while there is none.
@@ -40,11 +66,20 @@ public protocol DispatchConsumer: Sendable {
     /// unchanged, with the reason, before it is acknowledged.
     func acknowledge(_ deliveries: [DispatchDelivery])
 
+    /// The same for deliveries that do no harm if they come again, because their outcome is stored and no message
+    /// follows from it. Their acknowledgements may wait for those of earlier deliveries, to leave as one.
+    func acknowledgeLater(_ deliveries: [DispatchDelivery])
+
     /// Returns deliveries to the queue for another consumer, while draining and while the store is down.
     func requeue(_ deliveries: [DispatchDelivery])
 
     /// Whether deliveries can arrive now.
     var isConnected: Bool { get }
+}
+
+extension DispatchConsumer {
+    /// Acknowledges at once, for consumers that gain nothing from waiting.
+    public func acknowledgeLater(_ deliveries: [DispatchDelivery]) { acknowledge(deliveries) }
 }
 
 /// Publishes to the broker.

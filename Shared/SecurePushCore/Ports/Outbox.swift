@@ -16,6 +16,10 @@ public protocol Outbox: Sendable {
     /// If a dispatcher has claimed a notification within ``OutboxPolicy/attemptLimit``, it was published, even if its
     /// entry is unpublished because the publishing process died. Such an entry is not leased. It becomes published, and
     /// due again when that time has passed. Entries of final notifications are removed without a lease.
+    ///
+    /// If the first attempt is open (``DispatchStore/begin(_:now:)``), a dispatcher may be working on it although its
+    /// row does not show it. The first call that finds such an entry only gives notice: the entry is due again after
+    /// ``OutboxPolicy/notice``. The store can be reached then, so a dispatcher enters its work within that time.
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry]
 
     /// Stores that the broker has confirmed these IDs: their entries become published and due again at `until`. IDs
@@ -28,7 +32,7 @@ public protocol Outbox: Sendable {
     ///
     /// Entries that a dispatcher has claimed within ``OutboxPolicy/attemptLimit`` before `now` are postponed until that
     /// time has passed. Entries of final notifications, which dispatchers of an earlier version leave behind, are
-    /// removed.
+    /// removed. Entries whose first attempt is open become unpublished and are due after ``OutboxPolicy/notice``.
     func leasePublished(limit: Int, due: Timestamp, now: Timestamp, until: Timestamp) async throws -> PublishedLease
 
     /// The unpublished entries, for metrics and readiness.
@@ -43,12 +47,17 @@ public struct OutboxEntry: Sendable, Hashable {
     public var traceparent: String?
     /// The follow-up that is due; `nil` for the notification's own push.
     public var kind: FollowUp.Kind?
+    /// See ``DispatchMessage/isFirst``. Never of an entry that was leased.
+    public var isFirst: Bool
 
     /// Makes an entry.
-    public init(id: NotificationID, traceparent: String? = nil, kind: FollowUp.Kind? = nil) {
+    public init(
+        id: NotificationID, traceparent: String? = nil, kind: FollowUp.Kind? = nil, isFirst: Bool = false
+    ) {
         self.id = id
         self.traceparent = traceparent
         self.kind = kind
+        self.isFirst = isFirst
     }
 }
 
@@ -96,6 +105,15 @@ public enum OutboxPolicy {
     /// makes two dispatchers send the same notification. One that is too long only delays a notification whose ID was
     /// lost while its dispatcher died.
     public static let attemptLimit = Duration.seconds(60)
+
+    /// How long a dispatcher may work on an open first attempt (``DispatchStore/begin(_:now:)``) before it enters that
+    /// in the row. Most attempts are over by then and cost no such write.
+    public static let entry = Duration.seconds(1)
+
+    /// How long the sweep waits once more before it publishes a notification whose first attempt is open; and how long
+    /// before its entry is due a first attempt can begin without a write. Longer than ``entry`` and the time in which a
+    /// dispatcher is connected again after the store was away.
+    public static let notice = Duration.seconds(3)
 
     /// `NotBefore` if it is set and later than the creation, else the creation plus the grace time.
     public static func due(of notification: Notification) -> Timestamp {

@@ -107,9 +107,11 @@ public enum PercentCoding {
 }
 
 /// A set of ASCII bytes, such as the characters that may stand in a URL as they are.
-public struct ByteSet: Sendable, Hashable {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
+///
+/// The tests of a byte are inlinable, because they run for every byte of a request.
+@frozen public struct ByteSet: Sendable, Hashable {
+    @usableFromInline var low: UInt64 = 0
+    @usableFromInline var high: UInt64 = 0
 
     /// A set of the bytes of a text.
     ///
@@ -131,15 +133,15 @@ public struct ByteSet: Sendable, Hashable {
     }
 
     /// Whether a byte is in the set; bytes from 0x80 on never are.
-    public func contains(_ byte: UInt8) -> Bool {
+    @inlinable public func contains(_ byte: UInt8) -> Bool {
         (byte < 64 ? low >> UInt64(byte) : byte < 0x80 ? high >> UInt64(byte - 64) : 0) & 1 == 1
     }
 
     /// Whether all bytes of a text are in the set.
-    public func containsAll(_ text: some StringProtocol) -> Bool { text.utf8.allSatisfy(contains) }
+    @inlinable public func containsAll(_ text: some StringProtocol) -> Bool { containsAll(text.utf8) }
 
     /// Whether all bytes are in the set.
-    public func containsAll(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy(contains) }
+    @inlinable public func containsAll(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { contains($0) } }
 
     /// The bytes that are in one of two sets or in both.
     public func union(_ other: ByteSet) -> ByteSet {

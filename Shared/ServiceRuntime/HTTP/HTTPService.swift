@@ -72,11 +72,11 @@ extension HTTPConfiguration {
         let limits = try limits.resolved()
         context.requests.setLimit(limits.maxInFlight)
         let connections = HTTPConnections(limits: limits, context: context)
+        let table = direct.map { DirectRouteTable($0, service: context) }
         // The head of a request is a line, a token and a few fields; 64 KiB in all is generous. ConnectionHandler and
         // RequestHandler hold all deadlines.
         let http1 = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestHandler(limits: limits)]
-                + (direct.map { [DirectRouteHandler($0, service: context)] } ?? []),
+            additionalChannelHandlers: [RequestHandler(limits: limits, direct: table)],
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: 16_384, maxHeaderListSize: 65_536, maxHeaderFieldCount: 100))
         guard let tls else {

@@ -71,12 +71,7 @@ extension Problem {
     }
 
     /// The answer to the request.
-    public var response: Response {
-        var fields = headers
-        fields[.contentType] = "application/problem+json"
-        fields[.cacheControl] = "no-store"
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: jsonBytes)))
-    }
+    public var response: Response { CompleteResponse(self).response }
 }
 
 extension Problem: HTTPResponseError {

@@ -10,8 +10,11 @@ enum RequestIdentifier {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 
     /// The header's value if it is 1 to 128 visible ASCII characters, else a new ID.
-    static func of(_ fields: HTTPFields) -> String {
-        guard let given = fields[.xRequestID], isValid(given) else { return make() }
+    static func of(_ fields: HTTPFields) -> String { of(fields[.xRequestID]) }
+
+    /// The same for the header's value.
+    static func of(_ given: String?) -> String {
+        guard let given, isValid(given) else { return make() }
         return given
     }
 

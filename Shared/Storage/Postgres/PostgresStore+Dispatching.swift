@@ -2,18 +2,41 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: DispatchStore {
-    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+    func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         if ids.isEmpty { return DispatchClaims() }
+        var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
+        parameters.append(ids) { PostgresUUID($0) }
+        parameters.append((now + OutboxPolicy.notice).milliseconds)
+        return try claims(try await query(.begin, parameters))
+    }
+
+    func enter(_ ids: [NotificationID], now: Timestamp) async throws {
+        if ids.isEmpty { return }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
         parameters.append(ids.sorted()) { PostgresUUID($0) }
         parameters.append(now.milliseconds)
-        let result = try await query(.claim, parameters)
-        return try decoding {
+        _ = try await query(.enter, parameters)
+    }
+
+    func claim(
+        _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
+    ) async throws -> DispatchClaims {
+        if ids.isEmpty { return DispatchClaims() }
+        let ids = ids.sorted()
+        var parameters = PostgresParameters(capacity: ids.count * 26 + 64)
+        parameters.append(ids) { PostgresUUID($0) }
+        parameters.append(now.milliseconds)
+        parameters.append(ids) { first.contains($0) }
+        return try claims(try await query(.claim, parameters))
+    }
+
+    private func claims(_ result: PostgresResult) throws -> DispatchClaims {
+        try decoding {
             var claims = DispatchClaims()
             claims.plans.reserveCapacity(result.count)
             for row in result {
                 let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
-                // The claim of all rows is committed: a row that cannot be read must not prevent sending the others.
+                // A claim of all rows is committed: a row that cannot be read must not prevent sending the others.
                 do {
                     claims.plans[id] = try DispatchPlan(id, row)
                 } catch {
@@ -70,14 +93,39 @@ extension PostgresStatement {
     fileprivate static let claim = PostgresStatement(
         """
         UPDATE notifications AS n
-        SET attempt = least(n.attempt, 2147483646) + 1, claimed_at = $2,
+        SET attempt = CASE WHEN claimed.is_first AND \(isFirstAttemptOpen) THEN 1
+                ELSE least(n.attempt, 2147483646) + 1 END, claimed_at = $2,
             status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
-        FROM unnest($1::uuid[]) AS claimed (id) WHERE n.id = claimed.id
-        RETURNING n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
+        FROM unnest($1::uuid[], $3::boolean[]) AS claimed (id, is_first) WHERE n.id = claimed.id
+        RETURNING \(planColumns)
+        """)
+
+    /// Reads two tables by their keys and locks nothing: only one dispatcher asks.
+    static let beginSQL = """
+        SELECT \(planColumns)
+        FROM unnest($1::uuid[]) AS asked (id)
+        JOIN notifications AS n ON n.id = asked.id JOIN outbox AS entry ON entry.notification_id = n.id
+        WHERE \(isFirstAttemptOpen) AND entry.due_at > $2 AND coalesce(entry.republish_at > $2, true)
+        """
+
+    fileprivate static let begin = PostgresStatement(beginSQL)
+
+    fileprivate static let enter = PostgresStatement(
+        """
+        UPDATE notifications AS n SET claimed_at = $2, status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
+        FROM unnest($1::uuid[]) AS begun (id) WHERE n.id = begun.id AND \(isFirstAttemptOpen)
+        """)
+
+    /// What ``DispatchPlan/init(_:_:)`` reads of a row `n`.
+    private static let planColumns = """
+        n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
             n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
             n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1")),
             array_to_string(n.remind, ',')
-        """)
+        """
+
+    /// Whether the first attempt of a row `n` is open; see ``DispatchStore/begin(_:now:)``.
+    static let isFirstAttemptOpen = "n.attempt = 1 AND n.claimed_at IS NULL AND n.recorded_attempt IS NULL"
 
     fileprivate static let abandon = PostgresStatement(
         "DELETE FROM outbox WHERE notification_id = ANY ($1::uuid[])")
@@ -91,22 +139,22 @@ extension PostgresStatement {
 
     /// The attempt is the fence: after a later claim, this outcome is not stored. Lock order as in all statements: the
     /// notification, then its outbox entry.
-    fileprivate static let record = PostgresStatement(recording(and: "", input: "", names: "", columns: ""))
+    fileprivate static let record = PostgresStatement(recording(and: "", input: "", columns: ""))
 
     /// A statement that records outcomes.
     ///
     /// - Parameters:
     ///   - work: more common table expressions, each with a comma before it.
-    ///   - input: more arrays of the outcomes, each with a comma before it.
-    ///   - names: their names, in the same way.
+    ///   - input: more columns of the outcomes, each with a comma before it.
     ///   - columns: more columns of `recorded`, in the same way.
-    static func recording(and work: String, input: String, names: String, columns: String) -> String {
+    static func recording(and work: String, input: String, columns: String) -> String {
         """
         WITH recorded AS (
             UPDATE notifications AS n
             SET status = outcome.status, deliveries = outcome.deliveries, recorded_attempt = outcome.attempt
-            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[]\(input))
-                AS outcome (id, attempt, status, deliveries, republish_at\(names))
+            FROM (
+                SELECT \(outcomeInput), unnest($5::bigint[]) AS republish_at\(input)
+            ) AS outcome
             WHERE n.id = outcome.id AND n.attempt = outcome.attempt
             RETURNING n.id, n.status, n.traceparent, outcome.republish_at\(columns)
         ), settled AS (
@@ -117,9 +165,22 @@ extension PostgresStatement {
         ), published AS (
             \(publishedOfOpen)
         )\(work)
-        SELECT id FROM unnest($1::uuid[]) AS outcome (id) EXCEPT SELECT id FROM recorded
+        \(unrecorded)
         """
     }
+
+    /// The first columns of outcomes. `unnest` in a list of columns costs less than in FROM, where PostgreSQL keeps all
+    /// rows in a buffer first.
+    static let outcomeInput = """
+        unnest($1::uuid[]) AS id, unnest($2::integer[]) AS attempt, unnest($3::smallint[]) AS status,
+        unnest($4::text[]) AS deliveries
+        """
+
+    /// The outcomes that the CTE `recorded` does not contain. Usually it contains all, and the number shows that.
+    static let unrecorded = """
+        SELECT id FROM unnest($1::uuid[]) AS outcome (id)
+        WHERE (SELECT count(*) FROM recorded) < cardinality($1) AND (id IN (SELECT id FROM recorded)) IS NOT TRUE
+        """
 }
 
 extension [DispatchOutcome] {

@@ -99,14 +99,13 @@ extension PostgresStatement {
     /// locked in turn, so one of the two statements sees the other's change. And makes the first reminders, or moves
     /// the next ones after a later push.
     static let recordAndFollow = PostgresStatement(
-        recording(and: follow, input: followInput, names: followNames, columns: followColumns))
+        recording(and: follow, input: followInput, columns: followColumns))
 
     /// The same for outcomes that wait for the recipient's next silent push.
     static let recordPostponedAndFollow = PostgresStatement(
-        postponing(and: follow, input: followInput, names: followNames, columns: followColumns))
+        postponing(and: follow, input: followInput, columns: followColumns))
 
-    private static let followInput = ", $6::bigint[], $7::bigint[]"
-    private static let followNames = ", accepted_at, pushed_at"
+    private static let followInput = ", unnest($6::bigint[]) AS accepted_at, unnest($7::bigint[]) AS pushed_at"
     private static let followColumns = ", outcome.accepted_at, outcome.pushed_at, n.revoked_at, n.read_at, n.remind"
     private static let follow = """
         , pushed AS (
@@ -159,15 +158,17 @@ extension PostgresStatement {
     /// It locks the notifications before the follow-ups, as all statements do. Without that lock it would see them as
     /// they were when it began, but the follow-ups as they are once it has waited for another transaction
     /// (READ COMMITTED). If that transaction recorded a push, the claim would have the new attempt, and withdraw
-    /// nothing from the platforms of that push.
+    /// nothing from the platforms of that push. They are locked in the order of the arrays. ORDER BY would make
+    /// PostgreSQL read the whole index of the table, because sorting is disabled.
     fileprivate static let claimFollowUps = PostgresStatement(
         """
         WITH n AS MATERIALIZED (
             SELECT seen.id, seen.recipient, seen.presentation, seen.alert_title, seen.alert_body, seen.platforms,
                 seen.expires_at, seen.collapse_key, seen.priority, seen.traceparent, seen.revoked_at, seen.attempt,
                 seen.deliveries, seen.bounds_push, seen.read_at, asked.kind
-            FROM unnest($1::uuid[], $2::smallint[]) AS asked (id, kind) JOIN notifications AS seen ON seen.id = asked.id
-            ORDER BY seen.id FOR NO KEY UPDATE OF seen
+            FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::smallint[]) AS kind) AS asked
+            JOIN notifications AS seen ON seen.id = asked.id
+            FOR NO KEY UPDATE OF seen
         )
         UPDATE follow_ups AS f
         SET attempt = least(f.attempt, 2147483646) + 1, published = 0, state = 0,

@@ -28,7 +28,7 @@ extension PostgresStatement {
     fileprivate static let appendOnce = appendOnce(remind: nil)
 
     /// The same for groups with reminders.
-    fileprivate static let appendOnceWithReminders = appendOnce(remind: 28)
+    fileprivate static let appendOnceWithReminders = appendOnce(remind: 29)
 
     private static func appendOnce(remind: Int?) -> PostgresStatement {
         PostgresStatement(
@@ -36,21 +36,21 @@ extension PostgresStatement {
             WITH taken AS (
                 INSERT INTO idempotency_keys AS present (
                     sender, key, line, holder, taken_at, expires_at, fingerprint, location, body)
-                SELECT unnest($19::text[]), unnest($20::text[]), unnest($21::integer[]), unnest($22::uuid[]),
-                    unnest($23::bigint[]), unnest($24::bigint[]), unnest($25::bytea[]), unnest($26::text[]),
-                    unnest($27::bytea[])
+                SELECT unnest($20::text[]), unnest($21::text[]), unnest($22::integer[]), unnest($23::uuid[]),
+                    unnest($24::bigint[]), unnest($25::bigint[]), unnest($26::bytea[]), unnest($27::text[]),
+                    unnest($28::bytea[])
                 ON CONFLICT (sender, key, line) DO UPDATE SET \(takeover)
                 RETURNING *
             ), stored AS (
                 INSERT INTO notifications (\(notificationColumns(remind)))
                 SELECT \(notificationColumns(remind))
-                FROM (SELECT \(notificationInput(remind)), unnest($18::uuid[]) AS holder) AS input
+                FROM (SELECT \(notificationInput(remind)), unnest($19::uuid[]) AS holder) AS input
                 WHERE (holder IN (SELECT holder FROM taken)) IS TRUE
                 ON CONFLICT (id) DO NOTHING
                 RETURNING id
             ), \(payloadsOfStored), \(entriesOfStored)
             SELECT sender, key, line, fingerprint, location, body, expires_at FROM taken
-            WHERE (holder IN (SELECT unnest($22::uuid[]))) IS NOT TRUE
+            WHERE (holder IN (SELECT unnest($23::uuid[]))) IS NOT TRUE
             """)
     }
 

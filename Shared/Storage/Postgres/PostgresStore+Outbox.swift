@@ -73,15 +73,25 @@ extension PostgresStatement {
         lease(
             by: "due_at",
             """
-            due_at = CASE WHEN seen.claim_end IS NULL THEN $2 ELSE \(never) END, republish_at = seen.claim_end
-            """))
+            due_at = CASE WHEN seen.needs_notice THEN $4 + \(notice) WHEN seen.claim_end IS NULL THEN $2
+                ELSE \(never) END, republish_at = seen.claim_end
+            """, noticed: "due.due_at > n.created_at + \(OutboxPolicy.grace.milliseconds)"))
 
     fileprivate static let leasePublished = PostgresStatement(
-        lease(by: "republish_at", "republish_at = coalesce(seen.claim_end, $2)"))
+        lease(
+            by: "republish_at",
+            """
+            due_at = CASE WHEN seen.needs_notice THEN $4 + \(notice) ELSE outbox.due_at END,
+            republish_at = CASE WHEN NOT seen.needs_notice THEN coalesce(seen.claim_end, $2) END
+            """, noticed: "false"))
+
+    private static let notice = OutboxPolicy.notice.milliseconds
 
     /// Skips rows locked by another process. The notification shows whether a dispatcher is working on it. That row is
     /// not locked: a claim that follows this lookup comes from a message that was not in the broker when it began.
-    private static func lease(by due: String, _ change: String) -> String {
+    ///
+    /// - Parameter noticed: whether an open first attempt had its notice: its entry is due later than it was stored.
+    private static func lease(by due: String, _ change: String, noticed: String) -> String {
         """
         WITH due AS (
             SELECT notification_id, \(due) AS due_at FROM outbox WHERE \(due) <= $1
@@ -89,14 +99,16 @@ extension PostgresStatement {
         ), seen AS (
             SELECT notification_id, due_at, n.id IS NULL OR n.status > 1 AS is_final,
                 CASE WHEN n.claimed_at > $4 - \(attemptLimit) THEN least(n.claimed_at, $4) + \(attemptLimit) END
-                    AS claim_end
+                    AS claim_end,
+                coalesce(\(isFirstAttemptOpen) AND NOT (\(noticed)), false) AS needs_notice
             FROM due LEFT JOIN notifications AS n ON n.id = due.notification_id
         ), gone AS (
             DELETE FROM outbox USING seen WHERE outbox.notification_id = seen.notification_id AND seen.is_final
         ), kept AS (
             UPDATE outbox SET \(change)
             FROM seen WHERE outbox.notification_id = seen.notification_id AND NOT seen.is_final
-            RETURNING outbox.notification_id, outbox.traceparent, seen.due_at, seen.claim_end IS NULL
+            RETURNING outbox.notification_id, outbox.traceparent, seen.due_at,
+                seen.claim_end IS NULL AND NOT seen.needs_notice
         )
         SELECT * FROM kept UNION ALL SELECT notification_id, NULL, due_at, false FROM seen WHERE is_final
         """
@@ -105,8 +117,8 @@ extension PostgresStatement {
     /// Usually the dispatcher was faster: then the row is gone and nothing is written.
     fileprivate static let confirm = PostgresStatement(
         """
-        UPDATE outbox SET due_at = \(never), republish_at = $2 FROM unnest($1::uuid[]) AS sent (id)
-        WHERE outbox.notification_id = sent.id AND outbox.republish_at IS NULL
+        UPDATE outbox SET due_at = \(never), republish_at = $2
+        WHERE notification_id = ANY ($1::uuid[]) AND republish_at IS NULL
         """)
 
     /// Both scans are bounded, because this runs every few seconds, even under load. IDs sort by time, so the smallest

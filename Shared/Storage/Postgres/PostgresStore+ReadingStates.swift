@@ -36,14 +36,14 @@ extension PostgresStatement {
     fileprivate static let states = PostgresStatement(
         """
         SELECT asked.position, n.expires_at, n.not_before, n.revoked_at IS NOT NULL, n.read_at IS NOT NULL
-        FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (id, recipient, position)
+        FROM (\(readingInput)) AS asked
         JOIN notifications AS n ON n.id = asked.id AND n.recipient = asked.recipient COLLATE "C"
         """)
 
     fileprivate static let markShown = PostgresStatement(
         """
         UPDATE notifications AS n SET shown_at = shown.time
-        FROM unnest($1::uuid[], $2::bigint[]) AS shown (id, time)
+        FROM (\(markInput)) AS shown
         WHERE n.id = shown.id AND n.shown_at IS NULL
         """)
 

@@ -166,17 +166,16 @@ extension PostgresStatement {
     /// Stores outcomes whose notifications wait for a time; see ``DispatchOutcome/dueAgain``. The sweep of unpublished
     /// entries finds them at that time. They look confirmed, so that a late confirm of their last publish does not
     /// change them, and their claim has ended.
-    static let recordPostponed = PostgresStatement(postponing(and: "", input: "", names: "", columns: ""))
+    static let recordPostponed = PostgresStatement(postponing(and: "", input: "", columns: ""))
 
-    /// The parameters are those of ``recording(and:input:names:columns:)``.
-    static func postponing(and work: String, input: String, names: String, columns: String) -> String {
+    /// The parameters are those of ``recording(and:input:columns:)``.
+    static func postponing(and work: String, input: String, columns: String) -> String {
         """
         WITH recorded AS (
             UPDATE notifications AS n
             SET status = outcome.status, deliveries = outcome.deliveries, recorded_attempt = outcome.attempt,
                 claimed_at = NULL
-            FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[]\(input))
-                AS outcome (id, attempt, status, deliveries, due_at\(names))
+            FROM (SELECT \(outcomeInput), unnest($5::bigint[]) AS due_at\(input)) AS outcome
             WHERE n.id = outcome.id AND n.attempt = outcome.attempt
             RETURNING n.id, n.traceparent, outcome.due_at\(columns)
         ), entry AS (
@@ -184,7 +183,7 @@ extension PostgresStatement {
             SELECT id, due_at, \(never), traceparent FROM recorded
             ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
         )\(work)
-        SELECT id FROM unnest($1::uuid[]) AS outcome (id) EXCEPT SELECT id FROM recorded
+        \(unrecorded)
         """
     }
 }

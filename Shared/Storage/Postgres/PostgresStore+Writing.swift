@@ -19,14 +19,40 @@ extension PostgresStore: NotificationWriter {
 }
 
 extension PostgresStatement {
-    /// One statement, so one round trip and one transaction. An existing notification is not changed and gets no second
-    /// outbox row, so repeating the statement after a lost connection changes nothing.
+    /// One statement, so one round trip and one transaction. All IDs are new, as those of ingest are: if one is stored
+    /// already, the statement fails and changes nothing.
     fileprivate static let append = append(remind: nil)
 
     /// The same for groups with reminders. The others need no array for them.
-    fileprivate static let appendWithReminders = append(remind: 18)
+    fileprivate static let appendWithReminders = append(remind: reminders)
 
+    /// The number of the parameter with the reminders.
+    private static let reminders = 19
+
+    /// Without ON CONFLICT: that costs a third more, because PostgreSQL then looks for each row in the index first,
+    /// writes it as a speculative one, and confirms it in the WAL.
     private static func append(remind: Int?) -> PostgresStatement {
+        PostgresStatement(
+            """
+            WITH stored AS (
+                INSERT INTO notifications (\(notificationColumns(remind))) SELECT \(notificationInput(remind))
+            ), payload AS (
+                INSERT INTO payloads (notification_id, key_id, sealed, purge_at) SELECT \(payloadInput)
+            ), entry AS (
+                INSERT INTO outbox (notification_id, due_at, traceparent) SELECT \(entryInput)
+            )
+            SELECT
+            """)
+    }
+
+    /// An existing notification is not changed and gets no second outbox row, so repeating this after a lost connection
+    /// changes nothing.
+    fileprivate static let appendAbsent = appendAbsent(remind: nil)
+
+    /// The same for groups with reminders.
+    fileprivate static let appendAbsentWithReminders = appendAbsent(remind: reminders)
+
+    private static func appendAbsent(remind: Int?) -> PostgresStatement {
         PostgresStatement(
             """
             WITH stored AS (
@@ -45,7 +71,7 @@ extension PostgresStatement {
 
     private static let insertedColumns = """
         id, sender, recipient, presentation, alert_title, alert_body, platforms, created_at, expires_at, not_before,
-        collapse_key, priority, traceparent, bounds_push
+        collapse_key, priority, traceparent, bounds_push, attempt
         """
 
     /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
@@ -58,7 +84,17 @@ extension PostgresStatement {
         unnest($4::smallint[]) AS presentation, unnest($5::text[]) AS alert_title, unnest($6::text[]) AS alert_body,
         unnest($7::text[]) AS platforms, unnest($8::bigint[]) AS created_at, unnest($9::bigint[]) AS expires_at,
         unnest($10::bigint[]) AS not_before, unnest($11::text[]) AS collapse_key, unnest($12::smallint[]) AS priority,
-        unnest($13::text[]) AS traceparent, unnest($17::smallint[]) AS bounds_push
+        unnest($13::text[]) AS traceparent, unnest($17::smallint[]) AS bounds_push,
+        unnest($18::smallint[]) AS attempt
+        """
+
+    private static let payloadInput = """
+        unnest($1::uuid[]) AS id, unnest($14::text[]) AS key_id, unnest($15::bytea[]) AS sealed,
+        unnest($9::bigint[]) AS purge_at
+        """
+
+    private static let entryInput = """
+        unnest($1::uuid[]) AS id, unnest($16::bigint[]) AS due_at, unnest($13::text[]) AS traceparent
         """
 
     /// Adds the payloads of the rows that the CTE `stored` returned.
@@ -67,11 +103,7 @@ extension PostgresStatement {
     static let payloadsOfStored = """
         payload AS (
             INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
-            SELECT id, key_id, sealed, expires_at
-            FROM (
-                SELECT unnest($1::uuid[]) AS id, unnest($14::text[]) AS key_id, unnest($15::bytea[]) AS sealed,
-                    unnest($9::bigint[]) AS expires_at
-            ) AS input
+            SELECT id, key_id, sealed, purge_at FROM (SELECT \(payloadInput)) AS input
             WHERE (id IN (SELECT id FROM stored)) IS TRUE
             ON CONFLICT (notification_id) DO NOTHING
         )
@@ -81,10 +113,7 @@ extension PostgresStatement {
     static let entriesOfStored = """
         entry AS (
             INSERT INTO outbox (notification_id, due_at, traceparent)
-            SELECT id, due_at, traceparent
-            FROM (
-                SELECT unnest($1::uuid[]) AS id, unnest($16::bigint[]) AS due_at, unnest($13::text[]) AS traceparent
-            ) AS input
+            SELECT id, due_at, traceparent FROM (SELECT \(entryInput)) AS input
             WHERE (id IN (SELECT id FROM stored)) IS TRUE
             ON CONFLICT (notification_id) DO NOTHING
         )
@@ -92,18 +121,27 @@ extension PostgresStatement {
 }
 
 extension PostgresClient {
-    /// Stores a group durably.
+    /// Stores a group durably. If one of its notifications is stored already, or the connection broke before the
+    /// result, those that are not stored yet are added.
     func append(
         _ group: [SealedNotification], then completion: @escaping GroupCommit<SealedNotification, Void>.Completion
     ) {
         var parameters = PostgresParameters(group)
         let hasReminders = group.contains(where: \.hasReminders)
         if hasReminders { parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) } }
-        let count = group.count
-        queryRepeating(hasReminders ? .appendWithReminders : .append, parameters) { result in
-            completion(result.map { _ in [Void](repeating: (), count: count) })
+        let done: [Void] = Array(repeating: (), count: group.count)
+        query(hasReminders ? .appendWithReminders : .append, parameters) { [parameters] result in
+            guard case .failure(let error) = result, error.isDuplicate || self.canRepeat(after: error) else {
+                return completion(result.decoded { _ in done })
+            }
+            self.query(hasReminders ? .appendAbsentWithReminders : .appendAbsent, parameters) {
+                completion($0.decoded { _ in done })
+            }
         }
     }
+
+    /// Whether a statement may have been executed, and there is a connection to send it again.
+    private func canRepeat(after error: PostgresError) -> Bool { error.code == .connectionLost && isConnected }
 
     /// Runs an idempotent statement. If the connection broke before the result, it is repeated once, so that callers
     /// are not left without a result when a server restarts.
@@ -114,7 +152,7 @@ extension PostgresClient {
         then completion: @escaping @Sendable (Result<PostgresResult, any Error>) -> Void
     ) {
         query(statement, parameters) { result in
-            guard case .failure(let error) = result, error.code == .connectionLost, self.isConnected else {
+            guard case .failure(let error) = result, self.canRepeat(after: error) else {
                 return completion(result.decoded { $0 })
             }
             self.query(statement, parameters) { completion($0.decoded { $0 }) }
@@ -138,8 +176,13 @@ extension PostgresClient {
     }
 }
 
+extension PostgresError {
+    /// A row with this key exists (`unique_violation`).
+    fileprivate var isDuplicate: Bool { sqlState == "23505" }
+}
+
 extension PostgresParameters {
-    /// `$1` to `$17` of the statements that append.
+    /// `$1` to `$18` of the statements that append.
     ///
     /// - Parameter capacity: the expected number of further bytes.
     init(_ group: [SealedNotification], capacity: Int = 0) {
@@ -162,5 +205,6 @@ extension PostgresParameters {
         append(group) { $0.payload.bytes }
         append(group) { OutboxPolicy.due(of: $0.notification).milliseconds }
         append(group) { $0.notification.expiryBoundsPush ? Int16(1) : 0 }
+        append(group) { $0.claimsFirstAttempt ? Int16(1) : 0 }
     }
 }

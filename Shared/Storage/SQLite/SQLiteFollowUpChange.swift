@@ -53,6 +53,13 @@ enum SQLiteFollowUpChange: Sendable {
         try db.cachedStatement(sql: insertWithdrawal).execute(arguments: [now.milliseconds, id.data])
     }
 
+    /// The same for a revocation. It withdraws again if the first read has done so: the device with that read has kept
+    /// its text.
+    static func withdrawRevoked(_ id: NotificationID, now: Timestamp, _ db: Database) throws {
+        try db.cachedStatement(sql: insertWithdrawal + ", deliveries = NULL")
+            .execute(arguments: [now.milliseconds, id.data])
+    }
+
     /// Makes the follow-ups of a recorded outcome: a withdrawal if the notification was revoked, or read, while it was
     /// being pushed; the first reminder, or another time for the next one.
     static func follow(_ outcome: DispatchOutcome, _ withdrawals: WithdrawalMode, _ db: Database) throws {

@@ -3,16 +3,28 @@ import GRDB
 import SecurePushCore
 
 extension SQLiteStore: DispatchStore {
-    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+    func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+        try checkRunning()
+        let found = try await database.read { db in
+            try ids.map { ($0, try SQLiteClaim.begin($0, dueAfter: now + OutboxPolicy.notice, db)) }
+        }
+        var claims = DispatchClaims()
+        for (id, claim) in found { claims.add(id, claim) }
+        return claims
+    }
+
+    func enter(_ ids: [NotificationID], now: Timestamp) async throws {
+        _ = try await submit(ids.map { .enter($0, now: now) })
+    }
+
+    func claim(
+        _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
+    ) async throws -> DispatchClaims {
         let ids = Array(Set(ids))
         var claims = DispatchClaims()
-        for (id, output) in zip(ids, try await submit(ids.map { .claim($0, now: now) })) {
-            guard case .claimed(let claim?) = output else { continue }
-            do {
-                claims.plans[id] = try claim.get().dispatchPlan()
-            } catch {
-                claims.unreadable[id] = StorageError(error)
-            }
+        let outputs = try await submit(ids.map { .claim($0, isFirst: first.contains($0), now: now) })
+        for (id, output) in zip(ids, outputs) {
+            if case .claimed(let claim) = output { claims.add(id, claim) }
         }
         return claims
     }
@@ -30,32 +42,78 @@ extension SQLiteStore: DispatchStore {
     }
 }
 
+extension DispatchClaims {
+    /// Adds what was claimed of an ID; `nil` for an unknown one.
+    fileprivate mutating func add(_ id: NotificationID, _ claim: Result<SQLiteClaim, StorageError>?) {
+        guard let claim else { return }
+        do {
+            plans[id] = try claim.get().dispatchPlan()
+        } catch {
+            unreadable[id] = StorageError(error)
+        }
+    }
+}
+
 /// A claimed notification: its plan, and its deliveries as stored. They are decoded after the commit, so that other
 /// callers do not wait for that.
 struct SQLiteClaim: Sendable {
     private var plan: DispatchPlan
     private var deliveries: String?
 
-    /// Increments the attempt of a notification and reads its plan.
+    /// Counts the attempt of a notification and reads its plan.
     ///
+    /// - Parameter isFirst: whether an open first attempt is this one.
     /// - Returns: `nil` for an unknown ID; a failure for a row that cannot be read.
     /// - Throws: an error of the database; only that rolls back the transaction, which other changes share.
     static func make(
-        _ id: NotificationID, now: Timestamp, _ db: Database
+        _ id: NotificationID, isFirst: Bool, now: Timestamp, _ db: Database
     ) throws -> Result<SQLiteClaim, StorageError>? {
-        let statement = try db.cachedStatement(
-            sql: """
-                UPDATE notifications SET attempt = min(attempt, \(Int32.max - 1)) + 1, claimed_at = ?,
-                    status = max(status, \(DispatchStatus.queued.rawValue))
-                WHERE id = ?
-                RETURNING recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key,
-                    priority, traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt, remind
-                """)
-        guard let row = try Row.fetchOne(statement, arguments: [now.milliseconds, id.data]) else { return nil }
+        let statement = try db.cachedStatement(sql: make)
+        guard let row = try Row.fetchOne(statement, arguments: [isFirst, now.milliseconds, id.data]) else { return nil }
         return Result { try SQLiteClaim(id, row) }.mapError { StorageError($0) }
     }
 
-    /// Reads the columns of ``make(_:now:_:)``.
+    private static let make = """
+        UPDATE notifications
+        SET attempt = CASE WHEN ? AND \(isFirstAttemptOpen) THEN 1 ELSE min(attempt, \(Int32.max - 1)) + 1 END,
+            claimed_at = ?, status = max(status, \(DispatchStatus.queued.rawValue))
+        WHERE id = ?
+        RETURNING \(columns)
+        """
+
+    /// Reads the plan of a notification whose first attempt is open.
+    ///
+    /// - Parameter time: its outbox entry must not be due by then.
+    /// - Returns: as ``make(_:isFirst:now:_:)``; `nil` also if the attempt is not open.
+    static func begin(
+        _ id: NotificationID, dueAfter time: Timestamp, _ db: Database
+    ) throws -> Result<SQLiteClaim, StorageError>? {
+        let statement = try db.cachedStatement(sql: begin)
+        let arguments: StatementArguments = [id.data, time.milliseconds, time.milliseconds]
+        guard let row = try Row.fetchOne(statement, arguments: arguments) else { return nil }
+        return Result { try SQLiteClaim(id, row) }.mapError { StorageError($0) }
+    }
+
+    static let begin = """
+        SELECT \(columns) FROM notifications WHERE id = ? AND \(isFirstAttemptOpen) AND EXISTS (
+            SELECT 1 FROM outbox WHERE notification_id = notifications.id AND due_at > ?
+            AND coalesce(republish_at > ?, true))
+        """
+
+    static let enter = """
+        UPDATE notifications SET claimed_at = ?, status = max(status, \(DispatchStatus.queued.rawValue))
+        WHERE id = ? AND \(isFirstAttemptOpen)
+        """
+
+    private static let columns = """
+        recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key,
+            priority, traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt, remind
+        """
+
+    /// Whether the first attempt of a row is open; see ``DispatchStore/begin(_:now:)``.
+    private static let isFirstAttemptOpen = "attempt = 1 AND claimed_at IS NULL AND recorded_attempt IS NULL"
+
+    /// Reads the columns of ``columns``.
     init(_ id: NotificationID, _ row: Row) throws {
         let code: Int16 = try row.value(1, column: "presentation")
         guard let presentation = Presentation(code: code) else { throw Row.unreadable("presentation") }

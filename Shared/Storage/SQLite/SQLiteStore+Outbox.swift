@@ -81,6 +81,9 @@ struct SQLiteLease: Sendable {
             }
             if let end = OutboxPolicy.end(ofClaimAt: row.timestamp(3), now: now) {
                 try publish(entry.id, until: end, db)
+            } else if try needsNotice(row) {
+                let due = now + OutboxPolicy.notice
+                try db.cachedStatement(sql: Self.postpone).execute(arguments: [due.milliseconds, entry.id.data])
             } else if isPublished {
                 try publish(entry.id, until: until, db)
                 lease.entries.append(entry)
@@ -90,6 +93,15 @@ struct SQLiteLease: Sendable {
             }
         }
         return lease
+    }
+
+    /// Whether the first attempt is open and its entry is due as it was stored, or has been published.
+    private func needsNotice(_ row: Row) throws -> Bool {
+        guard row.hasNull(atIndex: 3), row.hasNull(atIndex: 5), try row.value(4, column: "attempt") == 1 else {
+            return false
+        }
+        let (createdAt, due) = (row.timestamp(6), row.timestamp(7))
+        return isPublished || createdAt.map { $0 + OutboxPolicy.grace } == due
     }
 
     private func publish(_ id: NotificationID, until: Timestamp, _ db: Database) throws {
@@ -107,7 +119,8 @@ struct SQLiteLease: Sendable {
     /// The notification is missing if the purge of an earlier version left the entry.
     private static func select(by due: String) -> String {
         """
-        SELECT outbox.notification_id, outbox.traceparent, notifications.status, notifications.claimed_at
+        SELECT outbox.notification_id, outbox.traceparent, notifications.status, notifications.claimed_at,
+            notifications.attempt, notifications.recorded_attempt, notifications.created_at, outbox.due_at
         FROM outbox LEFT JOIN notifications ON notifications.id = outbox.notification_id
         WHERE outbox.\(due) <= ? ORDER BY outbox.\(due), outbox.notification_id LIMIT ?
         """

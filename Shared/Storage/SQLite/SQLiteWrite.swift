@@ -9,7 +9,8 @@ enum SQLiteWrite: Sendable {
     case markRead(NotificationID, Timestamp)
     case markShown(NotificationID, Timestamp)
     case revoke(NotificationID, sender: String, Timestamp)
-    case claim(NotificationID, now: Timestamp)
+    case claim(NotificationID, isFirst: Bool, now: Timestamp)
+    case enter(NotificationID, now: Timestamp)
     case record(DispatchOutcome)
     case abandon(NotificationID)
     case reopen(NotificationReplay.Change, now: Timestamp)
@@ -95,8 +96,10 @@ extension SQLiteWrite {
         case .markShown(let id, let time):
             try db.cachedStatement(sql: "UPDATE notifications SET shown_at = ? WHERE id = ? AND shown_at IS NULL")
                 .execute(arguments: [time.milliseconds, id.data])
-        case .claim(let id, let now):
-            return .claimed(try SQLiteClaim.make(id, now: now, db))
+        case .claim(let id, let isFirst, let now):
+            return .claimed(try SQLiteClaim.make(id, isFirst: isFirst, now: now, db))
+        case .enter(let id, let now):
+            try db.cachedStatement(sql: SQLiteClaim.enter).execute(arguments: [now.milliseconds, id.data])
         case .record(let outcome):
             guard try SQLiteWrite.record(outcome, db) else { return .recorded(false) }
             try SQLiteFollowUpChange.follow(outcome, withdrawals, db)
@@ -188,6 +191,7 @@ extension SQLiteWrite {
             new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
             new.platforms.map(StorageCoding.encode(platforms:)), new.collapseKey, new.priority?.rawValue,
             new.traceparent, new.expiryBoundsPush, StorageCoding.encode(remind: new.remind),
+            sealed.claimsFirstAttempt ? 1 : 0,
         ])
         guard db.changesCount > 0 else { return }
         try db.cachedStatement(sql: insertPayload).execute(arguments: [
@@ -200,8 +204,8 @@ extension SQLiteWrite {
     private static let insertNotification = """
         INSERT INTO notifications (
             id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title, alert_body, platforms,
-            collapse_key, priority, traceparent, bounds_push, remind
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+            collapse_key, priority, traceparent, bounds_push, remind, attempt
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
         """
 
     private static let insertPayload =
@@ -245,7 +249,7 @@ extension SQLiteWrite {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
         let revokedAt: Int64 = row[1]
         // Only the call that has set the time withdraws.
-        if revokedAt == now.milliseconds { try SQLiteFollowUpChange.withdraw(id, now: now, db) }
+        if revokedAt == now.milliseconds { try SQLiteFollowUpChange.withdrawRevoked(id, now: now, db) }
         return true
     }
 

@@ -131,15 +131,6 @@ struct OutboxRelayTests {
     }
 }
 
-/// Runs a relay for the time of the body, and then lets it drain.
-private func withRelay(
-    _ outbox: any Outbox, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
-) async throws {
-    let relay = OutboxRelay(
-        outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
-    try await withRelays([relay]) { try await body(relay) }
-}
-
 extension MemoryStore {
     /// How many entries wait to be published.
     fileprivate var waiting: Int {

@@ -10,6 +10,8 @@ final class FakePublisher: DispatchPublisher {
         /// What is not confirmed.
         var refused: Set<NotificationID> = []
         var published: [(id: NotificationID, route: DispatchRoute, at: Timestamp)] = []
+        /// Every message that was tried, confirmed or not.
+        var tried: [DispatchMessage] = []
         /// The follow-ups among them.
         var followUps: [FollowUp] = []
         fileprivate var isHolding = false
@@ -59,6 +61,7 @@ final class FakePublisher: DispatchPublisher {
         }
         return state.withLock { state in
             messages.map { message, route in
+                state.tried.append(message)
                 if state.refused.contains(message.id) { return .failure(MessagingError(.nacked, "refused")) }
                 state.published.append((message.id, route, .now))
                 if let followUp = message.followUp { state.followUps.append(followUp) }

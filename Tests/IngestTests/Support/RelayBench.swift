@@ -37,6 +37,15 @@ func withRelays(_ relays: [OutboxRelay], _ body: () async throws -> Void) async 
     }
 }
 
+/// Runs a relay for the time of the body, and then lets it drain.
+func withRelay(
+    _ outbox: any Outbox, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
+) async throws {
+    let relay = OutboxRelay(
+        outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
+    try await withRelays([relay]) { try await body(relay) }
+}
+
 /// Notifications as ingest stores them.
 func sampleNotifications(
     _ count: Int, at time: Timestamp = .now, notBefore: Timestamp? = nil
@@ -47,6 +56,16 @@ func sampleNotifications(
             id: NotificationID(at: time), sender: "clinic", recipient: recipient, createdAt: time,
             expiresAt: time + .seconds(86_400), notBefore: notBefore)
         return SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
+    }
+}
+
+extension OutboxRelay {
+    /// Hands over notifications whose first attempt is not claimed.
+    func handOver(_ notifications: [Notification]) {
+        handOver(
+            notifications.map {
+                SealedNotification(notification: $0, payload: SealedPayload(keyID: "k", bytes: [1]))
+            })
     }
 }
 

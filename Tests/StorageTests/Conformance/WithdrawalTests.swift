@@ -92,6 +92,34 @@ struct WithdrawalTests {
         }
     }
 
+    @Test("A revocation withdraws again from the platforms that a read withdrew from", arguments: conformingStores)
+    func revokedAfterRead(_ kind: StoreKind) async throws {
+        try await withStore(kind, withdrawals: .read) { store in
+            let withdrawal = try await push(store, .sent, [.apple, .windows], isWithdrawnOnRead: true)
+            try await store.markRead(withdrawal.id, at: noon + .seconds(1))
+            let first = try #require(
+                try await store.claimFollowUps([withdrawal], now: noon + .seconds(2)).plans[withdrawal])
+            let sent = [Delivery.sample(.apple, .sent), .sample(.windows, .sent)]
+            let outcome = FollowUpOutcome(followUp: withdrawal, attempt: first.attempt, deliveries: sent)
+            try await store.recordFollowUps([outcome])
+            #expect(try await leased(store, at: noon + .seconds(99)) == [])
+
+            _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(100))
+            #expect(try await leased(store, at: noon + .seconds(100)) == [withdrawal])
+            // The first withdrawal can still be in flight.
+            try await store.recordFollowUps([outcome])
+            let second = try #require(
+                try await store.claimFollowUps([withdrawal], now: noon + .seconds(101)).plans[withdrawal])
+            #expect(second.platforms == [.apple, .windows] && second.deliveries == [] && second.isRevoked)
+            try await store.recordFollowUps([
+                FollowUpOutcome(followUp: withdrawal, attempt: second.attempt, deliveries: sent)
+            ])
+            // A repeated revocation withdraws nothing.
+            _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(102))
+            #expect(try await leased(store, at: noon + .seconds(999)) == [])
+        }
+    }
+
     @Test("What an error quotes decides nothing", arguments: conformingStores)
     func quoted(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in

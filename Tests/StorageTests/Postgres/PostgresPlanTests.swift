@@ -70,6 +70,31 @@ struct PostgresPlanTests {
         }
     }
 
+    @Test func aFirstAttemptIsLookedUpByTheKeysOfTwoTables() async throws {
+        try await withTestStore(.postgres) { test in
+            try await fill(test, 3000)
+            try await test.execute("UPDATE notifications SET attempt = 1")
+            try await test.execute(
+                "INSERT INTO outbox (notification_id, due_at) SELECT id, created_at + 5000 FROM notifications")
+            try await test.execute("VACUUM ANALYZE notifications, outbox")
+            let found = try PostgresTestDatabase.psql(test.url, "SELECT id FROM notifications ORDER BY id LIMIT 100")
+            let ids = found.split(separator: "\n").compactMap { NotificationID(String($0)) }
+            // Statements of the test itself are counted late, so they are awaited.
+            let tables = "('notifications', 'outbox')"
+            let whole = "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname IN \(tables)"
+            let keyed = "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname = 'outbox_pkey'"
+            let (scans, lookups) = (
+                try PostgresTestDatabase.psql(test.url, whole), try PostgresTestDatabase.psql(test.url, keyed)
+            )
+            #expect(try await test.store.begin(ids, now: noon).plans.count == 100)
+            let isKeyed = try await eventually {
+                Int(try PostgresTestDatabase.psql(test.url, keyed)) == Int(lookups).map { $0 + 100 }
+            }
+            #expect(isKeyed)
+            #expect(try PostgresTestDatabase.psql(test.url, whole) == scans)
+        }
+    }
+
     /// One call of each new method that reads or changes rows by something else than their primary key.
     private func useAll(_ store: any Store) async throws {
         for recipient in [nil, UserName.alice] {
@@ -111,6 +136,8 @@ struct PostgresPlanTests {
         let outcome = DispatchOutcome(id: ids[0].id, attempt: plan?.attempt ?? 0, deliveries: [], nextTry: due)
         try await store.record([outcome])
         _ = try await store.reopen([ids[1].id: []], now: noon)
+        _ = try await store.begin(ids.map(\.id), now: noon)
+        try await store.enter(ids.map(\.id), now: noon)
         _ = try await store.lease(limit: 5, now: noon, until: noon)
         _ = try await store.backlog(now: noon)
     }

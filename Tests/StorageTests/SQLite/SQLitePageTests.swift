@@ -56,7 +56,7 @@ struct SQLitePageTests {
     @Test("Looking is bounded, and going on finds all: of a rare status")
     func status() throws {
         try withRows { db, sent in
-            _ = try SQLiteWrite.claim(sent[20].id, now: noon).execute(db)
+            _ = try SQLiteWrite.claim(sent[20].id, isFirst: false, now: noon).execute(db)
             let (found, calls) = try walk(db, NotificationQuery(sender: "tests", status: .queued))
             #expect(found == [sent[20].id])
             #expect(calls == 9)

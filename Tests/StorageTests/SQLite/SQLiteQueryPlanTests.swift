@@ -1,5 +1,6 @@
 import GRDB
 import SecurePushCore
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -20,6 +21,7 @@ struct SQLiteQueryPlanTests {
             SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteFollowUpChange.due, SQLiteFollowUpChange.find,
             SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
             SQLiteFollowUpChange.noteOutcome, SQLiteWrite.noteRead,
+            SQLiteClaim.begin, SQLiteClaim.enter,
             SQLiteWrite.postponeEntry, SQLiteLease.postpone,
             SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save, DeviceEncryptionKey.ofOwner,
         ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
@@ -40,6 +42,48 @@ struct SQLiteQueryPlanTests {
         let steps = try plan(statement)
         #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("subquery") }, "\(steps)")
         #expect(!steps.contains { $0.contains("TEMP B-TREE FOR ORDER BY") }, "\(steps)")
+    }
+
+    /// The statements of a notification's life, as they are executed.
+    private func executed() throws -> Set<String> {
+        let queue = try DatabaseQueue()
+        try SQLiteSchema.migrator.migrate(queue)
+        let seen = Mutex<Set<String>>([])
+        let sent = (0..<2).map { _ in SealedNotification.sample(remind: [.seconds(60)]) }
+        let (id, later) = (sent[0].id, sent[1].id)
+        let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: noon, isWithdrawnOnRead: true)
+        let outcome = DispatchOutcome(id: id, attempt: 1, deliveries: [delivery], pushedAt: noon)
+        let retry = DispatchOutcome(id: later, attempt: 1, deliveries: [], nextTry: due)
+        let withdrawal = FollowUp(id: id, kind: .withdrawal)
+        let changes: [SQLiteWrite] = [
+            .append(sent[0]), .append(sent[1]), .confirm(id, until: due), .claim(id, isFirst: false, now: noon),
+            .claim(later, isFirst: true, now: noon), .record(outcome), .record(retry), .markRead(id, noon),
+            .markShown(id, noon),
+            .followUp(.claim(withdrawal, now: noon)),
+            .followUp(.record(FollowUpOutcome(followUp: withdrawal, attempt: 1, deliveries: []))),
+            .abandon(later), .revoke(id, sender: "tests", noon),
+        ]
+        try queue.write { db in
+            db.trace { event in
+                guard case .statement(let statement) = event else { return }
+                seen.withLock { _ = $0.insert(statement.sql) }
+            }
+            for change in changes { _ = try change.execute(db, withdrawals: .read) }
+            db.trace(nil)
+        }
+        return seen.withLock { $0 }
+    }
+
+    @Test("Each change of a notification finds its rows by an index")
+    func changes() throws {
+        let statements = try executed().filter { statement in
+            ["SELECT", "INSERT", "UPDATE", "DELETE"].contains { statement.hasPrefix($0) }
+        }
+        #expect(statements.count > 12)
+        for statement in statements {
+            let steps = try plan(statement)
+            #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("subquery") }, "\(statement): \(steps)")
+        }
     }
 
     @Test("Of one recipient's, only the sender's own are met")

@@ -16,6 +16,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// At the last check: the writes so far, and the bytes that the client had not read.
     private var lastCheck: (writes: Int, pending: Int) = (0, 0)
     private var writes = 0
+    private var isEnding = false
 
     init(_ connections: HTTPConnections, id: ConnectionBook.ID, isRestricted: Bool, isTLS: Bool) {
         self.connections = connections
@@ -35,7 +36,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.context = nil
     }
 
-    // MARK: Calls of RequestHandler
+    // MARK: Calls of RequestHandler and DirectRouteHandler
+
+    /// Whether the next request may be answered by a direct route: none is in flight, and the router has not refused
+    /// the connection.
+    var takesDirectRequests: Bool { !isRestricted && !isEnding && !clock.isBusy }
+
+    /// The response that was written is the connection's last one.
+    func takesNoMoreRequests() { isEnding = true }
 
     func requestBegan() {
         guard clock.requestBegan(now: .now()) else { return }

@@ -16,6 +16,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private static let lingering = TimeAmount.seconds(1)
 
     private let limits: HTTPLimits
+    private let direct: DirectRouteTable?
     private var connection: ConnectionHandler?
     private var hosts: HostHandler?
     private var isHTTP1 = false
@@ -27,8 +28,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isDone = false
     private var wakeUp: Scheduled<Void>?
 
-    init(limits: HTTPLimits) {
+    /// - Parameter direct: the routes of a ``DirectRouteHandler`` that HTTP/1.1 connections get.
+    init(limits: HTTPLimits, direct: DirectRouteTable? = nil) {
         self.limits = limits
+        self.direct = direct
         body = RequestBodyClock(limits: limits)
     }
 
@@ -40,10 +43,19 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             let hosts = HostHandler()
             try? pipeline.addHandler(hosts, position: .after(decoder))
             self.hosts = hosts
+            addDirectRoutes(pipeline)
         } else {
             // A stream's channel is on its connection's event loop.
             connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: ConnectionHandler.self)
         }
+    }
+
+    private func addDirectRoutes(_ pipeline: ChannelPipeline.SynchronousOperations) {
+        guard let direct, let connection, let encoder = try? pipeline.handler(type: HTTPResponseEncoder.self) else {
+            return
+        }
+        let handler = DirectRouteHandler(direct, connection: connection)
+        try? pipeline.addHandler(handler, position: .before(encoder))
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { end() }
@@ -113,7 +125,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 isDone = true
                 return write(problem, isHead: false, context, promise)
             }
-            if isHTTP1, unanswered == 1, body.isTooLongToDrain { head.headerFields[.connection] = "close" }
+            if isHTTP1, unanswered == 1, body.isTooLongToDrain {
+                head.headerFields[.connection] = "close"
+                connection?.takesNoMoreRequests()
+            }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body:
             context.write(data, promise: promise)
@@ -155,20 +170,19 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var problem = problem
         let id = RequestIdentifier.make()
         problem.instance = id
-        let bytes = ByteBuffer(bytes: problem.jsonBytes)
-        var fields = problem.headers
-        fields[.contentType] = "application/problem+json"
-        fields[.cacheControl] = "no-store"
-        fields[.contentLength] = "\(bytes.readableBytes)"
+        let response = CompleteResponse(problem)
+        var fields = response.headers
+        fields[.contentLength] = "\(response.body.readableBytes)"
         fields[.xRequestID] = id
         if isHTTP1 { fields[.connection] = "close" }
-        let head = HTTPResponse(status: problem.status, headerFields: fields)
+        let head = HTTPResponse(status: response.status, headerFields: fields)
         context.write(wrapOutboundOut(.head(head)), promise: promise)
-        if !isHead { context.write(wrapOutboundOut(.body(bytes)), promise: nil) }
+        if !isHead { context.write(wrapOutboundOut(.body(response.body)), promise: nil) }
     }
 
     /// Closing at once could make the client lose the answer if it has sent bytes that were not read.
     private func closeSoon(_ context: ChannelHandlerContext) {
+        connection?.takesNoMoreRequests()
         let context = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.value.eventLoop.scheduleTask(in: Self.lingering) { context.value.close(promise: nil) }
     }
@@ -220,7 +234,7 @@ final class HostHandler: ChannelInboundHandler, RemovableChannelHandler {
     private(set) var isRefused = false
 
     /// The characters of `uri-host [ ":" port ]` (RFC 3986, 3.2.2).
-    private static let allowed = ByteSet.unreserved.union(ByteSet("!$&'()*+,;=:[]%"))
+    static let allowed = ByteSet.unreserved.union(ByteSet("!$&'()*+,;=:[]%"))
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isRefused { return }

@@ -1,27 +1,24 @@
 public import HTTPTypes
 public import Hummingbird
-public import Logging
-public import NIOCore
 import SecurePushCore
 
 /// A second way to a route of the router, for the requests that a service gets most.
 ///
-/// A small, complete request is answered on the event loop that read it, by plain functions and callbacks: without a
-/// task, and without a change of threads except for the store. Every request that the direct route does not take goes
-/// to the router, whose route at the same path must call the same functions. So a direct route changes the cost of a
-/// request and never its meaning.
+/// A small request is answered on the event loop that read it, by plain functions and callbacks: without a task, and
+/// without a change of threads except for the store. Every request that the direct route does not take goes to the
+/// router, whose route at the same path must call the same functions. So a direct route changes the cost of a request
+/// and never its meaning.
 ///
-/// Only requests that have nothing unusual are offered to it: a body within ``maxBodyBytes`` whose length is declared,
-/// no `Expect`, `Origin`, `Transfer-Encoding` or `Upgrade`, and a connection that stays open. ``DirectRouteHandler``
-/// has the details.
+/// Only HTTP/1.1 requests that have nothing unusual are offered to it: a body within ``maxBodyBytes`` whose length is
+/// declared, no `Expect`, `Origin`, `Transfer-Encoding` or `Upgrade`, and a connection that stays open.
+/// ``PlainRequestHead`` has the details.
 public struct DirectRoute: Sendable {
     /// Takes a request, or leaves it to the router.
     ///
     /// It is called on the request's event loop and must not block.
     ///
     /// - Returns: `true` if the reply was called or will be, exactly once and on any thread; `false` if the router is
-    /// to
-    ///   answer. The reply must not be called then.
+    ///   to answer. The reply must not be called then.
     public typealias Answer = @Sendable (DirectRequest, DirectReply) -> Bool
 
     let method: HTTPRequest.Method
@@ -29,7 +26,7 @@ public struct DirectRoute: Sendable {
     let template: String
     let maxBodyBytes: Int
     let answer: Answer
-    /// The path, or what comes before the captured last segment.
+    /// The method, a space, and the path or the part of it before the captured last segment.
     private let prefix: [UInt8]
     private let hasCapture: Bool
 
@@ -42,24 +39,21 @@ public struct DirectRoute: Sendable {
         self.answer = answer
         template = path.description
         let capture = template.utf8.firstIndex(of: UInt8(ascii: "{"))
-        prefix = Array(template.utf8[..<(capture ?? template.utf8.endIndex)])
+        prefix = Array("\(method.rawValue) ".utf8) + template.utf8[..<(capture ?? template.utf8.endIndex)]
         hasCapture = capture != nil
     }
 
     /// The captured segment of a request's path; empty if none is captured.
     ///
-    /// - Parameter target: the path of the request, with its query.
+    /// - Parameter line: the method, a space and the target.
     /// - Returns: `nil` if the request is for another route. A path with a query or with percent-encoding is.
-    func match(_ method: HTTPRequest.Method, _ target: String) -> Substring? {
-        guard method == self.method else { return nil }
-        var target = target
-        return target.withUTF8 { target in
-            guard target.count >= prefix.count, prefix.elementsEqual(target[..<prefix.count]) else { return nil }
-            let rest = target[prefix.count...]
-            guard hasCapture else { return rest.isEmpty ? "" : nil }
-            guard !rest.isEmpty, ByteSet.unreserved.containsAll(rest) else { return nil }
-            return Substring(decoding: rest, as: UTF8.self)
-        }
+    func match(_ line: UnsafeRawBufferPointer) -> Range<Int>? {
+        guard line.count >= prefix.count else { return nil }
+        for index in prefix.indices where line[index] != prefix[index] { return nil }
+        let rest = prefix.count..<line.count
+        guard hasCapture else { return rest.isEmpty ? rest : nil }
+        for index in rest where !ByteSet.unreserved.contains(line[index]) { return nil }
+        return rest.isEmpty ? nil : rest
     }
 }
 
@@ -75,50 +69,30 @@ public struct DirectRoutes: Sendable {
     }
 }
 
-/// A request that is offered to a ``DirectRoute``, with its whole body.
-public struct DirectRequest: Sendable {
-    /// The method, the path and the header fields.
-    public let head: HTTPRequest
-    /// The captured segment of the path.
-    public let parameter: Substring
-    /// The body, which is complete.
-    public let body: ByteBuffer
-    /// The ID of the request, as in the response's `X-Request-Id`.
-    public let id: String
-    let context: ServiceContext
+/// The direct routes of a listener, shared by its connections.
+final class DirectRouteTable: Sendable {
+    let routes: [DirectRoute]
+    /// Whether caches must keep apart the responses to different origins, for each route.
+    let variesByOrigin: [Bool]
+    let service: ServiceContext
 
-    /// The service's logger with the metadata of this request; `nil` if nothing is logged for debugging. Making it
-    /// costs more than most requests.
-    public var debugLogger: Logger? {
-        guard context.logger.logLevel <= .debug else { return nil }
-        return context.logger.of(request: id, trace: head.headerFields.traceContext)
-    }
-}
-
-/// A response whose body is complete, for both ways of a route.
-public struct CompleteResponse: Sendable {
-    /// The status.
-    public var status: HTTPResponse.Status
-    /// The header fields, without `Content-Length`, `Date` and `X-Request-Id`.
-    public var headers: HTTPFields
-    /// The body.
-    public var body: ByteBuffer
-
-    /// Makes a response.
-    public init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer) {
-        self.status = status
-        self.headers = headers
-        self.body = body
+    init(_ direct: DirectRoutes, service: ServiceContext) {
+        routes = direct.routes
+        variesByOrigin = direct.routes.map { direct.cors?.covers($0.template) ?? false }
+        self.service = service
     }
 
-    /// JSON that no cache may store (`Cache-Control: no-store`; RFC 9111, 5.2.2.5).
-    public static func json(_ status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> CompleteResponse {
-        CompleteResponse(
-            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
+    /// The index of a request's route, and the captured segment of its path.
+    struct Match {
+        let route: Int
+        let parameter: Range<Int>
     }
 
-    /// The same for the router.
-    public var response: Response {
-        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+    /// - Parameter line: the method, a space and the target.
+    func match(_ line: UnsafeRawBufferPointer) -> Match? {
+        for index in routes.indices {
+            if let parameter = routes[index].match(line) { return Match(route: index, parameter: parameter) }
+        }
+        return nil
     }
 }

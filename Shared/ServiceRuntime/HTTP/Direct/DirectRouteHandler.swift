@@ -1,269 +1,262 @@
-import HTTPTypes
-import Hummingbird
 import Logging
 import NIOCore
-import NIOHTTPTypes
 import SecurePushCore
 
-/// Answers the requests of ``DirectRoutes`` and passes all others on to the router.
+/// Answers the requests of ``DirectRoutes`` on an HTTP/1.1 connection, and passes all other bytes on to the parser of
+/// the router.
 ///
 /// Responses leave in the order of the requests: a request is direct only while the router has none of this connection,
-/// and everything that arrives during a direct request waits for its end. Its place is after ``RequestHandler``, which
-/// counts and bounds direct requests like all others.
+/// and everything that arrives during a direct request waits for its end. Its place is between ``ConnectionHandler``,
+/// which counts and bounds direct requests like all others, and NIO's encoder.
 final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPResponsePart
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     private enum Phase {
+        /// The next byte begins a request.
         case betweenRequests
-        /// The head has arrived and the end has not.
-        case collecting(Candidate)
-        case answering(Request)
-        /// The rest of the request goes to the router.
-        case passing
+        /// A request is the router's, and this number of its bytes have not arrived.
+        case passing(Int)
+        /// The router reads everything that is still to come: an unusual request can end anywhere.
+        case given
     }
 
-    /// A request that a route may answer.
-    private struct Candidate {
-        let route: DirectRoute
-        let parameter: Substring
-        let head: HTTPRequest
-        var body: ByteBuffer?
-    }
-
-    /// A request that a route answers.
-    private struct Request {
-        let route: DirectRoute
+    /// A request that a route answers. It does not hold the bytes, whose buffer is used again.
+    private struct Answering {
+        let route: Int
         let id: String
         let trace: TraceContext?
         let start: ContinuousClock.Instant
         let permit: InFlightRequests.Permit
     }
 
-    /// What has arrived during a direct request.
-    private enum Arrival {
-        case part(HTTPRequestPart)
+    /// What else has happened during a direct request.
+    private enum Occurrence {
         case event(Any)
         case error(any Error)
     }
 
-    private let routes: DirectRoutes
-    private let service: ServiceContext
+    /// How long the rest of a small body may take before the router waits for it, which has deadlines for bodies.
+    private static let patience = TimeAmount.seconds(1)
+
+    private let table: DirectRouteTable
+    private let connection: ConnectionHandler
     private var context: ChannelHandlerContext?
     private var phase = Phase.betweenRequests
+    private var answering: Answering?
     /// The number of the newest direct request.
     private var number: UInt64 = 0
-    /// Requests that the router has not answered.
-    private var routed = 0
-    /// At most what one read of the socket gives, because there is no other while something waits.
-    private var arrivals: CircularBuffer<Arrival> = []
+    /// The beginning of a request, or what has arrived during one. No more than one read of the socket gives beside a
+    /// request that is not complete.
+    private var waiting = ByteBuffer()
+    private var occurrences: CircularBuffer<Occurrence> = []
     private var isReadWanted = false
+    private var isReading = false
+    private var hasPassed = false
+    private var wakeUp: Scheduled<Void>?
 
-    init(_ routes: DirectRoutes, service: ServiceContext) {
-        self.routes = routes
-        self.service = service
+    init(_ table: DirectRouteTable, connection: ConnectionHandler) {
+        self.table = table
+        self.connection = connection
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        wakeUp?.cancel()
+        self.context = nil
+    }
 
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if isAnswering { return arrivals.append(.part(unwrapInboundIn(data))) }
-        receive(unwrapInboundIn(data), context)
+        var bytes = unwrapInboundIn(data)
+        if waiting.readableBytes == 0 { waiting = bytes } else { waiting.writeBuffer(&bytes) }
+        if answering == nil { readRequests(context) }
     }
 
-    private var isAnswering: Bool {
-        if case .answering = phase { return true }
-        return false
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard hasPassed else { return }
+        hasPassed = false
+        context.fireChannelReadComplete()
     }
 
-    private func receive(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
-        switch (phase, part) {
-        case (.betweenRequests, .head(let head)):
-            if routed == 0, let candidate = candidate(head) {
-                phase = .collecting(candidate)
-            } else {
-                pass(head, context)
+    /// Handles what waits, up to a direct request that is not answered at once.
+    private func readRequests(_ context: ChannelHandlerContext) {
+        isReading = true
+        defer { isReading = false }
+        while answering == nil, waiting.readableBytes > 0 {
+            switch phase {
+            case .given: pass(waiting.readableBytes, context)
+            case .passing(let missing):
+                let count = min(missing, waiting.readableBytes)
+                phase = count == missing ? .betweenRequests : .passing(missing - count)
+                pass(count, context)
+            case .betweenRequests:
+                guard begin(context) else { return waitForRest(context) }
             }
-        case (.collecting(var candidate), .body(let bytes)):
-            if candidate.body == nil { candidate.body = bytes } else { candidate.body?.writeImmutableBuffer(bytes) }
-            phase = .collecting(candidate)
-        case (.collecting(let candidate), .end(nil)): answer(candidate, context)
-        default:
-            giveBack(context)
-            if case .end = part { phase = .betweenRequests }
-            context.fireChannelRead(wrapInboundOut(part))
         }
+        wakeUp?.cancel()
+        wakeUp = nil
     }
 
-    private func candidate(_ head: HTTPRequest) -> Candidate? {
-        guard let path = head.path else { return nil }
-        for route in routes.routes {
-            guard let parameter = route.match(head.method, path) else { continue }
-            guard let length = head.simpleBodyLength, length <= route.maxBodyBytes else { return nil }
-            return Candidate(route: route, parameter: parameter, head: head)
+    /// - Returns: `false` if the request is not complete.
+    private func begin(_ context: ChannelHandlerContext) -> Bool {
+        switch waiting.withUnsafeReadableBytes(PlainRequestHead.parse) {
+        case .incomplete: return false
+        case .unusual: phase = .given
+        case .head(let head):
+            let length = head.length + head.bodyLength
+            guard let match = match(head) else {
+                phase = .passing(length)
+                return true
+            }
+            guard waiting.readableBytes >= length else { return false }
+            answer(head, match, context)
         }
-        return nil
+        return true
     }
 
-    private func answer(_ candidate: Candidate, _ context: ChannelHandlerContext) {
+    private func match(_ head: PlainRequestHead) -> DirectRouteTable.Match? {
+        guard head.isDirect, connection.takesDirectRequests else { return nil }
+        let match = waiting.withUnsafeReadableBytes { table.match(UnsafeRawBufferPointer(rebasing: $0[head.line])) }
+        return match.flatMap { head.bodyLength <= table.routes[$0.route].maxBodyBytes ? $0 : nil }
+    }
+
+    private func answer(
+        _ head: PlainRequestHead, _ match: DirectRouteTable.Match, _ context: ChannelHandlerContext
+    ) {
+        let length = head.length + head.bodyLength
         // Without a permit the router answers 503.
-        guard let permit = service.requests.begin() else { return passWhole(candidate, context) }
-        let id = RequestIdentifier.of(candidate.head.headerFields)
+        guard let permit = table.service.requests.begin(),
+            let bytes = waiting.getSlice(at: waiting.readerIndex, length: length)
+        else { return phase = .passing(length) }
+        let request = DirectRequest(bytes, head, captured: match.parameter, service: table.service)
         number += 1
-        let trace = candidate.head.headerFields.traceContext
-        let request = Request(route: candidate.route, id: id, trace: trace, start: .now, permit: permit)
-        phase = .answering(request)
-        let isTaken = candidate.route.answer(
-            DirectRequest(
-                head: candidate.head, parameter: candidate.parameter, body: candidate.body ?? ByteBuffer(), id: id,
-                context: service),
-            DirectReply(self, number: number, on: context.eventLoop))
-        guard !isTaken else { return }
+        answering = Answering(
+            route: match.route, id: request.id, trace: request.traceContext, start: .now, permit: permit)
+        connection.requestBegan()
+        let rest = waiting.readableBytes - length
+        waiting.moveReaderIndex(forwardBy: length)
+        if rest == 0 { waiting = ByteBuffer() }
+        let reply = DirectReply(self, number: number, on: context.eventLoop)
+        if table.routes[match.route].answer(request, reply) { return }
+        if rest == 0 { waiting = bytes } else { waiting.moveReaderIndex(to: waiting.readerIndex - length) }
+        answering = nil
         permit.end()
-        passWhole(candidate, context)
+        connection.requestEnded()
+        phase = .passing(length)
     }
 
-    // MARK: Passing requests to the router
-
-    private func pass(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
-        phase = .passing
-        routed += 1
-        context.fireChannelRead(wrapInboundOut(.head(head)))
+    /// Passes bytes to the router.
+    private func pass(_ count: Int, _ context: ChannelHandlerContext) {
+        guard let bytes = waiting.readSlice(length: count) else { return }
+        if waiting.readableBytes == 0 { waiting = ByteBuffer() }
+        hasPassed = true
+        context.fireChannelRead(wrapInboundOut(bytes))
     }
 
-    private func passWhole(_ candidate: Candidate, _ context: ChannelHandlerContext) {
-        phase = .collecting(candidate)
-        giveBack(context)
-        phase = .betweenRequests
-        context.fireChannelRead(wrapInboundOut(.end(nil)))
+    /// A request is not complete. ``ConnectionHandler`` bounds the time of its head.
+    private func waitForRest(_ context: ChannelHandlerContext) {
+        guard wakeUp == nil else { return }
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        wakeUp = context.eventLoop.scheduleTask(in: Self.patience) { handler.value.giveUp() }
     }
 
-    /// Passes the part of a request that has been collected.
-    private func giveBack(_ context: ChannelHandlerContext) {
-        guard case .collecting(let candidate) = phase else { return }
-        pass(candidate.head, context)
-        if let body = candidate.body { context.fireChannelRead(wrapInboundOut(.body(body))) }
-    }
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data), routed > 0 { routed -= 1 }
-        context.write(data, promise: promise)
+    private func giveUp() {
+        wakeUp = nil
+        guard let context, answering == nil, case .betweenRequests = phase, waiting.readableBytes > 0 else { return }
+        guard case .head(let head) = waiting.withUnsafeReadableBytes(PlainRequestHead.parse) else { return }
+        phase = .passing(head.length + head.bodyLength)
+        readRequests(context)
+        channelReadComplete(context: context)
     }
 
     // MARK: The response of a direct request
 
     /// Sends the response of a direct request; only its first reply counts.
     func finish(_ number: UInt64, _ result: Result<CompleteResponse, any Error>) {
-        guard case .answering(let request) = phase, number == self.number else { return }
-        phase = .betweenRequests
-        request.permit.end()
-        let response = response(result, request)
-        if let context, context.channel.isActive { write(response, request, context) }
-        service.boundary.finish(
-            request.route.method, route: request.route.template, status: response.status,
-            elapsed: .now - request.start, logs: service.logger.logLevel <= .debug, logger: logger(request))
+        guard let answering, number == self.number else { return }
+        self.answering = nil
+        answering.permit.end()
+        let response = response(result, answering)
+        if let context, context.channel.isActive { write(response, answering, context) }
+        connection.requestEnded()
+        let route = table.routes[answering.route]
+        table.service.boundary.finish(
+            route.method, route: route.template, status: response.status, elapsed: .now - answering.start,
+            logs: table.service.logger.logLevel <= .debug, logger: logger(answering))
         resume()
     }
 
-    private func response(_ result: Result<CompleteResponse, any Error>, _ request: Request) -> CompleteResponse {
+    private func response(
+        _ result: Result<CompleteResponse, any Error>, _ answering: Answering
+    ) -> CompleteResponse {
         switch result {
         case .success(let response): return response
         case .failure(let error):
-            service.boundary.log(error, to: logger(request))
-            return Problem(error, requestID: request.id).completeResponse
+            table.service.boundary.log(error, to: logger(answering))
+            return CompleteResponse(Problem(error, requestID: answering.id))
         }
     }
 
-    private func logger(_ request: Request) -> Logger { service.logger.of(request: request.id, trace: request.trace) }
+    private func logger(_ answering: Answering) -> Logger {
+        table.service.logger.of(request: answering.id, trace: answering.trace)
+    }
 
-    private func write(_ response: CompleteResponse, _ request: Request, _ context: ChannelHandlerContext) {
-        var fields = response.headers
-        fields.append(HTTPField(name: .contentLength, value: "\(response.body.readableBytes)"))
-        fields.append(HTTPField(name: .date, value: service.date.current))
-        fields.append(HTTPField(name: .xRequestID, value: request.id))
-        if let cors = routes.cors, cors.covers(request.route.template) { fields[values: .vary].append("Origin") }
-        let head = HTTPResponse(status: response.status, headerFields: fields)
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if response.body.readableBytes > 0 { context.write(wrapOutboundOut(.body(response.body)), promise: nil) }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    private func write(_ response: CompleteResponse, _ answering: Answering, _ context: ChannelHandlerContext) {
+        let bytes = response.http1Bytes(
+            id: answering.id, date: table.service.date.current,
+            variesByOrigin: table.variesByOrigin[answering.route])
+        if response.body.readableBytes > CompleteResponse.maxCopiedBody {
+            context.write(wrapOutboundOut(bytes), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(response.body), promise: nil)
+        } else {
+            context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
+        }
     }
 
     // MARK: Everything else
 
     /// Handles what has arrived during the request.
     private func resume() {
-        guard let context, isReadWanted || !arrivals.isEmpty else { return }
-        var hasPassed = false
-        while !isAnswering, let arrival = arrivals.popFirst() {
-            hasPassed = true
-            switch arrival {
-            case .part(let part): receive(part, context)
-            case .event(let event): pass(event: event, context)
-            case .error(let error): pass(error: error, context)
-            }
-        }
-        if hasPassed { context.fireChannelReadComplete() }
-        if isReadWanted, arrivals.isEmpty {
+        // A reply within the call of its route returns to the loop that reads requests.
+        guard !isReading, let context, isReadWanted || waiting.readableBytes > 0 || !occurrences.isEmpty else { return }
+        readRequests(context)
+        while answering == nil, let occurrence = occurrences.popFirst() { pass(occurrence, context) }
+        channelReadComplete(context: context)
+        if isReadWanted, answering == nil {
             isReadWanted = false
             context.read()
         }
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if isAnswering { arrivals.append(.event(event)) } else { pass(event: event, context) }
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) { note(.event(event), context) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { note(.error(error), context) }
+
+    private func note(_ occurrence: Occurrence, _ context: ChannelHandlerContext) {
+        if answering == nil { pass(occurrence, context) } else { occurrences.append(occurrence) }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if isAnswering { arrivals.append(.error(error)) } else { pass(error: error, context) }
-    }
-
-    private func pass(event: Any, _ context: ChannelHandlerContext) {
-        giveBack(context)
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    private func pass(error: any Error, _ context: ChannelHandlerContext) {
-        giveBack(context)
-        context.fireErrorCaught(error)
-    }
-
-    /// While something waits, nothing more is read: a client that sends many requests at once cannot fill the memory.
-    func read(context: ChannelHandlerContext) {
-        if arrivals.isEmpty { context.read() } else { isReadWanted = true }
-    }
-}
-
-extension HTTPRequest {
-    /// The declared length of the body of a request that has nothing unusual, 0 without a body; `nil` for any other.
-    ///
-    /// One pass over the fields: looking each up would index them all.
-    fileprivate var simpleBodyLength: Int? {
-        var length: Int?
-        for field in headerFields {
-            switch field.name {
-            case .contentLength:
-                guard length == nil, let value = Int(field.value), value >= 0 else { return nil }
-                length = value
-            case .connection: guard field.value.lowercased() == "keep-alive" else { return nil }
-            case .expect, .origin, .transferEncoding, .upgrade: return nil
-            default: break
+    private func pass(_ occurrence: Occurrence, _ context: ChannelHandlerContext) {
+        switch occurrence {
+        case .event(let event):
+            // The rest of a request cannot come any more, and the parser answers that.
+            if case .inputClosed = event as? ChannelEvent, waiting.readableBytes > 0 {
+                phase = .given
+                readRequests(context)
             }
+            context.fireUserInboundEventTriggered(event)
+        case .error(let error): context.fireErrorCaught(error)
         }
-        return length ?? 0
     }
-}
 
-extension Problem {
-    fileprivate var completeResponse: CompleteResponse {
-        var fields = headers
-        fields[.contentType] = "application/problem+json"
-        fields[.cacheControl] = "no-store"
-        return CompleteResponse(status: status, headers: fields, body: ByteBuffer(bytes: jsonBytes))
+    /// While something waits behind a direct request, nothing more is read: a client that sends many requests at once
+    /// cannot fill the memory.
+    func read(context: ChannelHandlerContext) {
+        if answering == nil || waiting.readableBytes == 0 { context.read() } else { isReadWanted = true }
     }
 }

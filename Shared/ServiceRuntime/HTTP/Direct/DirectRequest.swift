@@ -1,0 +1,126 @@
+public import HTTPTypes
+public import Hummingbird
+public import Logging
+public import NIOCore
+public import SecurePushCore
+
+/// A request that is offered to a ``DirectRoute``, with its whole body.
+///
+/// Its parts are read from its bytes on demand. Do not capture it: it holds the buffer that it was read into.
+public struct DirectRequest: Sendable {
+    /// The ID of the request, as in the response's `X-Request-Id`.
+    public let id: String
+    /// The head and the body.
+    private let bytes: ByteBuffer
+    private let head: PlainRequestHead
+    private let captured: Range<Int>
+    private let service: ServiceContext
+
+    init(_ bytes: ByteBuffer, _ head: PlainRequestHead, captured: Range<Int>, service: ServiceContext) {
+        self.bytes = bytes
+        self.head = head
+        self.captured = captured
+        self.service = service
+        id = RequestIdentifier.of(Self.text(head.requestID, of: bytes))
+    }
+
+    /// The captured segment of the path.
+    public var parameter: String { text(captured) ?? "" }
+
+    /// The body, which is complete.
+    public var body: ByteBuffer {
+        bytes.getSlice(at: bytes.readerIndex + head.length, length: head.bodyLength) ?? ByteBuffer()
+    }
+
+    /// The value of `Authorization`.
+    public var authorization: String? { text(head.authorization) }
+    /// The value of `Content-Type`.
+    public var contentType: String? { text(head.contentType) }
+    /// Whether the request has an `Idempotency-Key`, valid or not.
+    public var hasIdempotencyKey: Bool { head.idempotencyKey != nil }
+    /// The `traceparent` (W3C Trace Context, section 3.2.2); `nil` if it is missing or not valid.
+    public var traceContext: TraceContext? { text(head.traceparent).flatMap { TraceContext(traceparent: $0) } }
+
+    private func text(_ range: Range<Int>?) -> String? { Self.text(range, of: bytes) }
+
+    private static func text(_ range: Range<Int>?, of bytes: ByteBuffer) -> String? {
+        range.flatMap { bytes.getString(at: bytes.readerIndex + $0.lowerBound, length: $0.count) }
+    }
+
+    /// The service's logger with the metadata of this request; `nil` if nothing is logged for debugging. Making it
+    /// costs more than most requests.
+    public var debugLogger: Logger? {
+        guard service.logger.logLevel <= .debug else { return nil }
+        return service.logger.of(request: id, trace: traceContext)
+    }
+}
+
+/// A response whose body is complete, for both ways of a route.
+public struct CompleteResponse: Sendable {
+    /// The status.
+    public var status: HTTPResponse.Status
+    /// The header fields, without `Content-Length`, `Date` and `X-Request-Id`.
+    public var headers: HTTPFields
+    /// The body.
+    public var body: ByteBuffer
+
+    /// Makes a response.
+    public init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The fields of ``json(_:_:)``, made once.
+    private static let jsonHeaders: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+
+    /// JSON that no cache may store (`Cache-Control: no-store`; RFC 9111, 5.2.2.5).
+    public static func json(_ status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> CompleteResponse {
+        CompleteResponse(status: status, headers: jsonHeaders, body: body)
+    }
+
+    /// The same for the router.
+    public var response: Response {
+        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
+}
+
+extension CompleteResponse {
+    /// The response to a request that failed. It is the same whoever answers: the router, a direct route, or the
+    /// handler of the connection.
+    init(_ problem: Problem) {
+        var fields = problem.headers
+        fields[.contentType] = "application/problem+json"
+        fields[.cacheControl] = "no-store"
+        self.init(status: problem.status, headers: fields, body: ByteBuffer(bytes: problem.jsonBytes))
+    }
+
+    /// Longer bodies are written beside the head, and not copied behind it.
+    static let maxCopiedBody = 16_384
+
+    /// The head as HTTP/1.1 sends it, with the body behind it if that is short (RFC 9112, section 4).
+    func http1Bytes(id: String, date: String, variesByOrigin: Bool) -> ByteBuffer {
+        let isCopied = body.readableBytes <= Self.maxCopiedBody
+        var bytes = ByteBufferAllocator().buffer(capacity: 384 + (isCopied ? body.readableBytes : 0))
+        switch status.code {
+        case 200: bytes.writeStaticString("HTTP/1.1 200 OK\r\n")
+        case 201: bytes.writeStaticString("HTTP/1.1 201 Created\r\n")
+        default: bytes.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
+        }
+        for field in headers {
+            bytes.writeString(field.name.rawName)
+            bytes.writeStaticString(": ")
+            bytes.writeString(field.value)
+            bytes.writeStaticString("\r\n")
+        }
+        bytes.writeStaticString("Content-Length: ")
+        bytes.writeString(String(body.readableBytes))
+        bytes.writeStaticString("\r\nDate: ")
+        bytes.writeString(date)
+        bytes.writeStaticString("\r\nx-request-id: ")
+        bytes.writeString(id)
+        bytes.writeStaticString(variesByOrigin ? "\r\nVary: Origin\r\n\r\n" : "\r\n\r\n")
+        if isCopied { bytes.writeImmutableBuffer(body) }
+        return bytes
+    }
+}
