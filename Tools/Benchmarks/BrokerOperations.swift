@@ -12,7 +12,7 @@ extension Operation {
             Operation("amqp.publish.64", count: 60) { _ in
                 let link = try ScriptedBroker.connect()
                 let messages = (0..<64).map { _ in
-                    DispatchMessage(id: NotificationID(), traceparent: Samples.traceparent)
+                    DispatchMessage(id: NotificationID(), traceparent: Samples.traceparent, isFirst: true)
                 }
                 let topology = DispatchTopology(retryDelays: [.seconds(1)])
                 return { count in
@@ -111,7 +111,8 @@ enum AMQPFrames {
     /// A delivery of the dispatch queue.
     static func delivery(tag: UInt64, body: String) -> [UInt8] {
         let deliver = short("consumer") + number(tag) + [0] + short("securepush") + short("dispatch")
-        let headers = short("traceparent") + [UInt8(ascii: "S")] + long(Samples.traceparent)
+        var headers = short("traceparent") + [UInt8(ascii: "S")] + long(Samples.traceparent)
+        headers += short("first") + [UInt8(ascii: "t"), 1]
         // Content type, headers, delivery mode and message ID.
         let flags: UInt16 = 1 << 15 | 1 << 13 | 1 << 12 | 1 << 7
         var properties = number(UInt16(60)) + number(UInt16(0)) + number(UInt64(body.utf8.count)) + number(flags)

@@ -5,8 +5,8 @@ import Synchronization
 @testable import Dispatcher
 
 extension Operation {
-    /// One notification for three platforms, from its delivery to its acknowledgement, in groups of 64: without broker,
-    /// store and hub.
+    /// The first attempt of one notification for three platforms, from its delivery to its acknowledgement, in groups
+    /// of 64: without broker, store and hub.
     static var dispatcher: [Operation] {
         [
             Operation("dispatcher.dispatch", count: 1280) { _ in
@@ -47,7 +47,8 @@ final class LocalBroker: DispatchConsumer {
             DispatchDelivery(
                 tag: first + UInt64(number), epoch: 1,
                 message: DispatchMessage(
-                    id: NotificationID(high: id.high, low: id.low ^ UInt64(number)), traceparent: Samples.traceparent))
+                    id: NotificationID(high: id.high, low: id.low &+ first &+ UInt64(number)),
+                    traceparent: Samples.traceparent, isFirst: true))
         }
         await withCheckedContinuation { waiter in
             state.withLock { $0.waiter = waiter }
@@ -65,7 +66,7 @@ final class LocalBroker: DispatchConsumer {
         waiter?.resume()
     }
 
-    func requeue(_ deliveries: [DispatchDelivery]) {}
+    func requeue(_ deliveries: [DispatchDelivery]) { preconditionFailure("Nothing can fail here.") }
 }
 
 /// Claims and records everything at once.
@@ -73,7 +74,7 @@ struct FixedLedger: DispatchStore {
     private let recipient = Samples.recipient
     private let expiry = Timestamp.now + .seconds(86_400)
 
-    func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+    func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         var plans: [NotificationID: DispatchPlan] = [:]
         plans.reserveCapacity(ids.count)
         for id in ids {
@@ -82,6 +83,12 @@ struct FixedLedger: DispatchStore {
         }
         return DispatchClaims(plans: plans)
     }
+
+    func enter(_ ids: [NotificationID], now: Timestamp) async throws {}
+
+    func claim(
+        _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
+    ) async throws -> DispatchClaims { preconditionFailure("These are first attempts.") }
 
     func abandon(_ ids: [NotificationID]) async throws {}
 

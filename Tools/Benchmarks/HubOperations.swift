@@ -4,20 +4,23 @@ import SecurePushCore
 @testable import NotificationHubs
 
 extension Operation {
-    /// A push on its way to the hub, and the hub's response.
+    /// The pushes of a notification on their way to the hub, and the hub's response to one.
     static var hub: [Operation] {
         [
-            .repeating("hub.write-request", count: 3000) { _ in
+            .repeating("hub.write-requests.3", count: 1000) { _ in
                 let plan = Samples.plan()
                 var writer = HubRequestWriter(configuration: try hubConfiguration())
                 let token = SharedAccessToken(text: String(repeating: "t", count: 200), number: 1, renewAt: .now)
                 var buffer = ByteBuffer()
                 buffer.reserveCapacity(2048)
                 return {
-                    buffer.clear()
-                    guard let notification = plan.notification(for: .apple, now: .now),
-                        writer.write(notification, token: token, into: &buffer)
-                    else { throw Unexpected("There is no request.") }
+                    let data = PushData(plan)
+                    for platform in Samples.platforms {
+                        buffer.clear()
+                        guard let notification = plan.notification(for: platform, now: .now, data),
+                            writer.write(notification, token: token, into: &buffer)
+                        else { throw Unexpected("There is no request.") }
+                    }
                 }
             },
             Operation.repeating("hub.read-response", count: 5000) { _ in

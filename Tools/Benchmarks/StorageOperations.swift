@@ -17,8 +17,13 @@ extension Operation {
                 return { keep(PostgresParameters(group)) }
             },
             .repeating("postgres.decode-rows.64", count: 150) { _ in
-                let rows = try foundRows(64)
-                return { for row in rows { keep(try found(row)) } }
+                let (rows, id) = (try foundRows(64), NotificationID())
+                return {
+                    for row in rows {
+                        keep(try row.decode(0, as: Int64.self))
+                        keep(try StoredNotification(id, row))
+                    }
+                }
             },
             Operation.repeating("storage.encode-deliveries", count: 3000) { _ in
                 let deliveries = Samples.deliveries()
@@ -31,22 +36,10 @@ extension Operation {
         ]
     }
 
-    /// As the store decodes a row that a device reads.
-    private static func found(_ row: PostgresRow) throws -> StoredNotification {
-        let keyID = try row.decodeIfPresent(5, as: String.self)
-        let sealed = try row.decodeIfPresent(6, as: [UInt8].self)
-        return StoredNotification(
-            id: NotificationID(try row.decode(0, as: PostgresUUID.self)), createdAt: try row.timestamp(1),
-            expiresAt: try row.timestamp(2), notBefore: try row.timestampIfPresent(8),
-            readAt: try row.timestampIfPresent(3), isRevoked: try row.decode(4),
-            payload: keyID.flatMap { keyID in sealed.map { SealedPayload(keyID: keyID, bytes: $0) } },
-            traceparent: try row.decodeIfPresent(7))
-    }
-
-    /// Rows as they arrive; libpq can make them without a server.
+    /// Rows of the statement that reads for devices, as they arrive; libpq can make them without a server.
     private static func foundRows(_ count: Int) throws -> PostgresResult {
         guard let result = PQmakeEmptyPGresult(nil, PGRES_TUPLES_OK) else { throw Unexpected("no memory") }
-        let types: [PostgresType] = [.uuid, .int8, .int8, .int8, .bool, .text, .bytea, .text, .int8]
+        let types: [PostgresType] = [.int8, .int8, .int8, .int8, .bool, .text, .bytea, .text, .int8]
         try "column".withCString { name in
             var columns = types.map { type in
                 PGresAttDesc(
@@ -57,7 +50,7 @@ extension Operation {
         }
         let now = Timestamp.now.milliseconds
         for row in 0..<count {
-            var values: [[UInt8]?] = [bytes(PostgresUUID(NotificationID()))]
+            var values: [[UInt8]?] = [bytes(Int64(row + 1))]
             values += [bytes(now), bytes(now + 86_400_000), nil, bytes(false), bytes("k2026")]
             values += [Samples.payload(1050), bytes(Samples.traceparent), nil]
             for (column, value) in values.enumerated() {

@@ -26,6 +26,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 THRESHOLDS = os.path.join(HERE, "thresholds.json")
 LIMIT = 0.05  # of the recorded instructions
+TIME_LIMIT = 300  # seconds for one operation, which takes a few
 # `mark()` of the module Benchmarks: callgrind does not know how Swift writes names.
 MARK = "$s10Benchmarks4markyyF"
 ALLOCATIONS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
@@ -65,7 +66,10 @@ def measure(binary, name, count):
         ]
         # Hashes differ in each process otherwise, and with them the order in sets.
         environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1", TMPDIR=folder)
-        run = subprocess.run(command, env=environment, capture_output=True, text=True)
+        try:
+            run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            raise SystemExit(f"{name} did not end within {TIME_LIMIT} seconds.")
         if run.returncode:
             raise SystemExit(f"{name} failed with exit code {run.returncode}:\n{run.stdout}{run.stderr}")
         # The first part is the start and the first repetitions.
@@ -103,7 +107,11 @@ def toolchain():
     """What the figures depend on beside the sources."""
     text = subprocess.run(["swift", "--version"], capture_output=True, text=True).stdout
     version = re.search(r"Swift version (\d+\.\d+)", text)
-    return {"machine": platform.machine(), "swift": version[1] if version else "unknown"}
+    return {
+        "machine": platform.machine(),
+        "libc": " ".join(platform.libc_ver()),
+        "swift": version[1] if version else "unknown",
+    }
 
 
 def table(measured, spreads, thresholds):
