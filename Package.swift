@@ -341,7 +341,7 @@ if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
                 "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
                 "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", crypto, httpTypes,
                 hummingbird, logging, metrics, nioCore,
-            ], path: "Tools/Benchmarks", exclude: ["thresholds.json"], swiftSettings: settings))
+            ], path: "Tools/Benchmarks", exclude: ["measure.py", "thresholds.json"], swiftSettings: settings))
     package.products = [.executable(name: "micro-benchmarks", targets: ["Benchmarks"])]
 }
 
