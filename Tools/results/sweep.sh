@@ -6,7 +6,8 @@
 # PEERS is the folder of the yardstick, whose servers, driver and adapters it uses. Each NAME and ADAPTER is as for its
 # bench.sh. The raw results are appended to $OUT (Tools/results/data/sweep.jsonl), one JSON object per line.
 # What runs can be chosen: SWEEPS="concurrency dispatchers queue rows", and the points of each with CONNECTIONS,
-# DISPATCHERS, QUEUED and ROWS. SECONDS_EACH is the time of one HTTP measurement.
+# DISPATCHERS, QUEUED and ROWS. SECONDS_EACH is the time of one HTTP measurement. With several dispatchers DRAINED
+# notifications are drained; REAL_ROWS is the number of rows that are read in the sweep of connections.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export PEERS=${PEERS:?the folder of the yardstick}
