@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up down status build release client-release tools test test-clients chaos format lint clean
+.PHONY: help demo up down status build release client-release tools test test-clients bench chaos format lint clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
@@ -41,6 +41,9 @@ test: ## run every test, with RabbitMQ and PostgreSQL started beside them
 
 test-clients: ## test the SDKs of the other platforms: web (in Chromium), Android and Windows
 	@scripts/test-clients.sh
+
+bench: ## count the instructions of hot paths, and compare them with the recorded ones (ARGS=--accept)
+	@scripts/bench.sh $(ARGS)
 
 tools: ## compile the tools for chaos and benchmarks (CONFIGURATION=release)
 	@scripts/install-dependencies.sh build

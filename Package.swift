@@ -320,6 +320,31 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
     package.products += modules.map { .library(name: $0, targets: [$0]) }
 }
 
+// `make bench` counts the instructions of hot paths in a release build, also of what a module keeps to itself. So these
+// builds are testable, and the services are libraries without the program's entry point. They have a folder of their
+// own: see scripts/bench.sh.
+if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
+    let services = ["Ingest", "Dispatcher", "Retrieval"]
+    package.targets = package.targets.map { target in
+        guard !target.isTest, target.type == .regular || target.type == .executable else { return target }
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"])]
+        guard services.contains(target.name) else { return target }
+        let entry = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(target.name)_main"]
+        return .target(
+            name: target.name, dependencies: target.dependencies, path: target.path, resources: target.resources,
+            swiftSettings: (target.swiftSettings ?? []) + [.unsafeFlags(entry)])
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
+                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", crypto, httpTypes,
+                hummingbird, logging, metrics, nioCore,
+            ], path: "Tools/Benchmarks", exclude: ["measure.py", "thresholds.json"], swiftSettings: settings))
+    package.products = [.executable(name: "micro-benchmarks", targets: ["Benchmarks"])]
+}
+
 // The image is built from Package.swift, Clients/Swift, Shared and Services alone.
 if !FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests") {
     package.targets.removeAll { $0.type == .test || ["TestSupport", "APITestSupport", "StackKit"].contains($0.name) }

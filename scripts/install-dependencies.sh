@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs what is missing, and nothing else: scripts/install-dependencies.sh build | demo | test
+# Installs what is missing, and nothing else: scripts/install-dependencies.sh build | demo | test | bench
 #
 #   build  what the Swift package is compiled with
 #   demo   and what the local stack runs on: RabbitMQ
 #   test   and PostgreSQL, for the tests
+#   bench  as build, and Valgrind, which counts the instructions of `make bench`; on Linux only
 #
 # No system service is started: the stack and the tests run private servers.
 set -euo pipefail
@@ -11,7 +12,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 
 level=${1:-demo}
-case $level in build | demo | test) ;; *) die "usage: scripts/install-dependencies.sh build | demo | test" 64 ;; esac
+case $level in
+    build | demo | test | bench) ;;
+    *) die "usage: scripts/install-dependencies.sh build | demo | test | bench" 64 ;;
+esac
 
 check_swift() {
     local version
@@ -27,8 +31,12 @@ check_swift() {
 
 debian_packages() {
     echo librabbitmq-dev libpq-dev libsqlite3-dev pkg-config
-    [ "$level" = build ] || echo rabbitmq-server curl procps
-    [ "$level" != test ] || echo postgresql openssl
+    case $level in
+        build) return ;;
+        bench) echo valgrind python3; return ;;
+    esac
+    echo rabbitmq-server curl procps
+    [ "$level" != test ] || echo postgresql openssl python3
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
@@ -84,7 +92,7 @@ keep_off_at_boot() {
 install_on_macos() {
     local formula wanted=(rabbitmq-c libpq pkgconf)
     command -v brew >/dev/null || die "Homebrew is not installed: https://brew.sh" 69
-    [ "$level" = build ] || wanted+=(rabbitmq)
+    case $level in build | bench) ;; *) wanted+=(rabbitmq) ;; esac
     [ "$level" != test ] || wanted+=(postgresql@15)
     missing=()
     for formula in "${wanted[@]}"; do brew list --formula "$formula" >/dev/null 2>&1 || missing+=("$formula"); done

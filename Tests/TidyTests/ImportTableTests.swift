@@ -54,12 +54,17 @@ import Testing
         "TestSupport": [],
     ]
 
-    /// The tools see the services from outside; only what fills and reads the store and the queues imports them.
+    /// The tools see the services from outside; only what fills and reads the store and the queues imports them. The
+    /// benchmarks measure the parts of all services.
     static let tools: [String: Set<String>] = [
         "Tools/StackKit": ["SecurePushCore"],
         "Tools/ChaosChecker": ["StackKit"],
         "Tools/Chaos": [
             "ChaosChecker", "SecurePushClient", "SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit",
+        ],
+        "Tools/Benchmarks": [
+            "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
+            "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage",
         ],
         "Tools/Seed": ["SecurePushCore", "Storage", "Messaging"],
         "Tools/Vectors": ["NotificationHubs", "SecurePushCore", "SecurePushEnvelope"],

@@ -125,7 +125,7 @@ extension PostgresParameters {
 
 extension StoredNotification {
     /// A row of ``PostgresStatement/find``.
-    fileprivate init(_ id: NotificationID, _ row: PostgresRow) throws {
+    init(_ id: NotificationID, _ row: PostgresRow) throws {
         let keyID = try row.decodeIfPresent(5, as: String.self)
         let sealed = try row.decodeIfPresent(6, as: [UInt8].self)
         self.init(
