@@ -121,7 +121,7 @@ let package = Package(
             name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
             path: "Shared/Postgres", swiftSettings: settings),
 
-        // glibc's malloc settings.
+        // What Swift's Glibc module leaves out: the settings of malloc, and the list of loaded objects.
         .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
 
         // Settings: keys, parsing, and all mistakes at once.

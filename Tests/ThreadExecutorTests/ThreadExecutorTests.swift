@@ -59,6 +59,8 @@ private actor Worker: ThreadExecutor.Client {
         return await withCheckedContinuation { ended = $0 }
     }
 
+    nonisolated var taskExecutor: any TaskExecutor { executor }
+
     nonisolated func checkFromOutside() -> Bool? { executor.isIsolatingCurrentContext() }
 
     nonisolated func prepareToWait() -> ThreadExecutor.Interest {
@@ -89,6 +91,17 @@ private final class Gate: Sendable {
         let worker = try Worker()
         #expect(await worker.threadName() == "worker\n")
         #expect(await worker.isMainThread() == false)
+    }
+
+    @Test func aTaskThatPrefersItStaysOnTheThreadBetweenCalls() async throws {
+        let worker = try Worker()
+        await withTaskExecutorPreference(worker.taskExecutor) {
+            for _ in 0..<10 {
+                await worker.job()
+                #expect(worker.checkFromOutside() == true)
+            }
+        }
+        #expect(worker.checkFromOutside() == false)
     }
 
     @Test func isolationHoldsOnTheThreadOnly() throws {

@@ -100,6 +100,7 @@ public protocol DispatchPublisher: Sendable {
 }
 
 extension DispatchPublisher {
+    /// `nil`: it does not matter where tasks run.
     public var executor: (any TaskExecutor)? { nil }
 
     /// Publishes messages to one route.

@@ -16,6 +16,7 @@ public protocol PushGateway: Sendable {
 }
 
 extension PushGateway {
+    /// `nil`: it does not matter where tasks run.
     public var executor: (any TaskExecutor)? { nil }
 }
 

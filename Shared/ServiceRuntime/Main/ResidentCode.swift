@@ -9,9 +9,9 @@ import Glibc
 enum ResidentCode {
     /// Unmaps them all. A page that is used again is mapped again from the page cache.
     ///
-    /// Only segments that the program may not write are touched, so each page equals the file. Segments with relocations
-    /// are writable ones, and keep theirs. The kernel does the same when memory is short; the page cache stays. On
-    /// other systems than Linux with glibc, this does nothing.
+    /// Only segments that the program may not write are touched, so each page equals the file. Segments with
+    /// relocations are writable ones, and keep theirs. The kernel does the same when memory is short; the page cache
+    /// stays. On other systems than Linux with glibc, this does nothing.
     static func release() {
         #if canImport(Glibc)
         _ = securepush_each_object(

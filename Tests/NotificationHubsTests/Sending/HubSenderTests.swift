@@ -21,6 +21,19 @@ import Testing
         }
     }
 
+    @Test func aTaskThatPrefersItsExecutorStaysOnTheEventLoop() async throws {
+        try await withFakeHub({ _ in [FakeHub.created("M-7")] }) { hub in
+            try await withHubSender(hub) { sender, _ in
+                await withTaskExecutorPreference(sender.executor) {
+                    #expect(sender.eventLoop.inEventLoop)
+                    #expect(await sender.send(.sample) == .sent(hubMessageID: "M-7"))
+                    #expect(sender.eventLoop.inEventLoop)
+                }
+                #expect(!sender.eventLoop.inEventLoop)
+            }
+        }
+    }
+
     @Test func aThousandAtOnceAreCalledBackOnceEachWithinTheBound() async throws {
         let script: FakeHub.Script = { request in [.wait(.milliseconds(1)), FakeHub.created("M-\(request.number)")] }
         try await withFakeHub(script) { hub in
