@@ -33,7 +33,8 @@ struct PostgresPlanTests {
                 var query = NotificationQuery(sender: "tests", recipient: recipient, status: .read, limit: 10)
                 let first = try await test.store.page(query, now: noon)
                 #expect(first.records.isEmpty)
-                query.before = try #require(first.next)
+                let next: NotificationID = try #require(first.next)
+                query.before = next
                 let second = try await test.store.page(query, now: noon)
                 #expect(second.records.count == 1 && second.next == nil)
             }
