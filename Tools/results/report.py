@@ -40,7 +40,7 @@ def merge(rounds):
             quiet = [value for value in values if value.get("foreign_cores", 0) < QUIET]
             merged[key] = merge(quiet or values)
             if "foreign_cores" in values[0]:
-                merged[key]["rounds"] = f"{len(quiet)} of {len(values)}" if quiet else f"0 of {len(values)}"
+                merged[key]["rounds"] = f"{len(quiet)} of {len(values)}"
         elif isinstance(values[0], (int, float)):
             merged[key] = statistics.median(values)
     return merged

@@ -8,13 +8,13 @@ one JSON object per point to $OUT.
 import json
 import os
 import re
-import statistics
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.environ["PEERS"], "tools"))
 import bench  # noqa: E402
+import report  # noqa: E402
 
 E = os.environ
 # Statements on ten million rows take minutes.
@@ -183,17 +183,6 @@ def drain(it, queued, dispatchers, remember=None):
     return result
 
 
-def median(results):
-    """Of each number of several results."""
-    merged = dict(results[0])
-    for key, value in merged.items():
-        if isinstance(value, (int, float)):
-            merged[key] = statistics.median(result[key] for result in results)
-        elif isinstance(value, dict):
-            merged[key] = {k: statistics.median(result[key][k] for result in results) for k in value}
-    return {**merged, "rounds": len(results)}
-
-
 def dispatchers(it):
     queued = int(E.get("DRAINED", REAL))
     for count in points("DISPATCHERS", "1 2 3 4"):
@@ -204,7 +193,8 @@ def queue(it):
     for queued in points("QUEUED", "1e3 1e4 1e5 1e6"):
         # A short drain is a few ticks of the clock that counts CPU.
         rounds = 5 if queued <= 1000 else 3 if queued <= 10_000 else 1
-        it.record("queue", queued, "drain", median([drain(it, queued, 1) for _ in range(rounds)]))
+        results = [drain(it, queued, 1) for _ in range(rounds)]
+        it.record("queue", queued, "drain", {**report.merge(results), "rounds": rounds})
 
 
 def rows(it):

@@ -39,11 +39,14 @@ struct HubSenderOptions: Sendable {
 /// `reload`, `stop`, `run`) go through `intake` (a lock), `tokens` (a lock) or `eventLoop.execute`. All other methods
 /// are called by the connections, timers and connect futures of this event loop.
 public final class HubSender: PushGateway, Service, @unchecked Sendable {
+    /// The event loop: what a task submits there goes to the hub without another wake-up, all sends of a group at once,
+    /// and its answers resume the task without a change of threads.
+    public let executor: (any TaskExecutor)?
+
     let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     let options: HubSenderOptions
     let connector: HubConnector
     let logger: Logger
-    private let taskExecutor: EventLoopTaskExecutor
     private let tokens: SharedAccessTokens
     private let intake = Mutex(Intake())
 
@@ -81,7 +84,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
         configuration: NotificationHubConfiguration, concurrency: Int, logger: Logger, options: HubSenderOptions,
         tokens: SharedAccessTokens? = nil
     ) {
-        taskExecutor = EventLoopTaskExecutor(eventLoop)
+        executor = EventLoopTaskExecutor(eventLoop)
         self.options = options
         self.logger = logger
         self.tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
@@ -111,10 +114,6 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     }
 
     static let stopping = "the sender is shutting down"
-
-    /// The event loop: what a task submits there goes to the hub without another wake-up, all sends of a group at once,
-    /// and its answers resume the task without a change of threads.
-    public var executor: (any TaskExecutor)? { taskExecutor }
 
     /// Reads the file of the connection string again (`HUB_CONNECTION_STRING_FILE`), for SIGHUP. The file is also
     /// checked once per second. A connection string that is not valid is logged, and the one before stays in use.

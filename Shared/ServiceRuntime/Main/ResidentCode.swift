@@ -52,8 +52,8 @@ struct StartCodeService: Service {
         await cancelWhenGracefulShutdown {
             guard (try? await Task.sleep(for: Self.delay)) != nil else { return }
             ResidentCode.release()
-            // A service that returns would end the group.
-            while (try? await Task.sleep(for: .seconds(86_400))) != nil {}
         }
+        // A service that returns earlier would end the group.
+        try? await gracefulShutdown()
     }
 }

@@ -87,7 +87,7 @@ extension PostgresStatement {
     }
 
     /// Makes withdrawals of the rows of the CTE `pushed` (id, since). If there is one already, it is due again, and a
-    /// claim that does not know of the new push is fenced off.
+    /// claim that does not know of the new push is fenced off. It ends with assignments, so a statement may add one.
     static let withdrawalsOfPushed = """
         INSERT INTO follow_ups AS present (notification_id, kind, due_at, attempt)
         SELECT id, \(withdrawal), since, 1 FROM pushed

@@ -49,15 +49,12 @@ enum SQLiteFollowUpChange: Sendable {
 
     /// Makes a withdrawal if a platform has accepted the push. If there is one already, it is due again, and a claim
     /// that does not know of the new push is fenced off.
-    static func withdraw(_ id: NotificationID, now: Timestamp, _ db: Database) throws {
-        try db.cachedStatement(sql: insertWithdrawal).execute(arguments: [now.milliseconds, id.data])
-    }
-
-    /// The same for a revocation. It withdraws again if the first read has done so: the device with that read has kept
-    /// its text.
-    static func withdrawRevoked(_ id: NotificationID, now: Timestamp, _ db: Database) throws {
-        try db.cachedStatement(sql: insertWithdrawal + ", deliveries = NULL")
-            .execute(arguments: [now.milliseconds, id.data])
+    ///
+    /// - Parameter again: whether it also goes to the platforms of the one before. A revocation does so, because the
+    ///   device with the first read has kept its text.
+    static func withdraw(_ id: NotificationID, again: Bool = false, now: Timestamp, _ db: Database) throws {
+        let statement = try db.cachedStatement(sql: again ? insertWithdrawalAgain : insertWithdrawal)
+        try statement.execute(arguments: [now.milliseconds, id.data])
     }
 
     /// Makes the follow-ups of a recorded outcome: a withdrawal if the notification was revoked, or read, while it was
@@ -204,6 +201,8 @@ extension SQLiteFollowUpChange {
         ON CONFLICT (notification_id, kind) DO UPDATE SET due_at = excluded.due_at,
             attempt = min(attempt, \(Int32.max - 1)) + 1, published = 0
         """
+
+    static let insertWithdrawalAgain = insertWithdrawal + ", deliveries = NULL"
 
     static let scheduleReminder = """
         INSERT INTO follow_ups (notification_id, kind, due_at) VALUES (?, \(FollowUp.Kind.reminder.code), ?)
