@@ -47,10 +47,11 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// How many notifications still owe a platform something.
+    /// How many notifications still owe a platform a push. A revoked one owes none, and it may never have been claimed.
     func unsettledCount() async throws -> Int {
         var count = 0
         try await forEachRecord { record in
+            guard record.revokedAt == nil else { return }
             let settled = record.deliveries.filter(\.state.isSettled).map(\.platform)
             if !Set(platforms).isSubset(of: settled) { count += 1 }
         }
