@@ -85,7 +85,8 @@ background() {
 case $PAGE in
     docs/tutorial/*) unset INGEST_URL INGEST_API_KEY RETRIEVAL_URL HUB_EMULATOR_URL ;;
     docs/how-to/back-up-and-restore.md | docs/how-to/monitor.md | \
-        docs/how-to/upgrade.md | docs/how-to/use-tls-and-a-reverse-proxy.md) settings ;;
+        docs/how-to/upgrade.md | docs/how-to/run-in-production.md | docs/how-to/restore-after-a-disaster.md | \
+        docs/how-to/use-tls-and-a-reverse-proxy.md) settings ;;
     docs/how-to/encrypt-end-to-end.md | docs/how-to/receive-in-a-web-app.md) 
         settings
         TOKEN=$(token)
@@ -95,13 +96,18 @@ case $PAGE in
         settings
         ID=$(notification) TOKEN=$(token) LAST_ID=$ID
         ;;
-    docs/how-to/send-*.md)
+    docs/how-to/send-notifications.md)
         billing_key
         ID=$(notification --api-key-file billing.key) LAST_ID=$ID
         ;;
     docs/how-to/replay-dead-letters.md)
         settings
         dead_letter
+        ;;
+    docs/how-to/troubleshoot.md)
+        settings
+        securepush dead-letters purge --yes >/dev/null || true # of pages before this one: doctor reports them
+        LAST_ID=$(notification)
         ;;
     docs/how-to/rotate-keys.md)
         settings
