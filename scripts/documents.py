@@ -5,7 +5,7 @@ A page is a path from the root of the checkout, or the beginning of one (docs/tu
 them, separated by blanks; without that all are run. The executables are those of $SECUREPUSH_BIN, or of .build/debug.
 
 Each page has a new folder with what a clone has, beside one private stack on ports of its own. Its commands run in
-order in one shell. Tests/Documents/before.sh makes what a reader of the page has already, and Tests/Documents/commands.txt
+order in one shell. Tests/Documents/before.sh makes what a reader of the page has already. Tests/Documents/commands.txt
 names the commands that are not run, or run in another way. Nothing outside of the temporary folder is changed.
 """
 import fnmatch
@@ -28,6 +28,9 @@ PATTERNS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "Clients/*/README.md"
 SHELLS = {"sh", "bash", "shell", "console"}
 CLASSES = {"ci", "cloud", "root", "machine", "toolchain", "long", "covered"}
 PAGE_SECONDS = 60
+# A command of an indented block: `securepush ... [options]` and the like are no commands, but its form.
+INDENTED = re.compile(r" {4}(?=[^ ])(?!.*(\[options\]|<options>)).*\b(securepush|docker compose) .*")
+SAMPLE_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
@@ -119,13 +122,18 @@ def commands_of(page, line, lines, is_console):
 
 def steps_of(page):
     """The commands and files of a page, in its order. A `text` block after commands is what they print."""
-    steps, last, lines, index = [], None, (ROOT / page).read_text().splitlines(), 0
+    steps, last, in_list, lines, index = [], None, False, (ROOT / page).read_text().splitlines(), 0
     while index < len(lines):
         fence = re.match(r"^( *)```(\w*) *(\S*)", lines[index])
+        line = lines[index]
         index += 1
         if not fence:
-            if lines[index - 1].startswith("#"):
+            if line.startswith("#"):
                 last = None
+            if re.match(r"\S", line):
+                in_list = re.match(r"[-*] |\d+\. ", line)
+            elif INDENTED.match(line) and not in_list:
+                steps += commands_of(page, index, [line[4:]], False)
             continue
         start, body = index + 1, []
         while not re.match(r"^ *```\s*$", lines[index]):
@@ -148,8 +156,9 @@ def all_pages():
     return sorted(path for path in paths if "node_modules" not in path)
 
 
-def with_ports(text, ports):
-    """The documents name the default ports; the stack has its own."""
+def on_stack(text, ports):
+    """The documents name default ports, a database `db` and one ID; the stack has its own, and the settings are set."""
+    text = re.sub(r"^DATABASE_URL=postgres://(db/securepush|\.\.\.) ", "", text).replace(SAMPLE_ID, "${ID}")
     for default, name in (("8080", "ingest"), ("8081", "retrieval"), ("8082", "dispatcher"), ("8090", "emulator")):
         text = re.sub(rf"(127\.0\.0\.1|localhost):{default}\b", rf"\1:{ports[name]}", text)
     return text
@@ -162,13 +171,15 @@ def shell_script(steps, page, folder, ports):
         if isinstance(step, File) or step.excepted:
             continue
         kind = step.rule.kind if step.rule else "run"
-        text = with_ports(step.rule.text if kind == "instead" else step.text, ports)
+        text = on_stack(step.rule.text if kind == "instead" else step.text, ports)
         for word in ("ID", "HANDLE", "KEYID"):
             text = re.sub(rf"(?<![\w$({{/.*#?-]){word}(?![\w=*-])|(?<=/){word}(?=[\"/]|$)", f"${{LAST_{word}}}", text)
         if kind == "background":
             script += [f"background {number} '{step.rule.text}' <<'END OF COMMAND'\n{text}\nEND OF COMMAND"]
         else:
-            script += [f"{{\n{text}\n}} >\"$OUT/{number}.out\" 2>\"$OUT/{number}.err\" </dev/null", f"ended {number} $?"]
+            script += [f'{{\n{text}\n}} >"$OUT/{number}.out" 2>"$OUT/{number}.err" </dev/null', f"ended {number} $?"]
+        if step.expected:
+            script += [f'until [ -e "$OUT/{number}.judged" ]; do sleep 0.05; done']
     return "\n".join(script) + "\n"
 
 
@@ -185,8 +196,9 @@ def is_printed(expected, output):
     return any(pattern.search(loosely(line)) for line in output.splitlines())
 
 
-def printed_by(folder):
-    return "\n".join(path.read_text(errors="replace") for path in sorted(folder.glob("*.*")))
+def printed_by(out, number="*"):
+    """What one command has printed, or all of the page."""
+    return "\n".join(path.read_text(errors="replace") for path in sorted(out.glob(f"{number}.[oe][ur][tr]")))
 
 
 def make_folder(page, work):
@@ -227,23 +239,30 @@ def run_page(page, steps, work, ports):
     out, clone = folder / "out", folder / "clone"
     for step in steps:
         if isinstance(step, File):
-            (clone / step.name).write_text(with_ports(step.text, ports))
-    commands = [(number, step) for number, step in enumerate(steps) if isinstance(step, Command) and not step.excepted]
-    if not commands:
+            (clone / step.name).write_text(on_stack(step.text, ports))
+    waiting = [(number, step) for number, step in enumerate(steps) if isinstance(step, Command) and not step.excepted]
+    if not waiting:
         return []
-    script = folder / "page.sh"
+    script, problems, deadline = folder / "page.sh", [], time.monotonic() + PAGE_SECONDS
     script.write_text(shell_script(steps, page, folder, ports))
     with open(folder / "errors", "w") as errors:
         shell = subprocess.Popen(["bash", str(script)], cwd=clone, env=environment(work, folder, ports),
                                  stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, start_new_session=True)
         try:
-            shell.wait(timeout=PAGE_SECONDS)
-            return [problem for number, step in commands for problem in judge(number, step, out, folder)]
-        except subprocess.TimeoutExpired:
-            undone = next((step for number, step in commands if not (out / f"{number}.exit").exists()), None)
-            return [f"{page}:{undone.line if undone else 0}: still running after {PAGE_SECONDS} s"]
+            while waiting:
+                number, step = waiting[0]
+                if (out / f"{number}.exit").exists():
+                    problems += judge(number, step, out)
+                    (out / f"{number}.judged").touch()
+                    waiting.pop(0)
+                elif time.monotonic() > deadline or shell.poll() is not None and not (out / f"{number}.exit").exists():
+                    reason = (folder / "errors").read_text()[-400:] or f"it did not end within {PAGE_SECONDS} s"
+                    return problems + [f"{place(step)}\n  was not run to its end: {reason}"]
+                else:
+                    time.sleep(0.02)
         finally:
             end_group(shell)
+    return problems
 
 
 def end_group(shell):
@@ -256,16 +275,16 @@ def end_group(shell):
         time.sleep(0.3)
 
 
-def judge(number, step, out, folder):
-    """The exit code, and the lines that the page shows."""
-    place = f"{step.page}:{step.line}: {step.text.splitlines()[0]}"
+def place(step):
+    return f"{step.page}:{step.line}: {step.text.splitlines()[0]}"
+
+
+def judge(number, step, out):
+    """The exit code, and the lines that the page shows. The shell waits meanwhile, so that what runs can print them."""
     wanted = step.rule.argument if step.rule and step.rule.kind == "exit" else "0"
-    result = out / f"{number}.exit"
-    if not result.exists():
-        return [f"{place}\n  was not reached: {(folder / 'errors').read_text()[-400:]}"]
-    if result.read_text().strip() != wanted:
-        printed = "".join((out / f"{number}.{name}").read_text(errors="replace")[-700:] for name in ("out", "err"))
-        return [f"{place}\n  exit code {result.read_text().strip()}, not {wanted}:\n{printed}"]
+    code = (out / f"{number}.exit").read_text().strip()
+    if code != wanted:
+        return [f"{place(step)}\n  exit code {code}, not {wanted}:\n{printed_by(out, number)[-1500:]}"]
     missing, deadline = step.expected, time.monotonic() + 20
     while missing:
         output = printed_by(out)
@@ -273,8 +292,7 @@ def judge(number, step, out, folder):
         if not missing or time.monotonic() > deadline:
             break
         time.sleep(0.2)
-    own = "".join((out / f"{number}.{name}").read_text(errors="replace")[-700:] for name in ("out", "err"))
-    return [f"{place}\n  did not print: {line}\n  it printed:\n{own}" for line in missing]
+    return [f"{place(step)}\n  did not print: {line}\n{printed_by(out, number)[-1500:]}" for line in missing]
 
 
 def start_stack(work):
@@ -308,7 +326,8 @@ def main():
             step.rule = next((rule for rule in rules if rule.matches(page, step.text)), None)
             if step.rule:
                 step.rule.uses += 1
-    problems += [f"commands.txt: no command of {rule.page} begins with: {rule.words}" for rule in rules if not rule.uses]
+    unused = [rule for rule in rules if not rule.uses]
+    problems += [f"commands.txt: no command of {rule.page} begins with: {rule.words}" for rule in unused]
     pages = {page: steps for page, steps in pages.items()
              if any(isinstance(step, Command) for step in steps)
              and (not chosen or any(page.startswith(name) for name in chosen))}

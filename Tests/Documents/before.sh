@@ -109,6 +109,18 @@ case $PAGE in
         securepush dead-letters purge --yes >/dev/null || true # of pages before this one: doctor reports them
         LAST_ID=$(notification)
         ;;
+    docs/reference/cli.md)
+        settings
+        cp "$secrets/token-signing-key.pem" signing-key.pem
+        cp "$secrets/alice.password" "$secrets/api-keys" .
+        TOKEN=$(token)
+        echo "$TOKEN" >alice.token
+        echo "Your results are in." >message.txt
+        notification >ids.txt
+        devices
+        dead_letter
+        ID=$LAST_ID
+        ;;
     docs/how-to/rotate-keys.md)
         settings
         KEYID=$(cut -d ' ' -f 1 "$secrets/payload.keys")
