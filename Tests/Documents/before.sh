@@ -62,7 +62,7 @@ settings() {
 # ended NUMBER CODE: after each command. A later `ID` in the page is that of the last `securepush send`.
 ended() {
     local id
-    echo "$2" >"$OUT/$1.exit"
+    echo "$2" >"$OUT/$1.part" && mv "$OUT/$1.part" "$OUT/$1.exit"
     id=$(cat "$OUT/$1.out")
     if [[ $id =~ ^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$ ]]; then LAST_ID=$id; fi
 }
@@ -92,6 +92,7 @@ case $PAGE in
         TOKEN=$(token)
         devices
         ;;
+    docs/how-to/move-from-the-microsoft-tutorial.md) BOBS_PASSWORD=$(cat "$secrets/bob.password") ;;
     docs/how-to/receive-notifications.md)
         settings
         ID=$(notification) TOKEN=$(token) LAST_ID=$ID
