@@ -27,7 +27,7 @@ PATTERNS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "Clients/*/README.md"
             "deploy/**/*.md", "docs/**/*.md"]
 SHELLS = {"sh", "bash", "shell", "console"}
 CLASSES = {"ci", "cloud", "root", "machine", "toolchain", "long", "covered"}
-PAGE_SECONDS = 60
+PAGE_SECONDS = 120
 # A command of an indented block: `securepush ... [options]` and the like are no commands, but its form.
 INDENTED = re.compile(r" {4}(?=[^ ])(?!.*(\[options\]|<options>)).*\b(securepush|docker compose) .*")
 SAMPLE_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
@@ -83,7 +83,8 @@ def read_rules():
     for number, line in enumerate(RULES.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        parts = [part.strip() for part in line.split(" | ", 3)]
+        first = line.split(" | ", 2)
+        parts = [part.strip() for part in first[:2] + first[2:][-1].rsplit(" | ", 1)] if len(first) == 3 else []
         kind, _, argument = parts[1].partition(" ") if len(parts) == 4 else ("", "", "")
         known = kind in ("except", "background", "instead", "exit", "needs")
         if not known or not all(parts) or (kind == "except" and argument not in CLASSES):

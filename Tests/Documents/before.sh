@@ -113,7 +113,9 @@ case $PAGE in
     docs/reference/cli.md)
         settings
         cp "$secrets/token-signing-key.pem" signing-key.pem
-        cp "$secrets/alice.password" "$secrets/api-keys" .
+        cp "$secrets/alice.password" .
+        grep -v '^billing ' "$secrets/api-keys" >api-keys
+        printf '%s\n' alice bob >customers.txt
         TOKEN=$(token)
         echo "$TOKEN" >alice.token
         echo "Your results are in." >message.txt
@@ -125,7 +127,8 @@ case $PAGE in
     docs/how-to/rotate-keys.md)
         settings
         KEYID=$(cut -d ' ' -f 1 "$secrets/payload.keys")
-        cp "$secrets/payload.keys" "$secrets/users" "$secrets/api-keys" "$secrets/alice.password" .
+        cp "$secrets/payload.keys" "$secrets/users" "$secrets/alice.password" .
+        grep -v '^billing ' "$secrets/api-keys" >api-keys
         ;;
     docs/how-to/test-with-the-hub-emulator.md) cp "$secrets/alice.password" . ;;
 esac
