@@ -299,6 +299,9 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/ExamplesTests",
             swiftSettings: settings),
+        .testTarget(
+            name: "DocumentTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/DocumentTests",
+            swiftSettings: settings),
         // The SDK's tests, which its own package has too: here they need no second build.
         .testTarget(
             name: "SecurePushEnvelopeTests", dependencies: [securePushEnvelope, crypto],
