@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ServiceRuntime
 
 /// `securepush`: the operator's and developer's command line.
@@ -23,10 +24,41 @@ struct SecurePush: AsyncParsableCommand {
         version: SecurePushVersion.current,
         subcommands: [
             SendCommand.self, StatusCommand.self, ListCommand.self, RevokeCommand.self, ResendCommand.self,
-            InboxCommand.self, DeviceCommand.self, TokenCommand.self, UsersCommand.self, APIKeysCommand.self,
+            InboxCommand.self, ReadCommand.self, DeviceCommand.self, TokenCommand.self, UsersCommand.self,
+            APIKeysCommand.self,
             KeysCommand.self,
             InstallationsCommand.self, DeadLettersCommand.self, MigrateCommand.self, ConfigCommand.self,
             DoctorCommand.self, LoadTestCommand.self, TopCommand.self, TailCommand.self, SetupCommand.self,
             HubRecordCommand.self,
         ])
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(showing: error, arguments)
+        }
+    }
+
+    /// Shows what the argument parser has to say in the form of the other messages, and exits.
+    private static func exit(showing error: any Error, _ arguments: [String]) -> Never {
+        let code = exitCode(for: error)
+        let text = fullMessage(for: error, columns: HelpText.unwrapped)
+        if code == .success {
+            // Other texts are the version, completion scripts and the like, for programs.
+            let isHelp = text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ")
+            print(isHelp ? HelpText.wrap(text, to: Terminal.proseColumns(of: STDOUT_FILENO)) : text)
+        } else if !(error is ExitCode) {
+            let isUsage = code.rawValue == CommandFailure.Code.usage.rawValue
+            let failure = isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error)
+            Console(arguments: arguments).report(failure)
+        }
+        exit(code.rawValue)
+    }
 }

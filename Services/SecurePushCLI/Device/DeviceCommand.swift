@@ -4,7 +4,7 @@ import Foundation
 import SecurePushClient
 import SecurePushCore
 
-struct DeviceCommand: ConsoleCommand {
+struct DeviceCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
         abstract: "Simulate users' devices: register, receive pushes, fetch and show the payloads.",
@@ -69,6 +69,7 @@ struct DeviceCommand: ConsoleCommand {
     var pushKeysFile: String?
 
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     static let maxDevices = 2000

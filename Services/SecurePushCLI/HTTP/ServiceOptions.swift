@@ -21,7 +21,9 @@ struct IngestOptions: ParsableArguments {
 
     /// The value of `Authorization`.
     func authorization() throws -> String {
-        if let apiKeyFile { return Credentials.bearer(try SecretFile.read(apiKeyFile)).authorization }
+        if let apiKeyFile {
+            return Credentials.bearer(try SecretFile.read(apiKeyFile, of: "--api-key-file")).authorization
+        }
         if let key = ProcessInfo.processInfo.environment["INGEST_API_KEY"], !key.isEmpty {
             return Credentials.bearer(key).authorization
         }
@@ -67,7 +69,8 @@ struct ServiceURL: Sendable {
     func url(_ flag: String?) -> String { flag ?? ProcessInfo.processInfo.environment[key] ?? standard }
 
     func client(_ flag: String?, timeout: Duration) throws -> APIClient {
-        try APIClient(service: service, url: url(flag), timeout: timeout)
+        let origin = flag == nil ? key : "--" + key.lowercased().replacing("_", with: "-").replacing("hub-", with: "")
+        return try APIClient(service: service, url: url(flag), from: origin, timeout: timeout)
     }
 }
 
@@ -103,15 +106,23 @@ struct UserCredentialOptions: ParsableArguments {
     func credentials(
         of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> Credentials {
-        if let passwordFile { return .basic(user: user, password: try SecretFile.read(passwordFile)) }
-        if let tokenFile { return try Self.bearer(SecretFile.read(tokenFile), of: user, from: tokenFile) }
-        if let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty {
-            return try Self.bearer(token, of: user, from: "RETRIEVAL_TOKEN")
+        if let passwordFile {
+            return .basic(user: user, password: try SecretFile.read(passwordFile, of: "--password-file"))
         }
+        if let token = try token(environment) { return try Self.bearer(token.text, of: user, from: token.origin) }
         throw CommandFailure(
             .configuration, "There are no credentials for \(user.printable).",
             hint: "Give a file with --password-file or --token-file, or set RETRIEVAL_TOKEN. "
                 + "`securepush token` gets a token.")
+    }
+
+    /// The token of the file, else of the environment.
+    func token(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> (text: String, origin: String)? {
+        if let tokenFile { return (try SecretFile.read(tokenFile, of: "--token-file"), tokenFile) }
+        guard let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty else { return nil }
+        return (token, "RETRIEVAL_TOKEN")
     }
 
     /// The service identifies the user by the token alone, so another user's token would act for that user.

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+
+/// A command line that cannot be used, in the form of every other failure.
+///
+/// The argument parser writes "Error:" and the whole usage; it suggests no commands, and reports a missing option before
+/// an unknown one, which is often the same mistake.
+enum CommandLineFailure {
+    /// - Parameters:
+    ///   - error: of the argument parser.
+    ///   - arguments: the command line without the program's name.
+    static func describe(_ error: any Error, _ arguments: [String]) -> CommandFailure {
+        let (command, name) = command(of: arguments)
+        if let unknown = unknownCommand(arguments, command, name) { return unknown }
+        if let unknown = unknownOption(arguments, command, name) { return unknown }
+        var message = SecurePush.message(for: error)
+        if let last = message.last, last.isLetter || last.isNumber || "'`)>".contains(last) { message += "." }
+        let whole = SecurePush.fullMessage(for: error, columns: HelpText.unwrapped)
+        let help = whole.split(separator: "\n").first { $0.hasPrefix("Help:  ") }?.dropFirst(7)
+        return CommandFailure(
+            .usage, message, details: help.map { [String($0)] } ?? [], hint: "See `\(name) --help`.")
+    }
+
+    /// The command that the arguments name, and its whole name. Options before the name of a subcommand are skipped.
+    static func command(of arguments: [String]) -> (type: any ParsableCommand.Type, name: String) {
+        var (type, name): (any ParsableCommand.Type, String) = (SecurePush.self, "securepush")
+        for argument in arguments {
+            if argument == "--" { break }
+            if argument.hasPrefix("-") { continue }
+            guard let next = type.configuration.subcommands.first(where: { $0._commandName == argument }) else { break }
+            (type, name) = (next, name + " " + argument)
+        }
+        return (type, name)
+    }
+
+    /// The failure if the first argument that is no option should be the name of a command and is none.
+    private static func unknownCommand(
+        _ arguments: [String], _ command: any ParsableCommand.Type, _ name: String
+    ) -> CommandFailure? {
+        let isGroup = !command.configuration.subcommands.isEmpty
+        let depth = name.split(separator: " ").count - 1
+        let words = arguments.prefix { $0 != "--" }.filter { !$0.hasPrefix("-") }
+        guard isGroup, words.count > depth else { return nil }
+        // A group with options of its own takes values, which are no commands.
+        guard options(of: command).subtracting(commonOptions).isEmpty else { return nil }
+        let wrong = words[depth]
+        let names = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
+        let meant = suggestion(for: wrong, of: names)
+        return CommandFailure(
+            .usage,
+            "There is no command `\(name) \(wrong.oneLine)`." + (meant.map { " Did you mean `\(name) \($0)`?" } ?? ""),
+            hint: "`\(name) --help` lists the commands.")
+    }
+
+    private static func unknownOption(
+        _ arguments: [String], _ command: any ParsableCommand.Type, _ name: String
+    ) -> CommandFailure? {
+        let known = options(of: command).union(commonOptions)
+        let given = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
+            .map { String($0.prefix { $0 != "=" }) }
+        guard let wrong = given.first(where: { !known.contains($0) }) else { return nil }
+        let meant = suggestion(for: wrong, of: known.sorted())
+        return CommandFailure(
+            .usage,
+            "`\(name)` has no option `\(wrong.oneLine)`." + (meant.map { " Did you mean `\($0)`?" } ?? ""),
+            hint: "See `\(name) --help`.")
+    }
+
+    /// Those that every command has, the hidden ones too.
+    private static let commonOptions: Set<String> = [
+        "--help", "--help-hidden", "--version", "--experimental-dump-help", "--generate-completion-script",
+    ]
+
+    /// The long options of a command's help.
+    static func options(of command: any ParsableCommand.Type) -> Set<String> {
+        let help = SecurePush.helpMessage(for: command, includeHidden: true, columns: HelpText.unwrapped)
+        let labels = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
+        let words = labels.flatMap { $0.split(whereSeparator: { " ,/".contains($0) }).prefix { $0.hasPrefix("-") } }
+        return Set(words.filter { $0.hasPrefix("--") }.map(String.init))
+    }
+
+    /// The name that is nearest to a mistyped one; `nil` if none is near.
+    static func suggestion(for wrong: String, of names: [String]) -> String? {
+        // Longer words are no mistyped names, and the distance takes time in proportion to the length.
+        guard wrong.count <= 64 else { return nil }
+        let distances = names.map { (name: $0, distance: distance(wrong, $0)) }
+        guard let nearest = distances.min(by: { $0.distance < $1.distance }) else { return nil }
+        let isBeginning = wrong.drop { $0 == "-" }.count >= 2 && nearest.name.hasPrefix(wrong)
+        if isBeginning || nearest.distance <= max(1, min(3, wrong.count / 3)) { return nearest.name }
+        return names.first { wrong.drop { $0 == "-" }.count >= 2 && $0.hasPrefix(wrong) }
+    }
+
+    /// The number of characters to insert, remove, replace or swap with the next one (optimal string alignment).
+    static func distance(_ first: String, _ second: String) -> Int {
+        let (a, b) = (Array(first), Array(second))
+        if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
+        var rows = [[Int]](repeating: [Int](repeating: 0, count: b.count + 1), count: a.count + 1)
+        for row in 0...a.count { rows[row][0] = row }
+        for column in 0...b.count { rows[0][column] = column }
+        for row in 1...a.count {
+            for column in 1...b.count {
+                let isEqual = a[row - 1] == b[column - 1]
+                var best = min(rows[row - 1][column] + 1, rows[row][column - 1] + 1)
+                best = min(best, rows[row - 1][column - 1] + (isEqual ? 0 : 1))
+                if row > 1, column > 1, a[row - 1] == b[column - 2], a[row - 2] == b[column - 1] {
+                    best = min(best, rows[row - 2][column - 2] + 1)
+                }
+                rows[row][column] = best
+            }
+        }
+        return rows[a.count][b.count]
+    }
+}
