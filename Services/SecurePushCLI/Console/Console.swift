@@ -22,6 +22,7 @@ extension ConsoleCommand {
     mutating func run() async throws {
         let console = Console(output)
         do {
+            try SettingNames.check(for: self, console)
             try await run(on: console)
         } catch let error as ExitCode {
             throw error

@@ -22,12 +22,11 @@ struct IngestOptions: ParsableArguments {
     /// The value of `Authorization`.
     func authorization() throws -> String {
         if let apiKeyFile { return Credentials.bearer(try SecretFile.read(apiKeyFile)).authorization }
-        if let key = ProcessInfo.processInfo.environment["INGEST_API_KEY"], !key.isEmpty {
-            return Credentials.bearer(key).authorization
-        }
+        if let key = try Settings().secret("INGEST_API_KEY") { return Credentials.bearer(key).authorization }
         throw CommandFailure(
             .configuration, "There is no API key.",
-            hint: "Give its file with --api-key-file, or set INGEST_API_KEY. `securepush api-keys add NAME` makes one.")
+            hint: "Give its file with --api-key-file, or set INGEST_API_KEY or INGEST_API_KEY_FILE. "
+                + "`securepush api-keys add NAME` makes one.")
     }
 }
 
@@ -64,7 +63,7 @@ struct ServiceURL: Sendable {
         service: "hub-emulator", key: "HUB_EMULATOR_URL", standard: "http://127.0.0.1:8090")
 
     /// The URL of the flag, else of the environment, else the default.
-    func url(_ flag: String?) -> String { flag ?? ProcessInfo.processInfo.environment[key] ?? standard }
+    func url(_ flag: String?) -> String { flag ?? Settings()[key] ?? standard }
 
     func client(_ flag: String?, timeout: Duration) throws -> APIClient {
         try APIClient(service: service, url: url(flag), timeout: timeout)
@@ -105,7 +104,7 @@ struct UserCredentialOptions: ParsableArguments {
     ) throws -> Credentials {
         if let passwordFile { return .basic(user: user, password: try SecretFile.read(passwordFile)) }
         if let tokenFile { return try Self.bearer(SecretFile.read(tokenFile), of: user, from: tokenFile) }
-        if let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty {
+        if let token = try Settings(environment).secret("RETRIEVAL_TOKEN") {
             return try Self.bearer(token, of: user, from: "RETRIEVAL_TOKEN")
         }
         throw CommandFailure(
