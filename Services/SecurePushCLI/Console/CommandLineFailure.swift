@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import ServiceConfiguration
 
 /// A command line that cannot be used, in the form of every other failure.
 ///
@@ -79,35 +79,10 @@ enum CommandLineFailure {
         return Set(words.filter { $0.hasPrefix("--") }.map(String.init))
     }
 
-    /// The name that is nearest to a mistyped one; `nil` if none is near.
+    /// The name that is nearest to a mistyped one, or that begins with it; `nil` if none is near.
     static func suggestion(for wrong: String, of names: [String]) -> String? {
-        // Longer words are no mistyped names, and the distance takes time in proportion to the length.
-        guard wrong.count <= 64 else { return nil }
-        let distances = names.map { (name: $0, distance: distance(wrong, $0)) }
-        guard let nearest = distances.min(by: { $0.distance < $1.distance }) else { return nil }
-        let isBeginning = wrong.drop { $0 == "-" }.count >= 2 && nearest.name.hasPrefix(wrong)
-        if isBeginning || nearest.distance <= max(1, min(3, wrong.count / 3)) { return nearest.name }
-        return names.first { wrong.drop { $0 == "-" }.count >= 2 && $0.hasPrefix(wrong) }
-    }
-
-    /// The number of characters to insert, remove, replace or swap with the next one (optimal string alignment).
-    static func distance(_ first: String, _ second: String) -> Int {
-        let (a, b) = (Array(first), Array(second))
-        if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
-        var rows = [[Int]](repeating: [Int](repeating: 0, count: b.count + 1), count: a.count + 1)
-        for row in 0...a.count { rows[row][0] = row }
-        for column in 0...b.count { rows[0][column] = column }
-        for row in 1...a.count {
-            for column in 1...b.count {
-                let isEqual = a[row - 1] == b[column - 1]
-                var best = min(rows[row - 1][column] + 1, rows[row][column - 1] + 1)
-                best = min(best, rows[row - 1][column - 1] + (isEqual ? 0 : 1))
-                if row > 1, column > 1, a[row - 1] == b[column - 2], a[row - 2] == b[column - 1] {
-                    best = min(best, rows[row - 2][column - 2] + 1)
-                }
-                rows[row][column] = best
-            }
-        }
-        return rows[a.count][b.count]
+        if let nearest = NameSuggestion.closest(to: wrong, in: names) { return nearest }
+        let isBeginning = wrong.drop { $0 == "-" }.count >= 2
+        return isBeginning ? names.first { $0.hasPrefix(wrong) } : nil
     }
 }

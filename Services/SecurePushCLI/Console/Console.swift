@@ -23,6 +23,7 @@ extension ConsoleCommand {
         let console = Console(output)
         let command = self
         do {
+            try SettingNames.check(for: command, console)
             if let network = (command as? any NetworkCommand)?.network {
                 try await Network.with(network) { try await command.run(on: console) }
             } else {

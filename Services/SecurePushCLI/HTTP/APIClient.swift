@@ -40,7 +40,7 @@ struct APIClient: Sendable {
             let place = origin.map { "\($0): " } ?? ""
             throw CommandFailure(.usage, "\(place)\(url.printable) is not a URL like http://HOST:PORT or https://HOST.")
         }
-        http = Network.current.client
+        http = Network.current.client(for: url)
         self.service = service
         self.timeout = timeout
         baseURL = url.hasSuffix("/") ? String(url.dropLast()) : url

@@ -20,6 +20,12 @@ struct ConnectionFailure: Sendable, Equatable {
     /// - Parameter url: what the failed request asked for. If its certificate was refused, a second connection without
     ///   a request looks at the certificate: BoringSSL does not tell an expired one from one of an unknown authority.
     static func describe(_ error: any Error, at url: String) async -> ConnectionFailure {
+        if let proxy = Network.current.proxy(to: url) {
+            var failure = ConnectionFailure(error)
+            failure.reason += ", through the proxy \(proxy)"
+            failure.hint = failure.hint ?? "HTTPS_PROXY and HTTP_PROXY name the proxy, NO_PROXY the hosts without one."
+            return failure
+        }
         guard let tls = TLSFault(error) else { return ConnectionFailure(error) }
         guard tls == .refusedCertificate || tls == .wrongName, let parsed = URL(string: url), let host = parsed.host()
         else { return tls.failure(host: url, certificate: nil) }
@@ -38,6 +44,8 @@ struct ConnectionFailure: Sendable, Equatable {
             switch error {
             case .connectTimeout, .deadlineExceeded, .readTimeout, .tlsHandshakeTimeout: self.init("no answer in time")
             case .remoteConnectionClosed: self.init("the connection was closed")
+            case .proxyAuthenticationRequired: self.init("the proxy wants other credentials (407)")
+            case .invalidProxyResponse: self.init("the proxy refused the connection")
             default: self.init(error.description)
             }
         case let error as NIOConnectionError:

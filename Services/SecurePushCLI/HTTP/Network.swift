@@ -1,9 +1,9 @@
 import ArgumentParser
 import AsyncHTTPClient
-import Foundation
 import NIOSSL
 import SecurePushCore
 import ServiceConfiguration
+import Synchronization
 
 /// Which authorities a command trusts when it connects to a service.
 struct NetworkOptions: ParsableArguments {
@@ -19,71 +19,95 @@ protocol NetworkCommand: ConsoleCommand {
     var network: NetworkOptions { get }
 }
 
-/// How a command connects to services: the trusted authorities.
+/// How a command connects to services: the trusted authorities, and the proxies.
 ///
 /// It is the same for every connection of a run, so the commands do not hand it on: ``ConsoleCommand`` sets
 /// ``current``.
 struct Network: Sendable {
-    /// Outside of a command, in tests: the system's authorities.
-    @TaskLocal static var current = Network(tls: OutgoingTLS.configuration)
+    /// Outside of a command, in tests: the system's authorities, and no proxy.
+    @TaskLocal static var current = Network(OutgoingConfiguration(), trusting: [])
 
     let tls: TLSConfiguration
-    /// Its connections are shared by all requests: at most eight per host.
-    let client: HTTPClient
+    private let outgoing: OutgoingConfiguration
+    private let clients = Clients()
 
-    private init(tls: TLSConfiguration) {
+    private init(_ outgoing: OutgoingConfiguration, trusting authorities: [NIOSSLCertificate]) {
+        self.outgoing = outgoing
+        var tls = outgoing.tls
+        if !authorities.isEmpty { tls.additionalTrustRoots.append(.certificates(authorities)) }
         self.tls = tls
-        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-        // Fails at once if nothing listens, instead of retrying until the timeout.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Runs a command with its options.
+    /// Runs a command with its options, and with the settings of the environment for outgoing connections.
     ///
-    /// - Throws: ``CommandFailure`` with code `configuration` if a file of authorities cannot be used.
+    /// - Throws: ``CommandFailure`` with code `configuration` if a file of authorities or a proxy cannot be used.
     static func with(
-        _ options: NetworkOptions, _ environment: [String: String] = ProcessInfo.processInfo.environment,
-        _ body: () async throws -> Void
+        _ options: NetworkOptions, _ settings: Settings = Settings(), _ body: () async throws -> Void
     ) async throws {
-        let network = Network(tls: try configuration(caFile: options.caFile, environment))
+        let network = Network(
+            try settings.outgoing(), trusting: try options.caFile.map { try certificates($0) } ?? [])
         do {
             try await $current.withValue(network) { try await body() }
         } catch {
-            try? await network.client.shutdown()
+            await network.clients.shutdown()
             throw error
         }
-        try? await network.client.shutdown()
+        await network.clients.shutdown()
     }
 
-    /// The authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the system's, as they do for OpenSSL; those of
-    /// `--ca-file` are trusted too.
-    static func configuration(caFile: String?, _ environment: [String: String]) throws -> TLSConfiguration {
-        var tls = OutgoingTLS.configuration
-        let file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
-        let folder = environment["SSL_CERT_DIR"].flatMap { $0.isEmpty ? nil : $0 }
-        if let file { tls.trustRoots = .certificates(try certificates(file, of: "SSL_CERT_FILE")) }
-        if let folder {
-            guard SecretFile.exists(folder) else {
-                throw CommandFailure(.configuration, "SSL_CERT_DIR: \(folder.printable) does not exist.")
-            }
-            if file == nil { tls.trustRoots = .file(folder) } else { tls.additionalTrustRoots.append(.file(folder)) }
+    /// The proxy between this machine and the server of a URL.
+    func proxy(to url: String) -> OutgoingProxy? { outgoing.proxy(to: url) }
+
+    /// The client for a URL. Its connections are shared by all requests: at most eight per host.
+    func client(for url: String) -> HTTPClient {
+        clients.client(through: proxy(to: url)) { configuration(for: url) }
+    }
+
+    /// The settings of a client for a URL, without those of its connections.
+    func configuration(for url: String) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        // Fails at once if nothing listens, instead of retrying until the timeout.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        if let proxy = proxy(to: url) {
+            let authorization = proxy.basicCredentials.map { HTTPClient.Authorization.basic(credentials: $0) }
+            configuration.proxy = .server(host: proxy.host, port: proxy.port, authorization: authorization)
         }
-        if let caFile { tls.additionalTrustRoots.append(.certificates(try certificates(caFile, of: "--ca-file"))) }
-        return tls
+        return configuration
     }
 
-    private static func certificates(_ path: String, of name: String) throws -> [NIOSSLCertificate] {
-        let certificates: [NIOSSLCertificate]
+    private static func certificates(_ path: String) throws -> [NIOSSLCertificate] {
         do {
-            certificates = try NIOSSLCertificate.fromPEMBytes(Array(FileContent(path: path).text.utf8))
+            return try NIOSSLCertificate.fromPEMBytes(Array(FileContent(path: path).text.utf8))
         } catch let error as FileError {
-            throw CommandFailure(.configuration, "\(name): \(error)")
+            throw CommandFailure(.configuration, "--ca-file: \(error)")
         } catch {
             throw CommandFailure(
-                .configuration, "\(name): \(path.printable) holds no certificate in PEM.",
+                .configuration, "--ca-file: \(path.printable) holds no certificate in PEM.",
                 hint: "It begins with -----BEGIN CERTIFICATE-----.")
         }
-        return certificates
+    }
+
+    /// One client per proxy, made when it is needed: AsyncHTTPClient takes the proxy for all requests of a client.
+    private final class Clients: Sendable {
+        private let made = Mutex<[OutgoingProxy?: HTTPClient]>([:])
+
+        func client(
+            through proxy: OutgoingProxy?, _ configuration: () -> HTTPClient.Configuration
+        ) -> HTTPClient {
+            made.withLock { made in
+                if let client = made[proxy] { return client }
+                let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration())
+                made[proxy] = client
+                return client
+            }
+        }
+
+        func shutdown() async {
+            let all = made.withLock { made in
+                defer { made = [:] }
+                return Array(made.values)
+            }
+            for client in all { try? await client.shutdown() }
+        }
     }
 }

@@ -24,12 +24,11 @@ struct IngestOptions: ParsableArguments {
         if let apiKeyFile {
             return Credentials.bearer(try SecretFile.read(apiKeyFile, of: "--api-key-file")).authorization
         }
-        if let key = ProcessInfo.processInfo.environment["INGEST_API_KEY"], !key.isEmpty {
-            return Credentials.bearer(key).authorization
-        }
+        if let key = try Settings().secret("INGEST_API_KEY") { return Credentials.bearer(key).authorization }
         throw CommandFailure(
             .configuration, "There is no API key.",
-            hint: "Give its file with --api-key-file, or set INGEST_API_KEY. `securepush api-keys add NAME` makes one.")
+            hint: "Give its file with --api-key-file, or set INGEST_API_KEY or INGEST_API_KEY_FILE. "
+                + "`securepush api-keys add NAME` makes one.")
     }
 }
 
@@ -66,7 +65,7 @@ struct ServiceURL: Sendable {
         service: "hub-emulator", key: "HUB_EMULATOR_URL", standard: "http://127.0.0.1:8090")
 
     /// The URL of the flag, else of the environment, else the default.
-    func url(_ flag: String?) -> String { flag ?? ProcessInfo.processInfo.environment[key] ?? standard }
+    func url(_ flag: String?) -> String { flag ?? Settings()[key] ?? standard }
 
     func client(_ flag: String?, timeout: Duration) throws -> APIClient {
         let origin = flag == nil ? key : "--" + key.lowercased().replacing("_", with: "-").replacing("hub-", with: "")
@@ -121,8 +120,7 @@ struct UserCredentialOptions: ParsableArguments {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> (text: String, origin: String)? {
         if let tokenFile { return (try SecretFile.read(tokenFile, of: "--token-file"), tokenFile) }
-        guard let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty else { return nil }
-        return (token, "RETRIEVAL_TOKEN")
+        return try Settings(environment).secret("RETRIEVAL_TOKEN").map { ($0, "RETRIEVAL_TOKEN") }
     }
 
     /// The service identifies the user by the token alone, so another user's token would act for that user.

@@ -127,7 +127,7 @@ struct TokenCommand: NetworkCommand {
     }
 
     private func sign(_ name: UserName, _ keyFile: String) throws -> Token {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Settings()
         // A token of a user of the users file is bound to the user's password. Users of tests can be in no file.
         let usersFile = try environment["AUTH_USERS_FILE"].flatMap { path in
             try UsersFile(path: path).list().contains(name) ? path : nil

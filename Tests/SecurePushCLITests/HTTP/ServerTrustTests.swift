@@ -30,13 +30,10 @@ import Testing
                 let sent = try await services.run("send", "--to", "alice", "--payload", "x", "--ca-file", ca)
                 #expect(sent.code == 0, "\(sent.errors)")
                 #expect(try await services.run("list", with: ["SSL_CERT_FILE": ca]).code == 0)
-                // A folder in OpenSSL's form: files are found by the hash of their subject.
-                let hashes = "\(folder)/authorities"
-                try FileManager.default.createDirectory(atPath: hashes, withIntermediateDirectories: true)
-                let hash = try await run("openssl", ["x509", "-in", ca, "-noout", "-hash"])
-                    .trimmingCharacters(in: .whitespacesAndNewlines)
-                try FileManager.default.copyItem(atPath: ca, toPath: "\(hashes)/\(hash).0")
-                let inFolder = try await services.run("list", with: ["SSL_CERT_DIR": hashes])
+                let authorities = "\(folder)/authorities"
+                try FileManager.default.createDirectory(atPath: authorities, withIntermediateDirectories: true)
+                try FileManager.default.copyItem(atPath: ca, toPath: "\(authorities)/ca.pem")
+                let inFolder = try await services.run("list", with: ["SSL_CERT_DIR": authorities])
                 #expect(inFolder.code == 0, "\(inFolder.errors)")
                 let password = services.setup.passwordFile(of: "alice")
                 for arguments in [
@@ -118,8 +115,8 @@ import Testing
             for (flags, environment, words) in [
                 (["--ca-file", "/nowhere.pem"], [:], "--ca-file: "),
                 (["--ca-file", "no.pem"], [:], "no certificate in PEM"),
-                ([], ["SSL_CERT_FILE": "/nowhere.pem"], "SSL_CERT_FILE: "),
-                ([], ["SSL_CERT_DIR": "/nowhere"], "SSL_CERT_DIR: "),
+                ([], ["SSL_CERT_FILE": "/nowhere.pem"], "SSL_CERT_FILE"),
+                ([], ["SSL_CERT_DIR": "/nowhere"], "SSL_CERT_DIR"),
             ] as [([String], [String: String], String)] {
                 let run = try await CommandLineRun(["list"] + flags, key.merging(environment) { $1 }, in: folder)
                 #expect(run.code == 78 && run.errors.contains(words), "\(run.errors)")
