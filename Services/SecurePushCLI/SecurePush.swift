@@ -59,6 +59,6 @@ struct SecurePush: AsyncParsableCommand {
             let failure = isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error)
             Console(arguments: arguments).report(failure)
         }
-        exit(code.rawValue)
+        Foundation.exit(code.rawValue)
     }
 }

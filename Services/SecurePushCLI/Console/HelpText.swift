@@ -92,7 +92,7 @@ struct HelpText {
         defer { paragraph = Paragraph() }
         guard let first = paragraph.lines.first else { return }
         let head = first.prefix(paragraph.hang)
-        let rest = paragraph.lines.dropFirst().flatMap { TextFill.words($0) }
+        let rest = paragraph.lines.dropFirst().flatMap { line in TextFill.words(line) }
         let words = TextFill.words(first.dropFirst(paragraph.hang)) + rest
         output += TextFill.fill(words, first: head, hang: paragraph.hang, to: width)
     }
@@ -100,7 +100,9 @@ struct HelpText {
 
 /// Fills lines with words.
 enum TextFill {
-    static func words(_ text: some StringProtocol) -> [String] { text.split(separator: " ").map(String.init) }
+    static func words(_ text: some StringProtocol) -> [String] {
+        text.split { $0 == " " }.map { String($0) }
+    }
 
     /// The parts of a usage line that stay on one line: `[--limit <n>]`, `--to <name> ...`.
     static func usageWords(_ text: String) -> [String] {
