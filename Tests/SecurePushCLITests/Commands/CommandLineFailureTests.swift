@@ -1,3 +1,5 @@
+import ArgumentParser
+import Foundation
 import SecurePushCore
 import Testing
 

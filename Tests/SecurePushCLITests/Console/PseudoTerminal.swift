@@ -1,4 +1,5 @@
 import Foundation
+import StackKit
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Glibc
 import Darwin
 #endif
 
-/// One run of the real `securepush` on a terminal of its own.
+/// One run of the real `securepush` on a terminal of its own. Linux only.
 struct PseudoTerminal {
     var code: Int32?
     /// What the terminal showed: both outputs, and what was typed unless the program switched the echo off.
@@ -25,13 +26,17 @@ struct PseudoTerminal {
         _ arguments: [String], _ environment: [String: String] = [:], in folder: String, columns: Int = 80,
         typing answers: [(prompt: String, answer: String)] = []
     ) async throws {
-        let primary = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK)
-        guard primary >= 0, grantpt(primary) == 0, unlockpt(primary) == 0, let name = ptsname(primary) else {
+        // Foundation's Glibc has no posix_openpt; these are the requests that it makes on Linux (pts(4)).
+        let primary = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
+        guard primary >= 0 else { throw Unavailable() }
+        defer { close(primary) }
+        var (lock, number) = (Int32(0), UInt32(0))
+        guard ioctl(primary, 0x4004_5431, &lock) == 0, ioctl(primary, 0x8004_5430, &number) == 0 else {
             throw Unavailable()
         }
-        defer { close(primary) }
-        let replica = open(name, O_RDWR | O_NOCTTY)
+        let replica = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
         guard replica >= 0 else { throw Unavailable() }
+        defer { close(replica) }
         var size = winsize()
         (size.ws_row, size.ws_col) = (40, UInt16(columns))
         guard ioctl(replica, UInt(TIOCSWINSZ), &size) == 0 else { throw Unavailable() }
@@ -43,7 +48,6 @@ struct PseudoTerminal {
         process.currentDirectoryURL = URL(filePath: folder)
         (process.standardInput, process.standardOutput, process.standardError) = (terminal, terminal, terminal)
         try process.run()
-        close(replica)
 
         var screen: [UInt8] = []
         var answers = answers[...]
