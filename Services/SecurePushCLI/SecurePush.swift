@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import ServiceRuntime
 
 /// `securepush`: the operator's and developer's command line.
@@ -31,34 +30,4 @@ struct SecurePush: AsyncParsableCommand {
             DoctorCommand.self, LoadTestCommand.self, TopCommand.self, TailCommand.self, SetupCommand.self,
             HubRecordCommand.self,
         ])
-
-    static func main() async {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        do {
-            var command = try await asyncParseAsRoot(arguments)
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            exit(showing: error, arguments)
-        }
-    }
-
-    /// Shows what the argument parser has to say in the form of the other messages, and exits.
-    private static func exit(showing error: any Error, _ arguments: [String]) -> Never {
-        let code = exitCode(for: error)
-        let text = fullMessage(for: error, columns: HelpText.unwrapped)
-        if code == .success {
-            // Other texts are the version, completion scripts and the like, for programs.
-            let isHelp = text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ")
-            print(isHelp ? HelpText.wrap(text, to: Terminal.proseColumns(of: STDOUT_FILENO)) : text)
-        } else if !(error is ExitCode) {
-            let isUsage = code.rawValue == CommandFailure.Code.usage.rawValue
-            let failure = isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error)
-            Console(arguments: arguments).report(failure)
-        }
-        Foundation.exit(code.rawValue)
-    }
 }

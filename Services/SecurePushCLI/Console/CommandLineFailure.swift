@@ -1,10 +1,11 @@
 import ArgumentParser
+import Foundation
 import ServiceConfiguration
 
 /// A command line that cannot be used, in the form of every other failure.
 ///
-/// The argument parser writes "Error:" and the whole usage; it suggests no commands, and reports a missing option before
-/// an unknown one, which is often the same mistake.
+/// The argument parser writes "Error:" and the whole usage. It suggests no commands, and reports a missing option
+/// before an unknown one, which is often the same mistake.
 enum CommandLineFailure {
     /// - Parameters:
     ///   - error: of the argument parser.
@@ -84,5 +85,38 @@ enum CommandLineFailure {
         if let nearest = NameSuggestion.closest(to: wrong, in: names) { return nearest }
         let isBeginning = wrong.drop { $0 == "-" }.count >= 2
         return isBeginning ? names.first { $0.hasPrefix(wrong) } : nil
+    }
+}
+
+extension SecurePush {
+    /// Instead of the argument parser's own, which prints the help and the errors in its way.
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(showing: error, arguments)
+        }
+    }
+
+    /// Shows what the argument parser has to say in the form of the other messages, and exits.
+    private static func exit(showing error: any Error, _ arguments: [String]) -> Never {
+        let code = exitCode(for: error)
+        let text = fullMessage(for: error, columns: HelpText.unwrapped)
+        if code == .success {
+            // Other texts are the version, completion scripts and the like, for programs.
+            let isHelp = text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ")
+            print(isHelp ? HelpText.wrap(text, to: Terminal.proseColumns(of: STDOUT_FILENO)) : text)
+        } else if !(error is ExitCode) {
+            let isUsage = code.rawValue == CommandFailure.Code.usage.rawValue
+            let failure = isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error)
+            Console(arguments: arguments).report(failure)
+        }
+        Foundation.exit(code.rawValue)
     }
 }

@@ -7,8 +7,8 @@ enum Terminal {
     /// Longer lines of prose are hard to read.
     static let maxProseColumns = 100
 
-    /// The number of columns of the terminal on a descriptor; `nil` if it is not a terminal. `COLUMNS` overrides what the
-    /// terminal says (POSIX.1-2024, 8.3).
+    /// The number of columns of the terminal on a descriptor; `nil` if it is not a terminal. `COLUMNS` overrides what
+    /// the terminal says (POSIX.1-2024, 8.3).
     static func columns(
         of descriptor: Int32, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> Int? {

@@ -26,11 +26,24 @@ struct ConnectionFailure: Sendable, Equatable {
             failure.hint = failure.hint ?? "HTTPS_PROXY and HTTP_PROXY name the proxy, NO_PROXY the hosts without one."
             return failure
         }
-        guard let tls = TLSFault(error) else { return ConnectionFailure(error) }
+        guard let tls = TLSFault(error) else {
+            return await speaksTLS(error, url)
+                ? ConnectionFailure("it speaks TLS", hint: "Use a URL that begins with https://.")
+                : ConnectionFailure(error)
+        }
         guard tls == .refusedCertificate || tls == .wrongName, let parsed = URL(string: url), let host = parsed.host()
         else { return tls.failure(host: url, certificate: nil) }
         let certificate = try? await ServerCertificate.read(host: host, port: parsed.port ?? 443)
         return tls.failure(host: host, certificate: certificate)
+    }
+
+    /// Whether a request without TLS failed because the server wants TLS.
+    private static func speaksTLS(_ error: any Error, _ url: String) async -> Bool {
+        let isUnreadable = error is HTTPParserError || (error as? HTTPClientError) == .remoteConnectionClosed
+        guard isUnreadable, let parsed = URL(string: url), parsed.scheme == "http", let host = parsed.host() else {
+            return false
+        }
+        return (try? await ServerCertificate.read(host: host, port: parsed.port ?? 80, timeout: .seconds(2))) != nil
     }
 
     /// Without a look at the certificate.
@@ -51,20 +64,22 @@ struct ConnectionFailure: Sendable, Equatable {
         case let error as NIOConnectionError:
             let refusals = error.connectionErrors.compactMap { $0.error as? IOError }
             if let refusal = refusals.first(where: { $0.errnoCode != ECONNREFUSED }) ?? refusals.first {
-                let isRefused = refusal.errnoCode == ECONNREFUSED
-                self.init(isRefused ? "nothing listens there" : ConnectionFailure.words(of: refusal))
+                self.init(ConnectionFailure.words(of: refusal))
             } else {
                 self.init("the host name \(error.host) is unknown")
             }
         case let error as IOError: self.init(ConnectionFailure.words(of: error))
         case is HTTPParserError:
-            self.init("the answer is not HTTP", hint: "If the service uses TLS, its URL begins with https://.")
+            self.init("the answer is not HTTP")
         case is NIOTooManyBytesError: self.init("the answer is too long")
         default: self.init("\(error)")
         }
     }
 
-    private static func words(of error: IOError) -> String { String(cString: strerror(error.errnoCode)).lowercased() }
+    private static func words(of error: IOError) -> String {
+        if error.errnoCode == ECONNREFUSED { return "nothing listens there" }
+        return String(cString: strerror(error.errnoCode)).lowercased()
+    }
 }
 
 /// A fault of a TLS handshake.
@@ -98,7 +113,7 @@ enum TLSFault: Sendable, Equatable {
         }
     }
 
-    /// - Parameter text: `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
+    /// - Parameter text: `Error: 1 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
     init(_ text: String) {
         func has(_ words: String...) -> Bool { words.contains { text.contains($0) } }
         if has("CERTIFICATE_VERIFY_FAILED") {

@@ -7,8 +7,8 @@ struct InboxCommand: NetworkCommand {
         abstract: "List a user's notifications, oldest first.",
         discussion: """
             A device that missed a push sends the same request. It marks nothing as read unless --payloads or
-            --mark-read is given. --json prints the service's own response. On a terminal the table is made to fit: times
-            become relative and long payloads are cut; `securepush read` prints a whole one.
+            --mark-read is given. --json prints the service's own response. On a terminal the table is made to fit:
+            times become relative and long payloads are cut; `securepush read` prints a whole one.
 
             EXAMPLES
               securepush inbox --user alice --password-file alice.password

@@ -140,7 +140,7 @@ struct ListTable: Sendable {
             [
                 .replace(column: 2, cells: relative(head[2]) { $0.createdAt }),
                 .replace(column: 3, cells: relative(head[3]) { $0.expiresAt }), .leaveOut(column: 3),
-                .leaveOut(column: 4), .cut(column: 5, to: 9),
+                .leaveOut(column: 4), .cut(column: 5, to: 9), .leaveOut(column: 2),
             ], atLeast: steps)
         let withHead = isEmpty
         isEmpty = false

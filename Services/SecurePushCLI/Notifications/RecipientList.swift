@@ -36,7 +36,7 @@ struct RecipientList: Sendable, Equatable {
             guard UserName(name) != nil else {
                 throw CommandFailure(
                     .usage,
-                    "\(source), line \((index + 1).grouped): a name has 1 to 1,024 bytes of UTF-8 and no control characters."
+                    "\(source), line \((index + 1).grouped): this is no name of 1 to 1,024 bytes without control characters."
                 )
             }
             add(name)

@@ -102,9 +102,34 @@ import Testing
             try await LocalServices.with(certificate: certificate) { services in
                 let url = services.environment["INGEST_URL"]?.replacing("https://", with: "http://") ?? ""
                 let run = try await services.run("list", with: ["INGEST_URL": url])
-                #expect(run.code == 69 && run.errors.contains("https://"), "\(run.errors)")
+                #expect(
+                    run.code == 69 && run.errors.contains("it speaks TLS") && run.errors.contains("https://"),
+                    "\(run.errors)")
                 Self.expectPlainWords(run.errors)
             }
+        }
+    }
+
+    @Test func `The proxies of the environment are used, and named if they fail`() async throws {
+        try await LocalServices.with { services in
+            // Ingest in the part of the proxy: a proxy gets the whole URL, and so does every HTTP/1.1 server (RFC 9112,
+            // 3.2.2).
+            let proxied = try await services.run(
+                "list", "--ingest-url", "http://push.invalid", "--json",
+                with: ["HTTP_PROXY": services.environment["INGEST_URL"] ?? ""])
+            #expect(proxied.code == 0 && proxied.output.contains("Notifications"), "\(proxied.errors)")
+            let closed = ["HTTPS_PROXY": "http://user:secret@127.0.0.1:1"]
+            let failed = try await services.run("list", "--ingest-url", "https://push.invalid", with: closed)
+            #expect(failed.code == 69 && failed.errors.contains("through the proxy 127.0.0.1:1"), "\(failed.errors)")
+            #expect(!failed.errors.contains("secret"))
+            Self.expectPlainWords(failed.errors)
+            let excepted = try await services.run(
+                "list", "--ingest-url", "https://push.invalid", with: closed.merging(["NO_PROXY": ".invalid"]) { $1 })
+            #expect(excepted.code == 69 && excepted.errors.contains("host name push.invalid"), "\(excepted.errors)")
+            // This machine is always reached without a proxy.
+            #expect(try await services.run("list", with: ["HTTP_PROXY": "http://127.0.0.1:1"]).code == 0)
+            let wrong = try await services.run("list", with: ["HTTPS_PROXY": "socks5://127.0.0.1:1"])
+            #expect(wrong.code == 78 && wrong.errors.contains("HTTPS_PROXY"), "\(wrong.errors)")
         }
     }
 
