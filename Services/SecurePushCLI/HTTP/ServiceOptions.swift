@@ -52,24 +52,28 @@ struct EmulatorOptions: ParsableArguments {
     }
 }
 
-/// A service, the environment variable with its URL, and its default URL.
+/// A service, the environment variable and the option with its URL, and its default URL.
 struct ServiceURL: Sendable {
     let service: String
     let key: String
+    /// The option of the commands, for messages.
+    let option: String
     let standard: String
 
-    static let ingest = ServiceURL(service: "ingest", key: "INGEST_URL", standard: "http://127.0.0.1:8080")
-    static let retrieval = ServiceURL(service: "retrieval", key: "RETRIEVAL_URL", standard: "http://127.0.0.1:8081")
-    static let dispatcher = ServiceURL(service: "dispatcher", key: "DISPATCHER_URL", standard: "http://127.0.0.1:8082")
+    static let ingest = ServiceURL(
+        service: "ingest", key: "INGEST_URL", option: "--ingest-url", standard: "http://127.0.0.1:8080")
+    static let retrieval = ServiceURL(
+        service: "retrieval", key: "RETRIEVAL_URL", option: "--retrieval-url", standard: "http://127.0.0.1:8081")
+    static let dispatcher = ServiceURL(
+        service: "dispatcher", key: "DISPATCHER_URL", option: "--dispatcher", standard: "http://127.0.0.1:8082")
     static let hubEmulator = ServiceURL(
-        service: "hub-emulator", key: "HUB_EMULATOR_URL", standard: "http://127.0.0.1:8090")
+        service: "hub-emulator", key: "HUB_EMULATOR_URL", option: "--emulator-url", standard: "http://127.0.0.1:8090")
 
     /// The URL of the flag, else of the environment, else the default.
     func url(_ flag: String?) -> String { flag ?? Settings()[key] ?? standard }
 
     func client(_ flag: String?, timeout: Duration) throws -> APIClient {
-        let origin = flag == nil ? key : "--" + key.lowercased().replacing("_", with: "-").replacing("hub-", with: "")
-        return try APIClient(service: service, url: url(flag), from: origin, timeout: timeout)
+        try APIClient(service: service, url: url(flag), from: flag == nil ? key : option, timeout: timeout)
     }
 }
 

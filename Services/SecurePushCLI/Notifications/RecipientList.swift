@@ -35,9 +35,8 @@ struct RecipientList: Sendable, Equatable {
             if name.isEmpty || name.hasPrefix("#") { continue }
             guard UserName(name) != nil else {
                 throw CommandFailure(
-                    .usage,
-                    "\(source), line \((index + 1).grouped): this is no name of 1 to 1,024 bytes without control characters."
-                )
+                    .usage, "\(source), line \((index + 1).grouped): this is not the name of a recipient.",
+                    hint: "A name has 1 to 1,024 bytes of UTF-8 and no control characters.")
             }
             add(name)
             guard names.count <= Self.maxCount else {

@@ -74,7 +74,7 @@ struct SendCommand: NetworkCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A repeated request with this key sends nothing again: 1 to 255 visible ASCII characters.",
+            "A repeated command with this key sends nothing again: up to 247 visible ASCII characters.",
             valueName: "key"))
     var idempotencyKey: String?
 
@@ -122,11 +122,12 @@ struct SendCommand: NetworkCommand {
         guard let idempotencyKey else { return }
         let isVisible = idempotencyKey.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         // Several requests get numbers, up to the number of recipients.
-        let most = toFile == nil ? 255 : 247
+        let isAlone = toFile == nil && to.count == 1
+        let most = isAlone ? 255 : 247
         guard isVisible, (1...most).contains(idempotencyKey.utf8.count) else {
             throw ValidationError(
                 "--idempotency-key must have 1 to \(most) visible ASCII characters"
-                    + (toFile == nil ? "." : ", because each request of a --to-file adds its number."))
+                    + (isAlone ? "." : ": with several recipients, several requests add their numbers."))
         }
         if isEncrypted {
             throw ValidationError("--idempotency-key cannot be used with --e2e: each encryption is different.")

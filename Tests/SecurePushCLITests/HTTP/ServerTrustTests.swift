@@ -112,12 +112,19 @@ import Testing
 
     @Test func `The proxies of the environment are used, and named if they fail`() async throws {
         try await LocalServices.with { services in
-            // Ingest in the part of the proxy: a proxy gets the whole URL, and so does every HTTP/1.1 server (RFC 9112,
-            // 3.2.2).
-            let proxied = try await services.run(
-                "list", "--ingest-url", "http://push.invalid", "--json",
-                with: ["HTTP_PROXY": services.environment["INGEST_URL"] ?? ""])
-            #expect(proxied.code == 0 && proxied.output.contains("Notifications"), "\(proxied.errors)")
+            let port = services.environment["INGEST_URL"]?.split(separator: ":").last ?? ""
+            let url = "http://push.invalid:\(port)"
+            try await ConnectProxy.with { proxy in
+                let proxied = try await services.run(
+                    "list", "--ingest-url", url, "--json",
+                    with: ["HTTP_PROXY": "http://user:secret@127.0.0.1:\(proxy.port)"])
+                #expect(proxied.code == 0 && proxied.output.contains("Notifications"), "\(proxied.errors)")
+                let head = try #require(proxy.heads.first)
+                #expect(head.hasPrefix("CONNECT push.invalid:\(port) "))
+                #expect(head.lowercased().contains("proxy-authorization: basic dxnlcjpzzwnyzxq="))
+                // The API key is for the service alone.
+                #expect(!head.contains("Bearer"))
+            }
             let closed = ["HTTPS_PROXY": "http://user:secret@127.0.0.1:1"]
             let failed = try await services.run("list", "--ingest-url", "https://push.invalid", with: closed)
             #expect(failed.code == 69 && failed.errors.contains("through the proxy 127.0.0.1:1"), "\(failed.errors)")

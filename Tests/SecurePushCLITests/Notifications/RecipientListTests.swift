@@ -52,6 +52,7 @@ import Testing
         ["--idempotency-key", String(repeating: "k", count: 256)], ["--idempotency-key", "k", "--e2e"],
         ["--idempotency-key", "k", "--expires-in", "1h"], ["--idempotency-key", "k", "--not-before", "1h"],
         ["--idempotency-key", String(repeating: "k", count: 248), "--to-file", "names"],
+        ["--idempotency-key", String(repeating: "k", count: 248), "--to", "b"],
         ["--not-before", "soon"], ["--to-file", "-", "--payload", "-"],
     ])
     func `What cannot work is a usage error`(flags: [String]) {
