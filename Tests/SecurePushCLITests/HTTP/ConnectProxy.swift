@@ -77,7 +77,7 @@ final class ConnectProxy: Sendable {
         while poll(&sockets, 2, 30_000) > 0 {
             for (index, other) in [(0, server), (1, client)] where sockets[index].revents != 0 {
                 guard let bytes = Self.receive(sockets[index].fd, upTo: 65_536) else { return }
-                _ = bytes.withUnsafeBytes { Glibc.send(other, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+                _ = bytes.withUnsafeBytes { Glibc.send(other, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             }
         }
     }
@@ -91,7 +91,7 @@ final class ConnectProxy: Sendable {
 
     private static func send(_ socket: Int32, _ text: String) {
         _ = Array(text.utf8).withUnsafeBytes {
-            Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+            Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
     }
 
