@@ -29,16 +29,17 @@ final class ConnectProxy: Sendable {
     }
 
     private init() throws {
-        listener = Self.makeSocket()
+        let socket = Self.makeSocket()
         var address = Self.loopback(0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, length) == 0 && listen(listener, 8) == 0
-                    && getsockname(listener, address, &length) == 0
+                bind(socket, address, length) == 0 && listen(socket, 8) == 0
+                    && getsockname(socket, address, &length) == 0
             }
         }
         guard isBound else { throw Unavailable() }
+        listener = socket
         port = Int(UInt16(bigEndian: address.sin_port))
     }
 
@@ -95,7 +96,7 @@ final class ConnectProxy: Sendable {
         }
     }
 
-    private static func makeSocket() -> Int32 { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    private static func makeSocket() -> Int32 { Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
 
     private static func loopback(_ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
