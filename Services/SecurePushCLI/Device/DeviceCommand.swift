@@ -75,6 +75,7 @@ struct DeviceCommand: NetworkCommand {
     static let maxDevices = 2000
 
     func validate() throws {
+        try UserName.validate(user, of: "--user", as: "user")
         try requireRange("--count", count, 1 ... .max)
         try requireRange("--devices", devices, 1...Self.maxDevices)
         if platform.isEmpty { throw ValidationError("Give at least one --platform.") }

@@ -7,8 +7,8 @@ import Glibc
 import Darwin
 #endif
 
-/// An HTTP proxy for one connection after another: it takes `CONNECT` for any host (RFC 9110, 9.3.6) and connects to the
-/// same port of this machine.
+/// An HTTP proxy for one connection after another: it takes `CONNECT` for any host (RFC 9110, 9.3.6) and connects to
+/// the same port of this machine.
 final class ConnectProxy: Sendable {
     let port: Int
     private let listener: Int32
