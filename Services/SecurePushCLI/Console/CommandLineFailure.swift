@@ -22,6 +22,14 @@ enum CommandLineFailure {
             .usage, message, details: help.map { [String($0)] } ?? [], hint: "See `\(name) --help`.")
     }
 
+    /// The failure of `securepush help NAME` if there is no such command: the argument parser shows the whole help then.
+    static func describe(helpRequest arguments: [String]) -> CommandFailure? {
+        guard arguments.first == "help", arguments.dropFirst().first != "help" else { return nil }
+        let names = Array(arguments.dropFirst())
+        let (command, name) = command(of: names)
+        return unknownCommand(names, command, name)
+    }
+
     /// The command that the arguments name, and its whole name. Options before the name of a subcommand are skipped.
     static func command(of arguments: [String]) -> (type: any ParsableCommand.Type, name: String) {
         var (type, name): (any ParsableCommand.Type, String) = (SecurePush.self, "securepush")
@@ -93,6 +101,7 @@ extension SecurePush {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
+            if let failure = CommandLineFailure.describe(helpRequest: arguments) { throw failure }
             var command = try await asyncParseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -116,6 +125,7 @@ extension SecurePush {
             let isUsage = code.rawValue == CommandFailure.Code.usage.rawValue
             let failure = isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error)
             Console(arguments: arguments).report(failure)
+            Foundation.exit(failure.code.rawValue)
         }
         Foundation.exit(code.rawValue)
     }
