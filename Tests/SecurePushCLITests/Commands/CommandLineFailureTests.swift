@@ -70,12 +70,16 @@ import Testing
             CommandLineFailure.describe(helpRequest: ["help", "sendd"])?.message
                 == "There is no command `securepush sendd`. Did you mean `securepush send`?")
         #expect(CommandLineFailure.describe(helpRequest: ["help", "users", "lst"])?.code == .usage)
-        for arguments in [["help"], ["help", "send"], ["help", "users", "list"], ["send", "help"], ["help", "help"]] {
+        for arguments in [
+            ["help"], ["help", "send"], ["help", "users", "list"], ["send", "help"], ["help", "help"],
+        ] {
             #expect(CommandLineFailure.describe(helpRequest: arguments) == nil, "\(arguments)")
         }
     }
 
-    @Test(arguments: [["snd"], ["help", "snd"], ["list", "--limit", "0"], ["list", "--limit"], ["send"], ["status", "x"], ["list"]])
+    @Test(arguments: [
+        ["snd"], ["help", "snd"], ["list", "--limit", "0"], ["list", "--limit"], ["send"], ["status", "x"], ["list"],
+    ])
     func `Every failure begins with "error: " and nothing else does`(arguments: [String]) async throws {
         try await withTemporaryFolder { folder in
             let run = try await CommandLineRun(arguments, in: folder)
