@@ -22,7 +22,8 @@ enum CommandLineFailure {
             .usage, message, details: help.map { [String($0)] } ?? [], hint: "See `\(name) --help`.")
     }
 
-    /// The failure of `securepush help NAME` if there is no such command: the argument parser shows the whole help then.
+    /// The failure of `securepush help NAME` if there is no such command. The argument parser would show the help of
+    /// the whole program.
     static func describe(helpRequest arguments: [String]) -> CommandFailure? {
         guard arguments.first == "help", arguments.dropFirst().first != "help" else { return nil }
         let names = Array(arguments.dropFirst())

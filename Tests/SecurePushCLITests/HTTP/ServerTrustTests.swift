@@ -39,6 +39,8 @@ import Testing
                 for arguments in [
                     ["inbox", "--user", "alice", "--password-file", password],
                     ["token", "--user", "alice", "--password-file", password], ["top", "--once", "--json"],
+                    ["read", sent.lines.first ?? "", "--user", "alice", "--password-file", password],
+                    ["load-test", "--count", "2", "--no-wait"],
                     ["status", sent.lines.first ?? ""], ["revoke", sent.lines.first ?? ""],
                 ] {
                     let run = try await CommandLineRun(
