@@ -52,7 +52,7 @@ extension MessagingConfiguration {
     public static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.amqpDeclare,
-            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure,
+            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure, ConfigurationKeys.sslCertFile,
         ]
     }
 
@@ -71,6 +71,7 @@ extension MessagingConfiguration {
             var configuration = try MessagingConfiguration(
                 amqpURL: url, retryDelays: delays, prefetch: prefetch, connectionName: connectionName)
             configuration.topology.isDeclared = declare == .auto
+            configuration.amqp.useAuthorities(of: reader.read(ConfigurationKeys.sslCertFile))
             let hosts = configuration.amqp.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
             reader.refuse(
                 hosts.map { "names \($0)" }, of: ConfigurationKeys.amqpURL.name, as: .amqp,

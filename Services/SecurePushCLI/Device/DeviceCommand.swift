@@ -4,7 +4,7 @@ import Foundation
 import SecurePushClient
 import SecurePushCore
 
-struct DeviceCommand: ConsoleCommand {
+struct DeviceCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
         abstract: "Simulate users' devices: register, receive pushes, fetch and show the payloads.",
@@ -69,11 +69,13 @@ struct DeviceCommand: ConsoleCommand {
     var pushKeysFile: String?
 
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     static let maxDevices = 2000
 
     func validate() throws {
+        try UserName.validate(user, of: "--user", as: "user")
         try requireRange("--count", count, 1 ... .max)
         try requireRange("--devices", devices, 1...Self.maxDevices)
         if platform.isEmpty { throw ValidationError("Give at least one --platform.") }

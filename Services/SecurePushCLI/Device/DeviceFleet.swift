@@ -114,7 +114,7 @@ struct DeviceTokens: Sendable {
     private let issuer: TokenIssuer
 
     init(signingKeyFile: String) throws {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Settings()
         let configuration = UserAuthenticationConfiguration(
             issuer: environment["AUTH_ISSUER"], audience: environment["AUTH_AUDIENCE"],
             signingKeyFile: signingKeyFile, tokenTTL: .seconds(86_400))

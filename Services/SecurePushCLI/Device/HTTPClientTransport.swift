@@ -4,7 +4,6 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import SecurePushClient
-import ServiceConfiguration
 
 /// The SDK's transport over AsyncHTTPClient: a thousand devices of one process share its connections, where
 /// each URLSession would bring connections and a thread of its own.
@@ -15,7 +14,7 @@ struct HTTPClientTransport: Transport {
     ///
     /// - Parameter connections: the maximum number of connections to one host.
     static func makeClient(connections: Int) -> HTTPClient {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
+        var configuration = HTTPClient.Configuration(tlsConfiguration: Network.current.tls)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.redirectConfiguration = .disallow
@@ -97,7 +96,11 @@ extension CommandFailure {
     /// A request of the SDK that failed.
     init(_ failure: SecurePushFailure, from client: APIClient) {
         switch failure.code {
-        case .unreachable, .timedOut, .untrusted:
+        case .untrusted:
+            self.init(
+                .unreachable, "\(client.service) does not answer at \(client.baseURL): its certificate is not trusted.",
+                hint: "Give the authority's certificate with --ca-file FILE, or set SSL_CERT_FILE.")
+        case .unreachable, .timedOut:
             self.init(
                 .unreachable, "\(client.service) does not answer at \(client.baseURL) (\(failure.code)).",
                 hint: "Is it running there? `securepush doctor` checks every part.")

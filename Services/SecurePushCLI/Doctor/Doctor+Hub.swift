@@ -61,7 +61,7 @@ extension Doctor {
     static func clock(at url: String) async -> Finding? {
         var request = HTTPClientRequest(url: url + "/")
         request.headers.add(name: "User-Agent", value: "securepush")
-        guard let response = try? await APIClient.sharedClient.execute(request, timeout: .seconds(5)),
+        guard let response = try? await Network.current.client(for: url).execute(request, timeout: .seconds(5)),
             let date = response.headers.first(name: "Date"), let time = Timestamp(httpDate: date)
         else { return nil }
         return clock(hub: time, here: .now)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-struct DoctorCommand: ConsoleCommand {
+struct DoctorCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check every configured part of the system, and give advice for each fault.",
@@ -17,6 +17,7 @@ struct DoctorCommand: ConsoleCommand {
               docker compose run --rm cli doctor
             """)
 
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run(on console: Console) async throws {

@@ -7,7 +7,7 @@ import SecurePushCore
 import ServiceConfiguration
 import UnixSignals
 
-struct LoadTestCommand: ConsoleCommand {
+struct LoadTestCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "load-test",
         abstract: "Send many notifications through a running system and measure throughput and latency.",
@@ -72,6 +72,7 @@ struct LoadTestCommand: ConsoleCommand {
 
     @OptionGroup(title: "Simulated devices") var devices: LoadDeviceOptions
     @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
@@ -82,7 +83,7 @@ struct LoadTestCommand: ConsoleCommand {
         try requireRange("--payload-size", payloadSize, 1...262_144)
         try requireRange("--batch", batch, 1...10_000)
         try requireRange("--devices", devices.devices, 0...2000)
-        if let to { try UserName.validate(to, as: "recipient") }
+        if let to { try UserName.validate(to, of: "--to", as: "recipient") }
         if devices.devices > plan.recipientCount {
             throw ValidationError(
                 "--devices must not be greater than --recipients: a recipient has at most one device.")
@@ -136,7 +137,7 @@ extension LoadTestCommand {
 
     /// A connection for each request in flight and each push channel, and some for polling and registering.
     private var httpConfiguration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
+        var configuration = HTTPClient.Configuration(tlsConfiguration: Network.current.tls)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             plan.concurrency + plan.devices + DispatchWatch.maxSamples + DeviceFleet.maxRegistrations
         // Counts an unreachable service as a failure instead of waiting for it.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SecurePushCore
 
-struct ResendCommand: ConsoleCommand {
+struct ResendCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "resend",
         abstract: "Dispatch failed notifications again, to the platforms that failed.",
@@ -27,6 +27,7 @@ struct ResendCommand: ConsoleCommand {
     var since: SinceArgument?
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Row: Codable {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SecurePushCore
 
-struct TailCommand: ConsoleCommand {
+struct TailCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "Follow a sender's notifications: print one line per new notification or status change.",
@@ -36,6 +36,7 @@ struct TailCommand: ConsoleCommand {
     var interval = DurationArgument(.seconds(1))
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Page: Decodable {
@@ -44,7 +45,7 @@ struct TailCommand: ConsoleCommand {
     }
 
     func validate() throws {
-        if let recipient { try UserName.validate(recipient, as: "recipient") }
+        if let recipient { try UserName.validate(recipient, of: "--recipient", as: "recipient") }
         try requireRange("--window", window, 1...200)
         try requireRange("--last", last, 0...200)
         try requireRange("--count", count, 1 ... .max)

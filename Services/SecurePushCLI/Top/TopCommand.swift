@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SecurePushCore
 
-struct TopCommand: ConsoleCommand {
+struct TopCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
         abstract: "Watch the services: state, throughput, latency and backlog.",
@@ -35,6 +35,7 @@ struct TopCommand: ConsoleCommand {
     @Flag(help: "Print the rates of one interval and exit.")
     var once = false
 
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Report: Encodable {

@@ -123,7 +123,7 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         _ read: (inout ConfigurationReader) -> Configuration?
     ) -> ServiceAction {
         var logging = LoggingConfiguration.read(&reader)
-        logging.warnings = reader.exposedSecrets(usage.keys)
+        logging.warnings = reader.exposedSecrets(usage.keys) + reader.unknownVariables(usage.keys)
         let configuration = read(&reader)
         guard let configuration, reader.issues.isEmpty else { return refusal(reader, usage) }
         return .serve(configuration, logging)
