@@ -8,6 +8,9 @@ ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif
 
+# What every program tells as its revision.
+export SECUREPUSH_REVISION ?= $(shell scripts/revision.sh)
+
 SOURCES := Package.swift Clients/Swift/Package.swift Clients/Swift/Sources Clients/Swift/Tests Examples Services Shared Tests Tools
 
 help: ## list the targets

@@ -75,8 +75,8 @@ struct ServiceUsage: Sendable {
         self.keys = (keys + logging).filter { names.insert($0.name).inserted }
     }
 
-    /// `ingest 0.1.0 (Swift 6.3)` and a line end.
-    var version: String { "\(name) \(SecurePushVersion.current) (Swift \(SecurePushVersion.swift))\n" }
+    /// `ingest 0.1.0 (revision 1a2b3c4d5e6f, Swift 6.3)` and a line end.
+    var version: String { SecurePushVersion.line(of: name) + "\n" }
 
     /// At most 100 columns wide.
     var help: String {
