@@ -217,8 +217,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix],
+            path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
@@ -249,14 +249,14 @@ let package = Package(
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
-                "SecurePushCore", "NotificationHubs", "StackKit", "TestSupport", crypto, logging, nioCore, nioHTTP1,
-                nioPosix, serviceLifecycle,
+                "SecurePushCore", "ServiceConfiguration", "NotificationHubs", "StackKit", "TestSupport", crypto,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "Authentication", "StackKit", "TestSupport", crypto, cryptoExtras, hummingbird,
-                hummingbirdTesting, jwtKit, logging, serviceLifecycle,
+                "SecurePushCore", "ServiceConfiguration", "Authentication", "StackKit", "TestSupport", crypto,
+                cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
             name: "ServiceRuntimeTests",
@@ -297,8 +297,9 @@ let package = Package(
         .testTarget(
             name: "SecurePushCLITests",
             dependencies: [
-                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
-                "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging, securePushClient,
+                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging,
+                securePushClient,
                 securePushEnvelope,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(

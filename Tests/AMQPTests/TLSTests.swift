@@ -38,7 +38,7 @@ extension OwnBrokerTests {
                 let untrusted = try await failure(
                     "amqps://localhost:\(port)?cacertfile=\(certificates.path("other.pem"))")
                 #expect(untrusted?.code == .tls)
-                let reason = "certificate verify failed: unable to get local issuer certificate"
+                let reason = "certificate verify failed: self-signed certificate in certificate chain"
                 #expect(untrusted?.message == "connecting to amqps://localhost:\(port)/%2F: \(reason)")
 
                 let otherName = try await failure(

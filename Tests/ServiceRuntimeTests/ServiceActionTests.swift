@@ -46,7 +46,7 @@ struct ServiceActionTests {
             return
         }
         #expect(code == 64)
-        #expect(lines == ["error: unknown option --http-prot", "See ingest --help."])
+        #expect(lines == ["error: unknown option --http-prot: is --http-port meant?", "See ingest --help."])
     }
 
     @Test func refusesConfigurationWithALineForEachIssue() {

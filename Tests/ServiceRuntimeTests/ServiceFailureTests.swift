@@ -29,7 +29,7 @@ struct ServiceFailureTests {
         let (lines, code) = ServiceFailure.report(Broken())
         #expect(lines == ["error: first line second line"])
         #expect(code == 1)
-        #expect(ServiceFailure.report(StorageError(.migrationNeeded, "x"), name: "i").code == 1)
-        #expect(ServiceFailure.report(CancellationError(), name: "i").code == 1)
+        #expect(ServiceFailure.report(StorageError(.migrationNeeded, "x")).code == 1)
+        #expect(ServiceFailure.report(CancellationError()).code == 1)
     }
 }

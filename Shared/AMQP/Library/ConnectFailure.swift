@@ -79,6 +79,7 @@ enum ConnectFailure {
         let descriptor = socket(address.ai_family, address.ai_socktype, address.ai_protocol)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return nil }
         guard errno == EINPROGRESS else { return errno }

@@ -113,6 +113,8 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         switch parsed.command {
         case .help: return .print(usage.help)
         case .version: return .print(usage.version)
+        case .completion(let shell): return .print(ServiceCompletion(usage: usage).script(for: shell))
+        case .dump: return .print(usage.dump)
         case .health: return health(&reader, usage)
         case .serve: return serve(&reader, usage, read)
         }
