@@ -46,6 +46,12 @@ let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 
+/// The git revision that every program tells, from `SECUREPUSH_REVISION`, which the Makefile sets. SwiftPM's own
+/// `Context.gitInformation` would be a commit of some earlier build: it keeps a manifest's result until the manifest or
+/// the environment changes.
+let revision = (Context.environment["SECUREPUSH_REVISION"] ?? "")
+    .filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }.prefix(64)
+
 /// The dependencies of our dependencies. No target here imports them. They are listed because SwiftPM warns of pinned
 /// packages that no target uses.
 let pinned: [Target.Dependency] = [
@@ -124,6 +130,11 @@ let package = Package(
         // What Swift's Glibc module leaves out: the settings of malloc, and the list of loaded objects.
         .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
 
+        // The git revision: another one compiles this target alone.
+        .target(
+            name: "CBuildInformation", path: "Shared/CBuildInformation",
+            cSettings: [.define("SECUREPUSH_REVISION", to: revision.isEmpty ? "\"unknown\"" : "\"\(revision)\"")]),
+
         // Settings: keys, parsing, and all mistakes at once.
         .target(
             name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging, nioSSL],
@@ -154,7 +165,7 @@ let package = Package(
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration",
+                "CBuildInformation", "SecurePushCore", "ServiceConfiguration",
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), httpTypes, hummingbird,
                 hummingbirdCore, hummingbirdHTTP2,
                 hummingbirdTLS,
@@ -206,8 +217,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix],
+            path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
@@ -238,14 +249,14 @@ let package = Package(
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
-                "SecurePushCore", "NotificationHubs", "StackKit", "TestSupport", crypto, logging, nioCore, nioHTTP1,
-                nioPosix, serviceLifecycle,
+                "SecurePushCore", "ServiceConfiguration", "NotificationHubs", "StackKit", "TestSupport", crypto,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "Authentication", "StackKit", "TestSupport", crypto, cryptoExtras, hummingbird,
-                hummingbirdTesting, jwtKit, logging, serviceLifecycle,
+                "SecurePushCore", "ServiceConfiguration", "Authentication", "StackKit", "TestSupport", crypto,
+                cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
             name: "ServiceRuntimeTests",
@@ -286,8 +297,9 @@ let package = Package(
         .testTarget(
             name: "SecurePushCLITests",
             dependencies: [
-                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
-                "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging, securePushClient,
+                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging,
+                securePushClient,
                 securePushEnvelope,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(

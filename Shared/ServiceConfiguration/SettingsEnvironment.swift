@@ -2,8 +2,8 @@ import SecurePushCore
 
 /// The settings in an environment. Each setting is accepted as `NAME` and as `SECUREPUSH_NAME`.
 ///
-/// The longer name is for environments that other programs share, where `RETENTION` could be anybody's. The variables of
-/// proxies are also read in lower case, as other programs do.
+/// The longer name is for environments that other programs share, where `RETENTION` could be anybody's. The variables
+/// of proxies are also read in lower case, as other programs do.
 public struct SettingsEnvironment: Sendable {
     /// What a longer name begins with.
     public static let prefix = "SECUREPUSH_"
@@ -64,8 +64,8 @@ public struct SettingsEnvironment: Sendable {
     /// - Parameter names: the settings to check.
     public func conflicts(of names: [String]) -> [ConfigurationIssue] { names.compactMap(conflict(of:)) }
 
-    /// The variables that begin with `SECUREPUSH_` and are no setting, with the setting that may be meant. Without their
-    /// values, which may be secrets.
+    /// The variables that begin with `SECUREPUSH_` and are no setting, with the setting that may be meant. Without
+    /// their values, which may be secrets.
     ///
     /// - Parameter names: the settings of this program besides ``ConfigurationKeys/all``.
     public func unknown(besides names: [String] = []) -> [ConfigurationIssue] {

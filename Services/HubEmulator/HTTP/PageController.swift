@@ -41,6 +41,10 @@ struct PageController: Sendable {
     }
 
     func addRoutes(to router: Router<EmulatorContext>) {
+        // Browsers ask for it by themselves; as the name of a hub it would need a token.
+        router.get("favicon.ico") { _, _ in
+            Response(status: .noContent, headers: [.cacheControl: "public, max-age=86400"])
+        }
         router.get("/") { request, context in
             guard request.headers[.authorization] == nil else {
                 return try await HubErrorMiddleware().handle(request, context: context) { request, context in

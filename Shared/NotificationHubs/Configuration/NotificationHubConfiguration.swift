@@ -95,8 +95,8 @@ extension NotificationHubConfiguration {
             || reader.isSet(ConfigurationKeys.hubName)
     }
 
-    /// Reads `HUB_CONNECTION_STRING` or `HUB_CONNECTION_STRING_FILE`, `HUB_NAME`, `HUB_INSECURE_HOST`, the proxy and the
-    /// trusted authorities.
+    /// Reads `HUB_CONNECTION_STRING` or `HUB_CONNECTION_STRING_FILE`, `HUB_NAME`, `HUB_INSECURE_HOST`, and the settings
+    /// of outgoing connections.
     ///
     /// - Returns: `nil` if one of them is missing or not valid; the reader holds the issue.
     public static func read(_ reader: inout ConfigurationReader) -> NotificationHubConfiguration? {

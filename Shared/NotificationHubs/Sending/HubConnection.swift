@@ -98,8 +98,8 @@ final class HubConnection: ChannelInboundHandler {
     }
 }
 
-/// Opens channels to the hub: TCP, a proxy's tunnel if there is one, TLS with full verification if the endpoint uses it,
-/// and the HTTP handler.
+/// Opens channels to the hub: TCP, a proxy's tunnel if there is one, TLS with full verification if the endpoint uses
+/// it, and the HTTP handler.
 struct HubConnector: Sendable {
     private let endpoint: HubEndpoint
     private let proxy: OutgoingProxy?
