@@ -5,7 +5,9 @@ extension Doctor {
     /// Checks that the dispatchers of `DISPATCHER_URL` are ready, and that their lanes are open.
     func dispatchers() async -> [Finding] {
         let part = "DISPATCHER_URL"
-        let urls = (settings[part] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        let urls = (settings[part] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+            !$0.isEmpty
+        }
         var findings: [Finding] = []
         for url in urls.prefix(Self.maxDispatchers) {
             let name = urls.count == 1 ? part : "\(part) \(url.oneLine)"
@@ -54,7 +56,8 @@ extension Doctor {
         if !paused.isEmpty {
             return .warning(
                 part, "the lane is paused for \(list(paused)): the hub throttles, fails or is slow",
-                "The dispatcher tries again by itself, and its log names the reason. No notification is lost meanwhile.")
+                "The dispatcher tries again by itself, and its log names the reason. No notification is lost meanwhile."
+            )
         }
         return .ok(part, "the lanes are open: \(list(lanes.map(\.name)))")
     }

@@ -95,7 +95,8 @@ extension Doctor {
         let part = "DATABASE_URL"
         guard let url = settings[part] else { return [] }
         if let path = StoreSession.missingFile(url) {
-            return [.failed(part, "there is no database at \(path)", "Run `securepush migrate --create`, or start a service.")]
+            let advice = "Correct DATABASE_URL. `securepush migrate --create`, or a service, makes a new database."
+            return [.failed(part, "there is no database at \(path)", advice)]
         }
         do {
             let configuration = try StorageConfiguration(url: url)
