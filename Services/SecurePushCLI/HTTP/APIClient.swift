@@ -11,6 +11,9 @@ struct APIResponse: Sendable, Equatable {
     /// Seconds, if the server sent `Retry-After` as a number.
     var retryAfter: Int?
 
+    /// `Retry-After`, at most a day.
+    var wait: Duration? { retryAfter.map { .seconds(min(max($0, 0), 86_400)) } }
+
     var isSuccess: Bool { (200..<300).contains(status) }
 }
 
@@ -107,7 +110,9 @@ struct APIClient: Sendable {
         }
         guard response.status == .ok else {
             let body = try? await response.body.collect(upTo: 1 << 20)
-            let failed = APIResponse(status: Int(response.status.code), body: body.map { String(buffer: $0) } ?? "")
+            let failed = APIResponse(
+                status: Int(response.status.code), body: body.map { String(buffer: $0) } ?? "",
+                retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) })
             throw ProblemDocument.failure(failed, from: service)
         }
         opened()
@@ -146,8 +151,10 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
             [fault.pointer, fault.detail].compactMap { $0?.printable }.joined(separator: ": ")
         }
         let code: CommandFailure.Code = [502, 503, 504].contains(response.status) ? .unreachable : .failed
-        return CommandFailure(
+        var failure = CommandFailure(
             code, "\(service) answered \(response.status): \(what)", details: details, hint: hint(response, service))
+        failure.retryAfter = response.wait
+        return failure
     }
 
     private static func hint(_ response: APIResponse, _ service: String) -> String? {
