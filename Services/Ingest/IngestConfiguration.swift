@@ -19,7 +19,8 @@ struct IngestConfiguration: Sendable {
     var requiresEncryption: Bool
 
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8080) + StorageConfiguration.keys + MessagingConfiguration.keys
+        HTTPConfiguration.keys(defaultPort: 8080) + TracingConfiguration.keys + StorageConfiguration.keys
+        + MessagingConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
         + UserAuthenticationConfiguration.verifyingKeys
         + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]

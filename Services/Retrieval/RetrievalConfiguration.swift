@@ -23,7 +23,7 @@ struct RetrievalConfiguration: Sendable {
     var webOrigins: [WebOrigin]
 
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys
+        HTTPConfiguration.keys(defaultPort: 8081) + TracingConfiguration.keys + StorageConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
         + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
         + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]

@@ -120,6 +120,9 @@ public struct DispatchTopology: Sendable, Hashable {
     /// The dead-letter queue.
     public var deadQueue: String { "\(prefix).dead" }
 
+    /// The dispatch queue with its binding, as OpenTelemetry names a consumer's destination: `EXCHANGE:KEY:QUEUE`.
+    public var dispatchDestination: String { "\(exchange):\(Self.dispatchKey):\(dispatchQueue)" }
+
     /// The name of a delay queue: `securepush.retry.<seconds>`, with decimals such as `securepush.retry.0.5`.
     public func retryQueue(delay: Duration) -> String {
         let milliseconds = DispatchTopology.milliseconds(delay)

@@ -121,7 +121,7 @@ struct ServiceActionTests {
 
     @Test func loggingKeysAreAddedOnce() {
         let names = ServiceUsage(name: "x", summary: "", keys: [ConfigurationKeys.logLevel]).keys.map(\.name)
-        #expect(names == ["LOG_LEVEL", "LOG_FORMAT"])
+        #expect(names == ["LOG_LEVEL", "LOG_FORMAT", "ACCESS_LOG"])
     }
 
     @Test func helpOfAllKeysFitsTheWidth() {
