@@ -36,7 +36,7 @@ debian_packages() {
         bench) echo valgrind python3; return ;;
     esac
     echo rabbitmq-server curl procps
-    [ "$level" != test ] || echo postgresql openssl python3
+    [ "$level" != test ] || echo postgresql openssl python3 python3-venv
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
