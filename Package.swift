@@ -207,13 +207,13 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, tracing], path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
         .testTarget(
-            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto],
+            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto, tracing],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
         .testTarget(
             name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
@@ -254,7 +254,7 @@ let package = Package(
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", hummingbird,
                 hummingbirdTesting,
                 httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, serviceLifecycle,
-                serviceLifecycleTestKit, unixSignals,
+                serviceLifecycleTestKit, tracing, unixSignals,
             ], path: "Tests/ServiceRuntimeTests", swiftSettings: settings),
         .testTarget(
             name: "IngestTests",

@@ -1,4 +1,5 @@
 import Hummingbird
+import Logging
 import Messaging
 import NotificationHubs
 import SecurePushCore
@@ -136,4 +137,14 @@ func buildDispatcher(
     return BuiltDispatcher(
         services: [opened.service, publisher, sender, IdlesUntilShutdown(pipeline), draining, http], store: opened.store
     )
+}
+
+extension DispatcherConfiguration: StartDetails {
+    var startDetails: Logger.Metadata {
+        [
+            "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
+            "hub": "\(hub.hubName)", "endpoint": "\(hub.endpoint.url)",
+            "platforms": "\(policy.platforms.map(\.rawValue).joined(separator: ","))",
+        ]
+    }
 }

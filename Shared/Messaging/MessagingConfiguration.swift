@@ -40,6 +40,11 @@ public struct MessagingConfiguration: Sendable {
     }
 }
 
+extension MessagingConfiguration: CustomStringConvertible {
+    /// The nodes without credentials, for logs.
+    public var description: String { amqp.endpoints }
+}
+
 /// A setting that cannot be used. Its message never holds a credential.
 public struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A description of the error.

@@ -63,6 +63,7 @@ public enum ServiceMain {
         case .serve(let configuration, let logging, let tracing):
             ProcessTuning.apply()
             let (context, exporter) = ServiceBootstrap.bootstrap(name: name, logging: logging, tracing: tracing)
+            context.logStart(configuration)
             exit(await serve(context, exporter) { try await build(configuration, context) })
         }
     }
