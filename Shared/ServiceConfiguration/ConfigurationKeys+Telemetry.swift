@@ -68,6 +68,12 @@ public struct CollectorHeader: Sendable, Hashable {
     public let name: String
     /// Visible ASCII and blanks.
     public let value: String
+
+    /// Makes a field of a valid name and value.
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
 }
 
 extension ConfigurationParser where Value == [CollectorHeader] {

@@ -68,8 +68,8 @@ struct TracingConfigurationTests {
         #expect(configuration?.headers.isEmpty ?? true)
     }
 
-    @Test(arguments: [("2500", Duration.milliseconds(2500)), ("3s", .seconds(3)), (nil, .seconds(10))])
-    func timeouts(_ text: String?, _ timeout: Duration) {
+    @Test(arguments: [("2500", Duration.milliseconds(2500)), ("3s", .seconds(3)), ("", .seconds(10))])
+    func timeouts(_ text: String, _ timeout: Duration) {
         var environment = [Self.endpoint: "http://localhost:1"]
         environment["OTEL_EXPORTER_OTLP_TIMEOUT"] = text
         #expect(read(environment).0?.timeout == timeout)
