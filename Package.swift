@@ -44,6 +44,7 @@ let securePushEnvelope = Target.Dependency.product(name: "SecurePushEnvelope", p
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 /// The git revision that every program tells, from `SECUREPUSH_REVISION`, which the Makefile sets. SwiftPM's own
@@ -57,7 +58,7 @@ let revision = (Context.environment["SECUREPUSH_REVISION"] ?? "")
 let pinned: [Target.Dependency] = [
     ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
     ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Configuration", "swift-configuration"),
-    ("Tracing", "swift-distributed-tracing"), ("NIOExtras", "swift-nio-extras"), ("NIOHTTP2", "swift-nio-http2"),
+    ("NIOExtras", "swift-nio-extras"), ("NIOHTTP2", "swift-nio-http2"),
     ("NIOTransportServices", "swift-nio-transport-services"), ("Numerics", "swift-numerics"),
     ("ServiceContextModule", "swift-service-context"), ("SystemPackage", "swift-system"),
 ].map { .product(name: $0.0, package: $0.1, condition: .when(platforms: [.custom("none")])) }
@@ -78,6 +79,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-structured-headers.git", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
@@ -97,7 +99,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
-        .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-transport-services.git", exact: "1.28.0"),
@@ -108,7 +109,7 @@ let package = Package(
     targets: [
         // The domain: no NIO, no HTTP, no C.
         .target(
-            name: "SecurePushCore", dependencies: [crypto, deque, logging], path: "Shared/SecurePushCore",
+            name: "SecurePushCore", dependencies: [crypto, deque, logging, tracing], path: "Shared/SecurePushCore",
             swiftSettings: settings),
 
         // Wrappers of C libraries; they know AMQP and SQL, not push.
@@ -148,13 +149,14 @@ let package = Package(
             ], path: "Shared/Storage", swiftSettings: settings),
         .target(
             name: "Messaging",
-            dependencies: ["SecurePushCore", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle],
-            path: "Shared/Messaging", swiftSettings: settings),
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle, tracing,
+            ], path: "Shared/Messaging", swiftSettings: settings),
         .target(
             name: "NotificationHubs",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, deque, logging, metrics, nioCore,
-                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
+                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
             ], path: "Shared/NotificationHubs", swiftSettings: settings),
         .target(
             name: "Authentication",
@@ -166,11 +168,11 @@ let package = Package(
             name: "ServiceRuntime",
             dependencies: [
                 "CBuildInformation", "SecurePushCore", "ServiceConfiguration",
-                .target(name: "CGlibc", condition: .when(platforms: [.linux])), httpTypes, hummingbird,
+                .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
                 hummingbirdCore, hummingbirdHTTP2,
                 hummingbirdTLS,
                 logging,
-                metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
+                metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing, unixSignals,
             ], path: "Shared/ServiceRuntime", resources: [.embedInCode("OpenAPI/common.json")],
             swiftSettings: settings),
 
@@ -185,8 +187,7 @@ let package = Package(
             name: "Dispatcher",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
-                deque, hummingbird, logging, metrics,
-                serviceLifecycle,
+                deque, hummingbird, logging, metrics, serviceLifecycle, tracing,
             ], path: "Services/Dispatcher", swiftSettings: settings),
         .executableTarget(
             name: "Retrieval",
@@ -217,13 +218,13 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix],
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix, tracing],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
         .testTarget(
-            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto],
+            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto, tracing],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
         .testTarget(
             name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
@@ -264,7 +265,7 @@ let package = Package(
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", hummingbird,
                 hummingbirdTesting,
                 httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, serviceLifecycle,
-                serviceLifecycleTestKit, unixSignals,
+                serviceLifecycleTestKit, tracing, unixSignals,
             ], path: "Tests/ServiceRuntimeTests", swiftSettings: settings),
         .testTarget(
             name: "IngestTests",

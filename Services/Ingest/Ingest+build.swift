@@ -17,7 +17,8 @@ struct BuiltIngest {
 /// The composition root: creates every part from the settings and connects the parts. Tests call it too.
 func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
     let opened = try await openStore(configuration.storage, logger: context.logger)
-    let publisher = try RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
+    let publisher = try RabbitMQDispatchPublisher(
+        configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
     let gauge = RabbitMQDispatchGauge(configuration: configuration.messaging, logger: context.logger)
     let relay = OutboxRelay(
         outbox: opened.store, followUps: opened.store, publisher: publisher, gauge: gauge, logger: context.logger)

@@ -1,4 +1,5 @@
 import Authentication
+import Logging
 import Messaging
 import SecurePushCore
 import ServiceConfiguration
@@ -19,7 +20,8 @@ struct IngestConfiguration: Sendable {
     var requiresEncryption: Bool
 
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8080) + StorageConfiguration.keys + MessagingConfiguration.keys
+        HTTPConfiguration.keys(defaultPort: 8080) + TracingConfiguration.keys + StorageConfiguration.keys
+        + MessagingConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
         + UserAuthenticationConfiguration.verifyingKeys
         + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
@@ -40,5 +42,14 @@ struct IngestConfiguration: Sendable {
         (self.http, self.storage, self.messaging) = (http, storage, messaging)
         (self.payloadKeysFile, self.apiKeysFile, self.users) = (payloadKeysFile, apiKeysFile, users)
         (self.platforms, self.retention, self.requiresEncryption) = (platforms, retention, requiresEncryption)
+    }
+}
+
+extension IngestConfiguration: StartDetails {
+    var startDetails: Logger.Metadata {
+        [
+            "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
+            "platforms": "\(platforms.map(\.rawValue).joined(separator: ","))",
+        ]
     }
 }

@@ -40,6 +40,11 @@ public struct MessagingConfiguration: Sendable {
     }
 }
 
+extension MessagingConfiguration: CustomStringConvertible {
+    /// The nodes without credentials, for logs.
+    public var description: String { amqp.endpoints }
+}
+
 /// A setting that cannot be used. Its message never holds a credential.
 public struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A description of the error.
@@ -120,6 +125,9 @@ public struct DispatchTopology: Sendable, Hashable {
     public var deadExchange: String { "\(prefix).dead" }
     /// The dead-letter queue.
     public var deadQueue: String { "\(prefix).dead" }
+
+    /// The dispatch queue with its binding, as OpenTelemetry names a consumer's destination: `EXCHANGE:KEY:QUEUE`.
+    public var dispatchDestination: String { "\(exchange):\(Self.dispatchKey):\(dispatchQueue)" }
 
     /// The name of a delay queue: `securepush.retry.<seconds>`, with decimals such as `securepush.retry.0.5`.
     public func retryQueue(delay: Duration) -> String {

@@ -30,7 +30,7 @@ public enum ConfigurationKeys {
     public static let allowInsecure = ConfigurationKey(
         "ALLOW_INSECURE", .list(of: .oneOf(InsecureLink.self, hint: "LINK"), hint: "LIST"),
         meaning: "Connections beyond loopback that may be unprotected: amqp (amqp://, verify=verify_none), "
-            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://), http (an API without TLS)")
+            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://), http (an API without TLS), otlp (http://)")
 
     /// The key `HTTP_MAX_CONNECTIONS`.
     public static let httpMaxConnections = ConfigurationKey(
@@ -335,6 +335,8 @@ extension ConfigurationKeys {
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
         httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
+        accessLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpTimeout, otelServiceName, tracesSampler,
+        tracesSamplerArgument,
         databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
         hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,

@@ -14,6 +14,8 @@ public enum InsecureLink: String, CaseIterable, Sendable {
     case jwks
     /// An API that listens without TLS.
     case http
+    /// Spans that go to an `http://` collector. They hold IDs, routes and times.
+    case otlp
 
     /// Whether a host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8, also in brackets.
     public static func isLoopback(_ host: String) -> Bool {

@@ -19,12 +19,13 @@ struct ServiceActionTests {
     }
 
     @Test func serves() throws {
-        guard case .serve(let http, let logging) = decide(["--http-port", "0"], ["LOG_LEVEL": "debug"]) else {
+        guard case .serve(let http, let logging, let tracing) = decide(["--http-port", "0"], ["LOG_LEVEL": "debug"]) else {
             Issue.record("not served")
             return
         }
         #expect(http == HTTPConfiguration(host: "127.0.0.1", port: 0))
-        #expect(logging.level == .debug)
+        #expect(logging.level == .debug && !logging.logsAccess)
+        #expect(tracing == nil)
     }
 
     @Test func aSecretInAFlagIsAWarning() throws {
@@ -32,12 +33,28 @@ struct ServiceActionTests {
         let action = ServiceAction.decide(
             usage: usage, arguments: ["--amqp-url", "amqp://u:hunter2@127.0.0.1"], environment: [:]
         ) { reader in reader.read(ConfigurationKeys.amqpURL) }
-        guard case .serve(_, let logging) = action else {
+        guard case .serve(_, let logging, _) = action else {
             Issue.record("not served")
             return
         }
         #expect(logging.warnings.map(\.key) == ["AMQP_URL"])
         #expect(!logging.warnings.contains { $0.problem.contains("hunter2") })
+    }
+
+    /// A service whose keys have no endpoint for spans ignores the variable, which others on the machine may use.
+    @Test func aServiceIsTracedIfItHasTheKeys() {
+        let keys: [any ConfigurationKeyDescription] = [ConfigurationKeys.httpHost]
+        for (keys, isTraced) in [(keys, false), (keys + TracingConfiguration.keys, true)] {
+            let action = ServiceAction.decide(
+                usage: ServiceUsage(name: "x", summary: "", keys: keys), arguments: [],
+                environment: ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318", "ACCESS_LOG": "true"]
+            ) { $0.read(ConfigurationKeys.httpHost) }
+            guard case .serve(_, let logging, let tracing) = action else {
+                Issue.record("not served")
+                continue
+            }
+            #expect((tracing != nil) == isTraced && logging.logsAccess)
+        }
     }
 
     @Test func refusesUsage() {
@@ -121,7 +138,7 @@ struct ServiceActionTests {
 
     @Test func loggingKeysAreAddedOnce() {
         let names = ServiceUsage(name: "x", summary: "", keys: [ConfigurationKeys.logLevel]).keys.map(\.name)
-        #expect(names == ["LOG_LEVEL", "LOG_FORMAT"])
+        #expect(names == ["LOG_LEVEL", "LOG_FORMAT", "ACCESS_LOG"])
     }
 
     @Test func helpOfAllKeysFitsTheWidth() {

@@ -41,7 +41,9 @@ import Testing
         "GRDB": ["Shared/Storage", "Services/HubEmulator"],
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
-        "AsyncHTTPClient": ["Shared/NotificationHubs", "Shared/Authentication", "Services/SecurePushCLI"],
+        "AsyncHTTPClient": [
+            "Shared/NotificationHubs", "Shared/Authentication", "Shared/ServiceRuntime", "Services/SecurePushCLI",
+        ],
         "ArgumentParser": ["Services/SecurePushCLI"],
         "Hummingbird": [
             "Shared/ServiceRuntime", "Services/Ingest", "Services/Retrieval", "Services/Dispatcher",

@@ -150,9 +150,13 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
     case dispatcher
 
     var keys: [any ConfigurationKeyDescription] {
-        let logging: [any ConfigurationKeyDescription] = [ConfigurationKeys.logLevel, ConfigurationKeys.logFormat]
+        let logging: [any ConfigurationKeyDescription] = [
+            ConfigurationKeys.logLevel, ConfigurationKeys.logFormat, ConfigurationKeys.accessLog,
+        ]
         var names = Set<String>()
-        return (HTTPConfiguration.keys(defaultPort: defaultPort) + StorageConfiguration.keys + ownKeys + logging)
+        return
+            (HTTPConfiguration.keys(defaultPort: defaultPort) + TracingConfiguration.keys + StorageConfiguration.keys
+            + ownKeys + logging)
             .filter { names.insert($0.name).inserted }
     }
 
@@ -192,6 +196,8 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = StorageConfiguration.read(&reader)
         _ = reader.read(ConfigurationKeys.logLevel)
         _ = reader.read(ConfigurationKeys.logFormat)
+        _ = reader.read(ConfigurationKeys.accessLog)
+        _ = TracingConfiguration.read(&reader)
         switch self {
         case .ingest: checkIngest(&reader)
         case .retrieval: checkRetrieval(&reader)

@@ -88,7 +88,9 @@ struct ServiceUsage: Sendable {
         self.name = name
         self.summary = summary
         var names = Set<String>()
-        let logging: [any ConfigurationKeyDescription] = [ConfigurationKeys.logLevel, ConfigurationKeys.logFormat]
+        let logging: [any ConfigurationKeyDescription] = [
+            ConfigurationKeys.logLevel, ConfigurationKeys.logFormat, ConfigurationKeys.accessLog,
+        ]
         self.keys = (keys + logging).filter { names.insert($0.name).inserted }
     }
 

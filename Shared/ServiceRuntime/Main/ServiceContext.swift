@@ -2,6 +2,7 @@ public import Logging
 import SecurePushCore
 import ServiceLifecycle
 import Synchronization
+public import Tracing
 import UnixSignals
 
 /// The things that all parts of a service share.
@@ -14,6 +15,8 @@ public struct ServiceContext: Sendable {
     public let name: String
     /// The version that `GET /version` answers.
     public let version: String
+    /// Makes the service's spans; `nil` if nothing is traced.
+    public let tracer: (any Tracer)?
     /// The methods of each path, known once the router is built.
     let routes = RouteTable()
     /// The requests in flight, without those of operators.
@@ -25,14 +28,18 @@ public struct ServiceContext: Sendable {
     let date = DateField()
 
     /// For ``ServiceMain``, and for tests that build a service themselves.
+    ///
+    /// - Parameter logsAccess: whether each request gets a line at level info (`ACCESS_LOG`).
     public init(
-        name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current
+        name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current,
+        tracer: (any Tracer)? = nil, logsAccess: Bool = false
     ) {
         self.name = name
         self.logger = logger
         self.metrics = metrics
         self.version = version
-        boundary = RequestBoundary(metrics: metrics)
+        self.tracer = tracer
+        boundary = RequestBoundary(metrics: metrics, tracer: tracer, logsAccess: logsAccess)
     }
 }
 

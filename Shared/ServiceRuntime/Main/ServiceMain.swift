@@ -38,8 +38,8 @@ public enum ServiceMain {
     /// - Parameters:
     ///   - name: the executable's name.
     ///   - summary: one sentence for `--help`.
-    ///   - keys: every key that `read` uses; `LOG_LEVEL` and `LOG_FORMAT` are added. `health` uses the default of
-    ///     `HTTP_PORT` too.
+    ///   - keys: every key that `read` uses; `LOG_LEVEL`, `LOG_FORMAT` and `ACCESS_LOG` are added. `health` uses the
+    ///     default of `HTTP_PORT` too. With ``TracingConfiguration/keys`` the service is traced.
     ///   - read: reads the configuration; `nil` if something required is missing, with an issue noted in the reader.
     ///   - build: makes all services, those that others depend on first. A ``ConfigurationError`` exits 78.
     public static func run<Configuration: Sendable>(
@@ -60,10 +60,11 @@ public enum ServiceMain {
             exit(code)
         case .checkHealth(let probe):
             exit(await report(probe, name: name))
-        case .serve(let configuration, let logging):
+        case .serve(let configuration, let logging, let tracing):
             ProcessTuning.apply()
-            let context = ServiceBootstrap.bootstrap(name: name, logging: logging)
-            exit(await serve(context) { try await build(configuration, context) })
+            let (context, exporter) = ServiceBootstrap.bootstrap(name: name, logging: logging, tracing: tracing)
+            context.logStart(configuration)
+            exit(await serve(context, exporter) { try await build(configuration, context) })
         }
     }
 
@@ -73,9 +74,11 @@ public enum ServiceMain {
         return ExitCode.failure
     }
 
-    private static func serve(_ context: ServiceContext, build: () async throws -> [any Service]) async -> Int32 {
+    private static func serve(
+        _ context: ServiceContext, _ exporter: SpanExporter?, build: () async throws -> [any Service]
+    ) async -> Int32 {
         do {
-            try await ServiceBootstrap.group(of: try await build(), context: context).run()
+            try await ServiceBootstrap.group(of: try await build(), exporter: exporter, context: context).run()
             context.logger.info("Stopped")
             return ExitCode.success
         } catch {
@@ -94,8 +97,8 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
     case refuse(lines: [String], code: Int32)
     /// Check the running service and exit 0 or 1.
     case checkHealth(HealthProbe)
-    /// Build and run the service.
-    case serve(Configuration, LoggingConfiguration)
+    /// Build and run the service; without tracing if there is no configuration of it.
+    case serve(Configuration, LoggingConfiguration, TracingConfiguration?)
 
     /// - Parameter arguments: without the program's name.
     static func decide(
@@ -126,9 +129,11 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
     ) -> ServiceAction {
         var logging = LoggingConfiguration.read(&reader)
         logging.warnings = reader.exposedSecrets(usage.keys) + reader.unknownVariables(usage.keys)
+        let isTraced = usage.keys.contains { $0.name == ConfigurationKeys.otlpEndpoint.name }
+        let tracing = isTraced ? TracingConfiguration.read(&reader) : nil
         let configuration = read(&reader)
         guard let configuration, reader.issues.isEmpty else { return refusal(reader, usage) }
-        return .serve(configuration, logging)
+        return .serve(configuration, logging, tracing)
     }
 
     private static func health(_ reader: inout ConfigurationReader, _ usage: ServiceUsage) -> ServiceAction {

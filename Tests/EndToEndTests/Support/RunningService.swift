@@ -16,11 +16,12 @@ struct RunningService: Sendable {
 
     func request(
         _ method: HTTPMethod = .GET, _ path: String, bearer: String? = nil, authorization: String? = nil,
-        body: String? = nil
+        headers: [String: String] = [:], body: String? = nil
     ) async throws -> Answer {
-        try await Self.http.send(
-            method, port: port, path, headers: authorization.map { ["Authorization": $0] } ?? [:], bearer: bearer,
-            json: body, timeout: .seconds(20))
+        var headers = headers
+        headers["Authorization"] = authorization
+        return try await Self.http.send(
+            method, port: port, path, headers: headers, bearer: bearer, json: body, timeout: .seconds(20))
     }
 
     /// Sends a payload, given as JSON text, and expects 201.
