@@ -1,3 +1,4 @@
+import AMQP
 import Authentication
 import Foundation
 import Messaging
