@@ -3,7 +3,7 @@
 #
 #   build  what the Swift package is compiled with
 #   demo   and what the local stack runs on: RabbitMQ
-#   test   and PostgreSQL, for the tests
+#   test   and PostgreSQL, and the tools that make Debian packages and check systemd units, for the tests
 #   bench  as build, and Valgrind, which counts the instructions of `make bench`; on Linux only
 #
 # No system service is started: the stack and the tests run private servers.
@@ -36,7 +36,7 @@ debian_packages() {
         bench) echo valgrind python3; return ;;
     esac
     echo rabbitmq-server curl procps
-    [ "$level" != test ] || echo postgresql openssl python3
+    [ "$level" != test ] || echo postgresql openssl python3 dpkg-dev binutils systemd
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
