@@ -3,7 +3,8 @@
 #
 #   build  what the Swift package is compiled with
 #   demo   and what the local stack runs on: RabbitMQ
-#   test   and PostgreSQL, Prometheus (promtool), and the tools that check manual pages and Debian packages
+#   test   and PostgreSQL, Prometheus (promtool), and the tools that check manual pages, Debian packages and systemd
+#          units, for the tests
 #   bench  as build, and Valgrind, which counts the instructions of `make bench`; on Linux only
 #
 # No system service is started: the stack and the tests run private servers.
@@ -36,7 +37,7 @@ debian_packages() {
         bench) echo valgrind python3; return ;;
     esac
     echo rabbitmq-server curl procps
-    [ "$level" != test ] || echo postgresql openssl python3 python3-venv prometheus groff-base dpkg-dev
+    [ "$level" != test ] || echo postgresql openssl python3 python3-venv prometheus groff-base dpkg-dev binutils systemd
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).

@@ -110,6 +110,9 @@ public struct DispatchTopology: Sendable, Hashable {
     public let retryDelays: [Duration]
     /// Whether connecting declares exchanges and queues (`AMQP_DECLARE`), or only checks that they exist.
     public var isDeclared = true
+    /// Whether this service publishes new notifications. A dispatcher does not, and with least rights its user has no
+    /// permission for ``exchange``, so it does not look for it either: RabbitMQ 4.2.7 and 4.3.1 would refuse that.
+    public var publishesNew = true
 
     /// A topology that is declared.
     public init(retryDelays: [Duration], prefix: String = "securepush") {
@@ -157,6 +160,7 @@ public struct DispatchTopology: Sendable, Hashable {
                 .init(queue: dispatchQueue, exchange: exchange, key: DispatchTopology.dispatchKey),
             ])
         topology.isDeclared = isDeclared
+        if !isDeclared && !publishesNew { topology.exchanges.removeAll { $0.name == exchange } }
         return topology
     }
 
