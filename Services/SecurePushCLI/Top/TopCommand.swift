@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SecurePushCore
+import ServiceRuntime
 
 struct TopCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(

@@ -19,7 +19,7 @@ public struct ServiceContext: Sendable {
     /// The requests in flight, without those of operators.
     let requests = InFlightRequests()
     /// The parts that SIGHUP reloads.
-    let reloads = ReloadRegistry()
+    let reloads: ReloadRegistry
     /// The handling that all requests have.
     let boundary: RequestBoundary
     let date = DateField()
@@ -28,11 +28,24 @@ public struct ServiceContext: Sendable {
     public init(
         name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current
     ) {
+        self.init(name: name, logger: logger, metrics: metrics, version: version, reloads: ReloadRegistry())
+    }
+
+    private init(
+        name: String, logger: Logger, metrics: PrometheusMetrics, version: String, reloads: ReloadRegistry
+    ) {
+        self.reloads = reloads
         self.name = name
         self.logger = logger
         self.metrics = metrics
         self.version = version
         boundary = RequestBoundary(metrics: metrics)
+    }
+
+    /// The context of a second listener of this service, for example the operator's page. It has routes and limits of
+    /// its own, and shares the rest.
+    public func forSecondListener() -> ServiceContext {
+        ServiceContext(name: name, logger: logger, metrics: metrics, version: version, reloads: reloads)
     }
 }
 
