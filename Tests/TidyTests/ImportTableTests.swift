@@ -40,12 +40,15 @@ import Testing
         "GRDB": ["Shared/Storage", "Services/HubEmulator"],
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
-        "AsyncHTTPClient": ["Shared/NotificationHubs", "Shared/Authentication", "Services/SecurePushCLI"],
+        "AsyncHTTPClient": [
+            "Shared/NotificationHubs", "Shared/Authentication", "Services/Ingest", "Services/SecurePushCLI",
+        ],
         "ArgumentParser": ["Services/SecurePushCLI"],
         "Hummingbird": [
             "Shared/ServiceRuntime", "Services/Ingest", "Services/Retrieval", "Services/Dispatcher",
             "Services/HubEmulator",
         ],
+        "Mustache": ["Services/Ingest"],
         "Configuration": [],
         "RawStructuredFieldValues": ["Services/Ingest"],
         "SecurePushClient": ["Services/SecurePushCLI", "Tools/Chaos"],
