@@ -37,7 +37,8 @@ struct LatencyChart: Sendable {
         description = "\(latency.title): median \(p50), 95th percentile \(p95), 99th percentile \(p99)"
         let decades = Self.decades(values)
         let y = { (value: Double) in
-            let share = (Self.log10(max(value, 0.001)) - Double(decades.lowerBound))
+            let share =
+                (Self.log10(max(value, 0.001)) - Double(decades.lowerBound))
                 / Double(decades.upperBound - decades.lowerBound)
             return Self.bottom - min(1, max(0, share)) * (Self.bottom - Self.top)
         }
@@ -46,17 +47,17 @@ struct LatencyChart: Sendable {
             return Mark(y: Self.number(place), textY: Self.number(place + 3.5), label: Self.text(Self.power(decade)))
         }
         let points = latency.points
-        lines = [("p99", \Overview.LatencyPoint.p99Milliseconds), ("p95", \.p95Milliseconds), ("p50", \.p50Milliseconds)]
-            .flatMap { name, value in
-                Self.runs(points.map { $0[keyPath: value] }).map { run in
-                    Line(
-                        name: name,
-                        points: run.map { index, value in
-                            let x = Self.x(index, of: points.count)
-                            return "\(Self.number(x)),\(Self.number(y(value)))"
-                        }.joined(separator: " "))
+        let drawn: [(String, (Overview.LatencyPoint) -> Double?)] = [
+            ("p99", { $0.p99Milliseconds }), ("p95", { $0.p95Milliseconds }), ("p50", { $0.p50Milliseconds }),
+        ]
+        lines = drawn.flatMap { name, value in
+            Self.runs(points.map(value)).map { run in
+                let places = run.map { index, value in
+                    "\(Self.number(Self.x(index, of: points.count))),\(Self.number(y(value)))"
                 }
+                return Line(name: name, points: places.joined(separator: " "))
             }
+        }
     }
 
     /// The parts without gaps, each with at least two points so that it is visible.
@@ -69,7 +70,9 @@ struct LatencyChart: Sendable {
                 runs.append([])
             }
         }
-        return runs.filter { !$0.isEmpty }.map { run in run.count > 1 ? run : [run[0], (run[0].index + 1, run[0].value)] }
+        return runs.filter { !$0.isEmpty }.map { run in
+            run.count > 1 ? run : [run[0], (run[0].index + 1, run[0].value)]
+        }
     }
 
     /// The newest point is at the right end; the left end is half an hour ago.

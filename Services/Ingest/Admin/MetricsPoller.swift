@@ -103,8 +103,9 @@ actor MetricsPoller: Service {
         } catch let error as HTTPClientError {
             return .failure(PollFailure(description: "\(error.shortDescription)."))
         } catch let error as NIOConnectionError {
-            let reason = (error.connectionErrors.first?.error as? IOError).map { String(cString: strerror($0.errnoCode)) }
-            return .failure(PollFailure(description: "\(reason ?? "It cannot be reached")."))
+            let first = error.connectionErrors.first?.error as? IOError
+            let reason = first.map { String(cString: strerror($0.errnoCode)) } ?? "It cannot be reached"
+            return .failure(PollFailure(description: reason + "."))
         } catch let error as IOError {
             return .failure(PollFailure(description: String(cString: strerror(error.errnoCode)) + "."))
         } catch {

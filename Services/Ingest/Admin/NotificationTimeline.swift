@@ -106,7 +106,9 @@ private struct TimelineEvents {
         }
         if let time = record.shownAt { add("shown", at: time, "A device has shown it.") }
         if let time = record.readAt { add("read", at: time, "A device has read it.") }
-        if let time = record.revokedAt { add("revoked", at: time, "The sender has revoked it; its payload is destroyed.") }
+        if let time = record.revokedAt {
+            add("revoked", at: time, "The sender has revoked it; its payload is destroyed.")
+        }
         if record.revokedAt == nil {
             add("expired", at: record.expiresAt, record.expiresAt <= now ? "It has expired." : "It expires.")
         }
@@ -114,7 +116,8 @@ private struct TimelineEvents {
 
     /// By time; events without one stand where they were added.
     var sorted: [NotificationTimeline.Event] {
-        events.enumerated().sorted { ($0.element.order, $0.offset) < ($1.element.order, $1.offset) }.map(\.element.event)
+        events.enumerated().sorted { ($0.element.order, $0.offset) < ($1.element.order, $1.offset) }
+            .map(\.element.event)
     }
 
     private mutating func publishing(_ life: NotificationLife, untried: [Platform]) {

@@ -80,7 +80,8 @@ final class ProcessBook: Sendable {
 
     /// All processes, by kind and address.
     var entries: [Entry] {
-        state.withLock { Array($0.entries.values) }.sorted { ($0.kind.rawValue, $0.address) < ($1.kind.rawValue, $1.address) }
+        state.withLock { Array($0.entries.values) }
+            .sorted { ($0.kind.rawValue, $0.address) < ($1.kind.rawValue, $1.address) }
     }
 
     /// The latencies of the last minutes.

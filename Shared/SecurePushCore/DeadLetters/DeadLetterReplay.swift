@@ -176,8 +176,14 @@ public struct ReplayReport: Encodable, Sendable, Equatable {
     /// Why the broker did not confirm a message. The rest was not tried.
     public var failure: String?
 
-    /// An empty report.
-    public init() {}
+    /// A report; an empty one by default.
+    public init(replayed: Int = 0, dropped: Int = 0, left: Int = 0, notFound: Int = 0, failure: String? = nil) {
+        self.replayed = replayed
+        self.dropped = dropped
+        self.left = left
+        self.notFound = notFound
+        self.failure = failure
+    }
 
     private enum CodingKeys: String, CodingKey {
         case replayed = "Replayed", dropped = "Dropped", left = "Left", notFound = "NotFound"

@@ -7,6 +7,12 @@ public struct PrometheusSamples: Sendable, Equatable {
         public var labels: [String: String]
         /// A number of the format; it may be infinite or not a number.
         public var value: Double
+
+        /// A sample.
+        public init(labels: [String: String], value: Double) {
+            self.labels = labels
+            self.value = value
+        }
     }
 
     /// By metric name, in the order of the text.

@@ -44,13 +44,6 @@ extension PostgresStore: AllNotifications {
     }
 }
 
-extension PostgresStore {
-    /// For the test of their query plans.
-    static var operatorSQL: [String] {
-        [PostgresStatement.census.sql, PostgresStatement.operatorPage.sql, PostgresStatement.operatorPageToRecipient.sql]
-    }
-}
-
 extension PostgresStatement {
     /// The newest rows are the end of the primary key, because IDs ascend with time. The outbox is looked up only for
     /// rows without a dispatcher's claim. It has no row that the broker has confirmed and that is `accepted` for longer
