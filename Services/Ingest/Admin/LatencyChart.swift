@@ -10,7 +10,9 @@ struct LatencyChart: Sendable {
     static let height = 120.0
     private static let left = 44.0
     private static let top = 8.0
-    private static let bottom = 112.0
+    private static let bottom = 104.0
+    /// The fewest polls that the drawing is wide: five minutes.
+    private static let minPoints = 60
 
     var name: String
     var title: String
@@ -22,8 +24,8 @@ struct LatencyChart: Sendable {
     var hasPoints: Bool
     var lines: [Line]
     var marks: [Mark]
-    var left = "44"
-    var right = "320"
+    /// The time at the left end.
+    var start: String
 
     init(_ latency: Overview.Latency) {
         let text = { (value: Double?) in value.map(Self.text) ?? "–" }
@@ -47,6 +49,7 @@ struct LatencyChart: Sendable {
             return Mark(y: Self.number(place), textY: Self.number(place + 3.5), label: Self.text(Self.power(decade)))
         }
         let points = latency.points
+        start = "\((max(Self.minPoints, points.count) * 5 + 30) / 60) min ago"
         let drawn: [(String, (Overview.LatencyPoint) -> Double?)] = [
             ("p99", { $0.p99Milliseconds }), ("p95", { $0.p95Milliseconds }), ("p50", { $0.p50Milliseconds }),
         ]
@@ -75,9 +78,9 @@ struct LatencyChart: Sendable {
         }
     }
 
-    /// The newest point is at the right end; the left end is half an hour ago.
+    /// The newest point is at the right end; the oldest at the left, or a part of the way while there are few.
     private static func x(_ index: Int, of count: Int) -> Double {
-        let age = Double(max(0, count - 1 - index)) / Double(LatencyHistory.maxPoints - 1)
+        let age = Double(max(0, count - 1 - index)) / Double(max(minPoints, count) - 1)
         return width - min(1, age) * (width - left)
     }
 

@@ -6,8 +6,8 @@ struct NotificationTimeline: Encodable, Sendable {
     struct Event: Encodable, Sendable {
         /// Missing if the time is not on record.
         var at: String?
-        /// `accepted`, `scheduled`, `published`, `waiting`, `pending`, `retrying`, `sent`, `dead`, `skipped`, `withdrawn`,
-        /// `reminded`, `shown`, `read`, `revoked`, `expired`.
+        /// `accepted`, `scheduled`, `published`, `waiting`, `pending`, `retrying`, `sent`, `dead`, `skipped`,
+        /// `withdrawn`, `reminded`, `shown`, `read`, `revoked`, `expired`.
         var kind: String
         var platform: String?
         /// A sentence for a person.
@@ -133,7 +133,7 @@ private struct TimelineEvents {
     }
 
     private mutating func add(_ delivery: Delivery) {
-        let error = delivery.error.map { ": \($0)" } ?? "."
+        let error = delivery.error.map { ": \(FailureKey.normal($0))." } ?? "."
         let tries = "\(delivery.attempts) \(delivery.attempts == 1 ? "attempt" : "attempts")"
         let text =
             switch delivery.state {
@@ -141,7 +141,7 @@ private struct TimelineEvents {
                 if let shared = delivery.coalescedInto {
                     "It shared the push of \(shared)."
                 } else {
-                    "The hub accepted it after \(tries)" + (delivery.hubMessageID.map { ", message \($0)." } ?? ".")
+                    "The hub accepted it after \(tries)."
                 }
             case .dead: "Dead after \(tries)" + error
             case .retrying: "It is tried again after \(tries)" + error

@@ -4,7 +4,7 @@ import ServiceRuntime
 /// Collects the overview.
 ///
 /// However many pages are open, the store and the broker are asked at most once per ``freshness``, and only while
-/// somebody asks. A census reads at most ``NotificationCensus/maxScan`` rows at the end of the primary key, about 20 ms.
+/// somebody asks. A census reads at most ``NotificationCensus/maxScan`` rows at the end of the primary key.
 actor OverviewSource {
     /// How long an overview is given again.
     static let freshness = Duration.seconds(2)

@@ -36,7 +36,9 @@ struct TimelineView: Sendable {
         noDeliveries = deliveries.isEmpty
         events = timeline.events.map { event in
             Row(
-                mark: Self.look(event.kind).mark, kind: event.kind, platform: event.platform ?? "", text: event.text,
+                mark: Self.look(event.kind).mark,
+                kind: event.isAhead && event.kind == "expired" ? "expires" : event.kind, platform: event.platform ?? "",
+                text: event.text,
                 at: TimeView(event.at), hasTime: event.at != nil, isAhead: event.isAhead)
         }
     }
@@ -72,7 +74,8 @@ struct DeadLettersView: Sendable {
         isEmpty = report.deadLetters.isEmpty
         rows = report.deadLetters.map { letter in
             Row(
-                id: letter.id ?? "", short: letter.id?.shortID ?? "unreadable", reason: letter.reason,
+                id: letter.id ?? "", short: letter.id?.shortID ?? "unreadable",
+                reason: FailureKey.normal(letter.reason),
                 platforms: letter.platforms?.joined(separator: ", ") ?? "all that are owed",
                 bytes: letter.bytes.formatted, isReadable: letter.id != nil, accepted: TimeView(letter.acceptedAt))
         }

@@ -79,9 +79,8 @@ struct AdminGuardTests {
             for (host, status) in [("attacker.example", 403), ("ops.test", 200), ("127.0.0.1:9", 200), ("[::1]", 200)] {
                 for path in ["/", "/admin/api/overview"] {
                     try await RawConnection.with(port: bench.client.port) { connection in
-                        try await connection.write(
-                            "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nOrigin: http://\(host)\r\nConnection: close\r\n\r\n"
-                        )
+                        let fields = "Host: \(host)\r\nOrigin: http://\(host)\r\nConnection: close\r\n\r\n"
+                        try await connection.write("GET \(path) HTTP/1.1\r\n\(fields)")
                         let head = try await connection.read(until: "\r\n")
                         #expect(head.hasPrefix("HTTP/1.1 \(status)"), "\(host) \(path): \(head)")
                     }
