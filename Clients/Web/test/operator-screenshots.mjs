@@ -27,7 +27,7 @@ async function eventfulID() {
 const browser = await Browser.start({ width: 1440, height: 900 });
 try {
   const page = await browser.open(address);
-  const photograph = async (path, name, { width = 1440, scale = 1.5, dark = false } = {}) => {
+  const photograph = async (path, name, { width = 1440, scale = 1.25, dark = false } = {}) => {
     const set = (height) => page.send('Emulation.setDeviceMetricsOverride', {
       width, height, deviceScaleFactor: scale, mobile: width < 600,
     });
@@ -47,7 +47,6 @@ try {
   await photograph('/', 'operator-page-dark', { dark: true });
   await photograph(`/notifications/${await eventfulID()}`, 'operator-page-notification', { width: 1100 });
   await photograph('/', 'operator-page-phone', { width: 360, scale: 2 });
-  await photograph('/dead-letters', 'operator-page-dead-letters', { width: 1100 });
   if (page.log.length > 0) console.log(page.log.join('\n'));
 } finally {
   await browser.close();

@@ -22,7 +22,8 @@ function localise(root) {
     const date = new Date(iso);
     if (!iso || Number.isNaN(date.getTime())) continue;
     const isToday = date.toDateString() === new Date().toDateString();
-    const clock = date.toLocaleTimeString([], { hour12: false });
+    const milliseconds = element.classList.contains("precise") ? { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 } : {};
+    const clock = date.toLocaleTimeString([], { hour12: false, ...milliseconds });
     element.textContent = isToday ? clock : `${date.toLocaleDateString()} ${clock}`;
     element.title = iso;
   }
