@@ -31,6 +31,7 @@ let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -89,6 +90,7 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
@@ -181,8 +183,10 @@ let package = Package(
             name: "Ingest",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-                httpTypes, hummingbird, logging, metrics, nioCore, rawStructuredFieldValues, serviceLifecycle,
-            ], path: "Services/Ingest", resources: [.embedInCode("OpenAPI/ingest.json")], swiftSettings: settings),
+                asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore, nioHTTP1, nioPosix,
+                rawStructuredFieldValues, serviceLifecycle,
+            ], path: "Services/Ingest",
+            resources: [.embedInCode("OpenAPI/ingest.json"), .embedInCode("Admin/Page")], swiftSettings: settings),
         .executableTarget(
             name: "Dispatcher",
             dependencies: [

@@ -47,8 +47,10 @@ struct EmulatorConfiguration: Sendable {
     /// The host names under which the emulator's own API and page answer.
     var hostAllowList: HostAllowList {
         HostAllowList(
-            listeningHost: http.host, endpointHost: TokenAudience(url: connectionString.endpoint).host,
-            allowed: allowedHosts)
+            listeningHost: http.host,
+            // Clients reach the emulator under the host of the connection string.
+            allowed: [TokenAudience(url: connectionString.endpoint).host] + allowedHosts,
+            setting: Self.allowedHostsKey.name)
     }
 
     /// The scheme of locations in responses: the one that clients use, even behind a proxy that ends TLS. The

@@ -42,13 +42,15 @@ import Testing
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
         "AsyncHTTPClient": [
-            "Shared/NotificationHubs", "Shared/Authentication", "Shared/ServiceRuntime", "Services/SecurePushCLI",
+            "Shared/NotificationHubs", "Shared/Authentication", "Shared/ServiceRuntime", "Services/Ingest",
+            "Services/SecurePushCLI",
         ],
         "ArgumentParser": ["Services/SecurePushCLI"],
         "Hummingbird": [
             "Shared/ServiceRuntime", "Services/Ingest", "Services/Retrieval", "Services/Dispatcher",
             "Services/HubEmulator",
         ],
+        "Mustache": ["Services/Ingest"],
         "Configuration": [],
         "RawStructuredFieldValues": ["Services/Ingest"],
         "SecurePushClient": ["Services/SecurePushCLI", "Tools/Chaos"],

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SecurePushCore
+import ServiceRuntime
 
 struct TopCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceRuntime
 
 /// The figures of one service in one interval.
 struct TopReading: Encodable, Sendable, Equatable {

@@ -22,7 +22,7 @@ public struct ServiceContext: Sendable {
     /// The requests in flight, without those of operators.
     let requests = InFlightRequests()
     /// The parts that SIGHUP reloads.
-    let reloads = ReloadRegistry()
+    let reloads: ReloadRegistry
     /// The handling that all requests have.
     let boundary: RequestBoundary
     let date = DateField()
@@ -34,12 +34,25 @@ public struct ServiceContext: Sendable {
         name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current,
         tracer: (any Tracer)? = nil, logsAccess: Bool = false
     ) {
+        self.init(name: name, logger: logger, metrics: metrics, version: version, reloads: ReloadRegistry())
+    }
+
+    private init(
+        name: String, logger: Logger, metrics: PrometheusMetrics, version: String, reloads: ReloadRegistry
+    ) {
+        self.reloads = reloads
         self.name = name
         self.logger = logger
         self.metrics = metrics
         self.version = version
         self.tracer = tracer
         boundary = RequestBoundary(metrics: metrics, tracer: tracer, logsAccess: logsAccess)
+    }
+
+    /// The context of a second listener of this service, for example the operator's page. It has routes and limits of
+    /// its own, and shares the rest.
+    public func forSecondListener() -> ServiceContext {
+        ServiceContext(name: name, logger: logger, metrics: metrics, version: version, reloads: reloads)
     }
 }
 
