@@ -33,6 +33,12 @@ struct DeviceFleet: Sendable {
         }
         do {
             try await register()
+        } catch {
+            // The server may have a device whose answer was lost. Most often it has none, and there is nothing to tell.
+            await leave(isSilent: true)
+            throw error
+        }
+        do {
             try await listen()
         } catch {
             await leave()
@@ -56,7 +62,7 @@ struct DeviceFleet: Sendable {
     }
 
     /// In a task of its own, because this one may be cancelled.
-    private func leave() async {
+    private func leave(isSilent: Bool = false) async {
         guard isTemporary else { return }
         let removed = ShownCount(limit: devices.count)
         let isDone = await Task {
@@ -72,7 +78,7 @@ struct DeviceFleet: Sendable {
             }
             return removed.add(0)
         }.value
-        if isDone { return }
+        if isDone || isSilent { return }
         tell(
             devices.count == 1
                 ? "The device could not be removed: \(retrieval.service) may still have its installation."

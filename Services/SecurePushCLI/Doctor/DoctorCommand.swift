@@ -16,7 +16,6 @@ struct DoctorCommand: NetworkCommand {
 
             EXAMPLES
               DATABASE_URL=sqlite:./data.sqlite AMQP_URL=amqp://127.0.0.1 securepush doctor
-              DISPATCHER_URL=http://10.0.0.7:8082,http://10.0.0.8:8082 securepush doctor
               securepush doctor --json | jq 'select(.State == "failed" or .State == "warning")'
               docker compose run --rm cli doctor
             """)
