@@ -45,8 +45,8 @@ let package = Package(
     ]
 )
 
-// The command line has an HTTP client of its own. Without this file it needs no FoundationNetworking, which needs libcurl
-// when Swift's libraries are linked statically. `make release` and the image set the variable.
+// The command line has an HTTP client of its own. Without this file it needs no FoundationNetworking, which needs
+// libcurl when Swift's libraries are linked statically. `make release` and the image set the variable.
 if Context.environment["SECUREPUSH_STATIC"] != nil {
     for target in package.targets where target.name == "SecurePushClient" {
         target.exclude = ["Transport/URLSessionTransport.swift"]

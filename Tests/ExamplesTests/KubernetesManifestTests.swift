@@ -3,8 +3,9 @@ import StackKit
 import TestSupport
 import Testing
 
-/// The manifests and the chart of `deploy`: `scripts/kubernetes-check.sh` renders and validates them. It takes its programs
-/// from PyPI, so on a machine that does not reach PyPI these tests only say that they were left out. CI reaches it.
+/// The manifests and the chart of `deploy`: `scripts/kubernetes-check.sh` renders and validates them. It takes its
+/// programs from PyPI. On a machine that does not reach PyPI these tests only say that they were left out; in CI they
+/// fail.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct KubernetesManifestTests {
     private static let script = TestEnvironment.packageRoot.appending(path: "scripts/kubernetes-check.sh").path
     /// EX_UNAVAILABLE.
@@ -29,7 +30,8 @@ import Testing
                 at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
             try FileManager.default.copyItem(at: TestEnvironment.packageRoot.appending(path: name), to: copy)
         }
-        // Misspelled members of Kubernetes and of an operator, a right too many, a broker for retrieval, an unknown setting.
+        // Misspelled members of Kubernetes and of an operator, a right too many, a broker for retrieval, an unknown
+        // setting.
         let ingest = "kubernetes/base/ingest.yaml"
         try replace("terminationGracePeriodSeconds", "terminationGraceSeconds", in: ingest, deploy)
         try replace("readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", in: dispatcher, deploy)

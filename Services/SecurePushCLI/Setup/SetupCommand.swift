@@ -41,7 +41,7 @@ struct SetupCommand: ConsoleCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The database in the services' URLs; libpq's parameters, such as sslmode, can follow after a question mark.",
+            "The database in the services' URLs; libpq's parameters, such as sslmode, can follow a question mark.",
             valueName: "host:port/name"))
     var database: String?
 
