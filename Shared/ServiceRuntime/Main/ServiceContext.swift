@@ -34,11 +34,15 @@ public struct ServiceContext: Sendable {
         name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current,
         tracer: (any Tracer)? = nil, logsAccess: Bool = false
     ) {
-        self.init(name: name, logger: logger, metrics: metrics, version: version, reloads: ReloadRegistry())
+        self.init(
+            name: name, logger: logger, metrics: metrics, version: version, tracer: tracer,
+            boundary: RequestBoundary(metrics: metrics, tracer: tracer, logsAccess: logsAccess),
+            reloads: ReloadRegistry())
     }
 
     private init(
-        name: String, logger: Logger, metrics: PrometheusMetrics, version: String, reloads: ReloadRegistry
+        name: String, logger: Logger, metrics: PrometheusMetrics, version: String, tracer: (any Tracer)?,
+        boundary: RequestBoundary, reloads: ReloadRegistry
     ) {
         self.reloads = reloads
         self.name = name
@@ -46,13 +50,15 @@ public struct ServiceContext: Sendable {
         self.metrics = metrics
         self.version = version
         self.tracer = tracer
-        boundary = RequestBoundary(metrics: metrics, tracer: tracer, logsAccess: logsAccess)
+        self.boundary = boundary
     }
 
     /// The context of a second listener of this service, for example the operator's page. It has routes and limits of
     /// its own, and shares the rest.
     public func forSecondListener() -> ServiceContext {
-        ServiceContext(name: name, logger: logger, metrics: metrics, version: version, reloads: reloads)
+        ServiceContext(
+            name: name, logger: logger, metrics: metrics, version: version, tracer: tracer, boundary: boundary,
+            reloads: reloads)
     }
 }
 
