@@ -1,5 +1,6 @@
 import Foundation
 import SecurePushCore
+import ServiceRuntime
 
 extension Doctor {
     /// Checks that the dispatchers of `DISPATCHER_URL` are ready, and that their lanes are open.
