@@ -2,11 +2,15 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up down status build release deb image client-release tools test test-clients bench chaos format lint clean
+.PHONY: help demo up down status build release deb image client-release tools test test-clients bench chaos format lint \
+	man clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif
+
+# What every program tells as its revision.
+export SECUREPUSH_REVISION := $(or $(SECUREPUSH_REVISION),$(shell scripts/revision.sh))
 
 SOURCES := Package.swift Clients/Swift/Package.swift Clients/Swift/Sources Clients/Swift/Tests Examples Services Shared Tests Tools
 
@@ -67,6 +71,9 @@ format: ## put the sources into the house's form
 
 lint: ## check the sources' form
 	@swift format lint --strict --recursive --parallel $(SOURCES)
+
+man: build ## write manual pages to .build/man and completion scripts to .build/completions
+	@scripts/manual.sh
 
 clean: ## remove what was built; keys and data of local stacks stay
 	@swift package clean

@@ -31,6 +31,7 @@ let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -44,14 +45,21 @@ let securePushEnvelope = Target.Dependency.product(name: "SecurePushEnvelope", p
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+
+/// The git revision that every program tells, from `SECUREPUSH_REVISION`, which the Makefile sets. SwiftPM's own
+/// `Context.gitInformation` would be a commit of some earlier build: it keeps a manifest's result until the manifest or
+/// the environment changes.
+let revision = (Context.environment["SECUREPUSH_REVISION"] ?? "")
+    .filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }.prefix(64)
 
 /// The dependencies of our dependencies. No target here imports them. They are listed because SwiftPM warns of pinned
 /// packages that no target uses.
 let pinned: [Target.Dependency] = [
     ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
     ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Configuration", "swift-configuration"),
-    ("Tracing", "swift-distributed-tracing"), ("NIOExtras", "swift-nio-extras"), ("NIOHTTP2", "swift-nio-http2"),
+    ("NIOExtras", "swift-nio-extras"), ("NIOHTTP2", "swift-nio-http2"),
     ("NIOTransportServices", "swift-nio-transport-services"), ("Numerics", "swift-numerics"),
     ("ServiceContextModule", "swift-service-context"), ("SystemPackage", "swift-system"),
 ].map { .product(name: $0.0, package: $0.1, condition: .when(platforms: [.custom("none")])) }
@@ -72,6 +80,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-structured-headers.git", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
@@ -81,6 +90,7 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
@@ -91,7 +101,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
-        .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-transport-services.git", exact: "1.28.0"),
@@ -102,7 +111,7 @@ let package = Package(
     targets: [
         // The domain: no NIO, no HTTP, no C.
         .target(
-            name: "SecurePushCore", dependencies: [crypto, deque, logging], path: "Shared/SecurePushCore",
+            name: "SecurePushCore", dependencies: [crypto, deque, logging, tracing], path: "Shared/SecurePushCore",
             swiftSettings: settings),
 
         // Wrappers of C libraries; they know AMQP and SQL, not push.
@@ -124,6 +133,11 @@ let package = Package(
         // What Swift's Glibc module leaves out: the settings of malloc, and the list of loaded objects.
         .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
 
+        // The git revision: another one compiles this target alone.
+        .target(
+            name: "CBuildInformation", path: "Shared/CBuildInformation",
+            cSettings: [.define("SECUREPUSH_REVISION", to: revision.isEmpty ? "\"unknown\"" : "\"\(revision)\"")]),
+
         // Settings: keys, parsing, and all mistakes at once.
         .target(
             name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging, nioSSL],
@@ -137,13 +151,14 @@ let package = Package(
             ], path: "Shared/Storage", swiftSettings: settings),
         .target(
             name: "Messaging",
-            dependencies: ["SecurePushCore", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle],
-            path: "Shared/Messaging", swiftSettings: settings),
+            dependencies: [
+                "SecurePushCore", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle, tracing,
+            ], path: "Shared/Messaging", swiftSettings: settings),
         .target(
             name: "NotificationHubs",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, deque, logging, metrics, nioCore,
-                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
+                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
             ], path: "Shared/NotificationHubs", swiftSettings: settings),
         .target(
             name: "Authentication",
@@ -154,12 +169,12 @@ let package = Package(
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration",
-                .target(name: "CGlibc", condition: .when(platforms: [.linux])), httpTypes, hummingbird,
+                "CBuildInformation", "SecurePushCore", "ServiceConfiguration",
+                .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
                 hummingbirdCore, hummingbirdHTTP2,
                 hummingbirdTLS,
                 logging,
-                metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, unixSignals,
+                metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing, unixSignals,
             ], path: "Shared/ServiceRuntime", resources: [.embedInCode("OpenAPI/common.json")],
             swiftSettings: settings),
 
@@ -168,14 +183,15 @@ let package = Package(
             name: "Ingest",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-                httpTypes, hummingbird, logging, metrics, nioCore, rawStructuredFieldValues, serviceLifecycle,
-            ], path: "Services/Ingest", resources: [.embedInCode("OpenAPI/ingest.json")], swiftSettings: settings),
+                asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore, nioHTTP1, nioPosix,
+                rawStructuredFieldValues, serviceLifecycle,
+            ], path: "Services/Ingest",
+            resources: [.embedInCode("OpenAPI/ingest.json"), .embedInCode("Admin/Page")], swiftSettings: settings),
         .executableTarget(
             name: "Dispatcher",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
-                deque, hummingbird, logging, metrics,
-                serviceLifecycle,
+                deque, hummingbird, logging, metrics, serviceLifecycle, tracing,
             ], path: "Services/Dispatcher", swiftSettings: settings),
         .executableTarget(
             name: "Retrieval",
@@ -206,13 +222,13 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix, tracing],
+            path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
         .testTarget(
-            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto],
+            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto, tracing],
             path: "Tests/SecurePushCoreTests", swiftSettings: settings),
         .testTarget(
             name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
@@ -238,14 +254,14 @@ let package = Package(
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
-                "SecurePushCore", "NotificationHubs", "StackKit", "TestSupport", crypto, logging, nioCore, nioHTTP1,
-                nioPosix, serviceLifecycle,
+                "SecurePushCore", "ServiceConfiguration", "NotificationHubs", "StackKit", "TestSupport", crypto,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "Authentication", "StackKit", "TestSupport", crypto, cryptoExtras, hummingbird,
-                hummingbirdTesting, jwtKit, logging, serviceLifecycle,
+                "SecurePushCore", "ServiceConfiguration", "Authentication", "StackKit", "TestSupport", crypto,
+                cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
             name: "ServiceRuntimeTests",
@@ -253,7 +269,7 @@ let package = Package(
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", hummingbird,
                 hummingbirdTesting,
                 httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, serviceLifecycle,
-                serviceLifecycleTestKit, unixSignals,
+                serviceLifecycleTestKit, tracing, unixSignals,
             ], path: "Tests/ServiceRuntimeTests", swiftSettings: settings),
         .testTarget(
             name: "IngestTests",
@@ -286,8 +302,9 @@ let package = Package(
         .testTarget(
             name: "SecurePushCLITests",
             dependencies: [
-                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
-                "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging, securePushClient,
+                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging,
+                securePushClient,
                 securePushEnvelope,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
@@ -298,6 +315,9 @@ let package = Package(
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/ExamplesTests",
+            swiftSettings: settings),
+        .testTarget(
+            name: "DocumentTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/DocumentTests",
             swiftSettings: settings),
         // The SDK's tests, which its own package has too: here they need no second build.
         .testTarget(

@@ -10,6 +10,8 @@ final class DispatchAttempt: Sendable {
     let message: DispatchMessage
     let plan: DispatchPlan
     let platforms: [Platform]
+    /// The span of the message; `nil` if it is not traced.
+    let trace: ProcessTrace?
 
     private struct State {
         var answers: [LaneAnswer?]
@@ -20,11 +22,15 @@ final class DispatchAttempt: Sendable {
 
     private let state: Mutex<State>
 
-    init(delivery: DispatchDelivery, message: DispatchMessage, plan: DispatchPlan, platforms: [Platform]) {
+    init(
+        delivery: DispatchDelivery, message: DispatchMessage, plan: DispatchPlan, platforms: [Platform],
+        trace: ProcessTrace? = nil
+    ) {
         self.delivery = delivery
         self.message = message
         self.plan = plan
         self.platforms = platforms
+        self.trace = trace
         state = Mutex(State(answers: Array(repeating: nil, count: platforms.count), missing: platforms.count))
     }
 
@@ -69,6 +75,8 @@ struct Settlement: Sendable {
     var coalesced = 0
     /// The outcome of a follow-up, in place of ``outcome``.
     var followUp: SettledFollowUp?
+    /// The span of the message, which ends when the delivery is acknowledged or requeued.
+    var trace: ProcessTrace?
 
     /// Whether something must be published before the delivery is acknowledged.
     var publishes: Bool { retry != nil || dead != nil }
@@ -77,7 +85,7 @@ struct Settlement: Sendable {
     /// message of this attempt would name only some of them.
     func droppingMessages(ifIn fenced: Set<NotificationID>) -> Settlement {
         guard let outcome, fenced.contains(outcome.id) else { return self }
-        return Settlement(delivery: delivery)
+        return Settlement(delivery: delivery, trace: trace)
     }
 }
 
@@ -138,7 +146,8 @@ extension DispatchAttempt {
             // A claim without an outcome may have reached the hub on every platform that was owed then.
             delivery.unanswered += plan.unrecordedClaims
         }
-        var settlement = Settlement(delivery: delivery, releases: tally.releases, coalesced: tally.coalesced)
+        var settlement = Settlement(
+            delivery: delivery, releases: tally.releases, coalesced: tally.coalesced, trace: trace)
         var outcome = DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: tally.deliveries)
         if !plan.remind.isEmpty, !tally.accepted.isEmpty { outcome.pushedAt = now }
         if let delay = tally.owed.delay(policy.retryDelays) {
@@ -181,7 +190,8 @@ extension DispatchAttempt {
 
     private func message(for platforms: [Platform], attempt: Int?) -> DispatchMessage {
         DispatchMessage(
-            id: plan.id, platforms: platforms, attempt: attempt, traceparent: message.traceparent ?? plan.traceparent)
+            id: plan.id, platforms: platforms, attempt: attempt,
+            traceparent: trace?.traceparent ?? message.traceparent ?? plan.traceparent)
     }
 }
 

@@ -1,13 +1,14 @@
 import Logging
 import NotificationHubs
 import SecurePushCore
+import Tracing
 
 extension DispatchPipeline {
     /// Claims withdrawals and reminders and starts their sends; returns without waiting for the hub.
     ///
     /// They use the lanes of the pushes. A retry is a time in the store instead of a message in a delay queue: the
     /// relay's sweep publishes the follow-up again.
-    func dispatchFollowUps(_ deliveries: [DispatchDelivery]) async {
+    func dispatchFollowUps(_ deliveries: [DispatchDelivery], at arrival: DefaultTracerClock.Timestamp?) async {
         guard let followUps else { return settler.settle(deliveries.map { Settlement(delivery: $0) }) }
         let asked = deliveries.compactMap { $0.message?.followUp }
         guard let claims = await claim(asked.count, { try await followUps.claimFollowUps(asked, now: .now) }) else {
@@ -18,22 +19,26 @@ extension DispatchPipeline {
                 "The record of a follow-up cannot be read",
                 metadata: ["notification_id": "\(followUp.id)", "kind": "\(followUp.kind)", "error": "\(error)"])
         }
-        await start(deliveries, claims)
+        await start(deliveries, claims, at: arrival)
     }
 
-    private func start(_ deliveries: [DispatchDelivery], _ claims: FollowUpClaims) async {
+    private func start(
+        _ deliveries: [DispatchDelivery], _ claims: FollowUpClaims, at arrival: DefaultTracerClock.Timestamp?
+    ) async {
         let now = Timestamp.now
         var done: [Settlement] = []
         var attempts: [DispatchAttempt] = []
         for delivery in deliveries {
-            guard let message = delivery.message, let followUp = message.followUp, let plan = claims.plans[followUp]
-            else {
+            guard let message = delivery.message, let followUp = message.followUp else { continue }
+            let trace = trace(of: delivery, message, stored: claims.plans[followUp]?.traceparent, at: arrival)
+            guard let plan = claims.plans[followUp] else {
                 // It was done, or it is not due any more. An unreadable one falls due again.
-                done.append(Settlement(delivery: delivery))
+                done.append(Settlement(delivery: delivery, trace: trace))
                 continue
             }
             let platforms = policy.platforms(of: plan)
-            let attempt = DispatchAttempt(delivery: delivery, message: message, plan: plan, platforms: platforms)
+            let attempt = DispatchAttempt(
+                delivery: delivery, message: message, plan: plan, platforms: platforms, trace: trace)
             if platforms.isEmpty {
                 done.append(attempt.settlement(policy, now: now))
             } else {
@@ -100,7 +105,8 @@ extension DispatchAttempt {
         let outcome = FollowUpOutcome(
             followUp: followUp, attempt: plan.attempt, deliveries: tally.deliveries,
             nextTry: delay.map { now + policy.retryDelays.delays[$0] } ?? tally.waiting.until)
-        var settlement = Settlement(delivery: delivery, releases: tally.releases, coalesced: tally.coalesced)
+        var settlement = Settlement(
+            delivery: delivery, releases: tally.releases, coalesced: tally.coalesced, trace: trace)
         let wasSent = plan.deliveries.contains { $0.state == .sent }
         settlement.followUp = SettledFollowUp(
             outcome: outcome, sent: tally.accepted, isFirstSent: !wasSent && !tally.accepted.isEmpty)

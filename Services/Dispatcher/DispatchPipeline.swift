@@ -3,6 +3,7 @@ import Metrics
 import NotificationHubs
 import SecurePushCore
 import ServiceLifecycle
+import Tracing
 
 /// Carries notifications from the broker through the hub, in groups.
 ///
@@ -24,6 +25,8 @@ struct DispatchPipeline: Service {
     let signer: PushSigner?
     /// Limits silent pushes; `nil` if they are not limited.
     let silent: SilentBudget?
+    /// Makes the spans of messages; `nil` if nothing is traced.
+    let tracing: ProcessTracing?
     let settler: DispatchSettler
     let logger: Logger
     let metrics: DispatchMetrics
@@ -53,7 +56,7 @@ struct DispatchPipeline: Service {
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
         followUps: (any FollowUpStore)? = nil, gateway: any PushGateway, policy: DispatchPolicy,
         registered: (any RegisteredPlatforms)? = nil, lanes: LaneSettings? = nil, signer: PushSigner? = nil,
-        silent: SilentBudget? = nil, logger: Logger
+        silent: SilentBudget? = nil, tracing: ProcessTracing? = nil, logger: Logger
     ) {
         self.consumer = consumer
         self.store = store
@@ -63,6 +66,7 @@ struct DispatchPipeline: Service {
         self.registered = registered
         self.signer = signer
         self.silent = silent
+        self.tracing = tracing
         self.logger = logger
         metrics = DispatchMetrics(platforms: policy.platforms)
         let settler = DispatchSettler(
@@ -129,6 +133,7 @@ struct DispatchPipeline: Service {
 
     /// Claims a group and starts its sends; returns without waiting for the hub.
     private func dispatch(_ deliveries: [DispatchDelivery]) async {
+        let arrival = tracing == nil ? nil : DefaultTracerClock.now
         metrics.redelivered.increment(by: deliveries.count { $0.isRedelivered })
         let (readable, unreadable) = deliveries.partitioned { $0.message != nil }
         // The consumer moves them to the dead-letter queue.
@@ -137,17 +142,26 @@ struct DispatchPipeline: Service {
         let (admitted, repeated) = readable.partitioned(settler.admit)
         metrics.repeated.increment(by: repeated.count)
         let (pushes, followUps) = admitted.partitioned { $0.message?.kind == nil }
-        if !pushes.isEmpty { await dispatchPushes(pushes) }
-        if !followUps.isEmpty { await dispatchFollowUps(followUps) }
+        if !pushes.isEmpty { await dispatchPushes(pushes, at: arrival) }
+        if !followUps.isEmpty { await dispatchFollowUps(followUps, at: arrival) }
     }
 
-    private func dispatchPushes(_ deliveries: [DispatchDelivery]) async {
-        guard let left = await begin(deliveries) else { return consumer.requeue(settler.release(deliveries)) }
+    /// The span of a message; `nil` if nothing is traced.
+    func trace(
+        of delivery: DispatchDelivery, _ message: DispatchMessage, stored: String?,
+        at arrival: DefaultTracerClock.Timestamp?
+    ) -> ProcessTrace? {
+        guard let tracing, let arrival else { return nil }
+        return tracing.begin(delivery, message, stored: stored, at: arrival)
+    }
+
+    private func dispatchPushes(_ deliveries: [DispatchDelivery], at arrival: DefaultTracerClock.Timestamp?) async {
+        guard let left = await begin(deliveries, at: arrival) else { return consumer.requeue(settler.release(deliveries)) }
         guard !left.isEmpty else { return }
         let ids = left.compactMap { $0.message?.id }
         let first = Set(left.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id })
         if let claims = await claim(ids.count, { try await store.claim(ids, first: first, now: .now) }) {
-            await start(left, claims)
+            await start(left, claims, at: arrival)
         } else {
             consumer.requeue(settler.release(left))
         }
@@ -156,7 +170,9 @@ struct DispatchPipeline: Service {
     /// Starts the first attempts that are open: their plans are read, and nothing is written.
     ///
     /// - Returns: the deliveries that are left to be claimed; `nil` if the store cannot be read.
-    private func begin(_ deliveries: [DispatchDelivery]) async -> [DispatchDelivery]? {
+    private func begin(
+        _ deliveries: [DispatchDelivery], at arrival: DefaultTracerClock.Timestamp?
+    ) async -> [DispatchDelivery]? {
         let ids = deliveries.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id }
         if ids.isEmpty { return deliveries }
         let asked = Array(ids)
@@ -172,7 +188,7 @@ struct DispatchPipeline: Service {
             guard delivery.ownsFirstAttempt, let id = delivery.message?.id else { return false }
             return claims[id] != nil || claims.unreadable[id] != nil
         }
-        if !started.isEmpty { await start(started, claims) }
+        if !started.isEmpty { await start(started, claims, at: arrival) }
         return left
     }
 
@@ -223,7 +239,9 @@ struct DispatchPipeline: Service {
         }
     }
 
-    private func start(_ deliveries: [DispatchDelivery], _ claims: DispatchClaims) async {
+    private func start(
+        _ deliveries: [DispatchDelivery], _ claims: DispatchClaims, at arrival: DefaultTracerClock.Timestamp?
+    ) async {
         var claims = claims
         claims.plans = await skippingUnregistered(claims.plans)
         let now = Timestamp.now
@@ -231,20 +249,23 @@ struct DispatchPipeline: Service {
         var attempts: [DispatchAttempt] = []
         for delivery in deliveries {
             guard let message = delivery.message else { continue }
+            let trace = trace(of: delivery, message, stored: claims.plans[message.id]?.traceparent, at: arrival)
             switch claims.step(for: message, policy, now: now) {
-            case .deadLetter(let letter): done.append(Settlement(delivery: delivery, dead: letter))
+            case .deadLetter(let letter): done.append(Settlement(delivery: delivery, dead: letter, trace: trace))
             case .drop:
                 metrics.unknown.increment()
-                done.append(Settlement(delivery: delivery))
+                done.append(Settlement(delivery: delivery, trace: trace))
             case .skip(let outcome):
                 metrics.skipped.increment()
-                done.append(Settlement(delivery: delivery, outcome: outcome))
+                done.append(Settlement(delivery: delivery, outcome: outcome, trace: trace))
             case .send(let plan, let platforms):
-                let attempt = DispatchAttempt(delivery: delivery, message: message, plan: plan, platforms: platforms)
+                let attempt = DispatchAttempt(
+                    delivery: delivery, message: message, plan: plan, platforms: platforms, trace: trace)
                 if platforms.isEmpty {
                     // The attempt settles at once, and names again the platforms that were given up before.
                     let dead = attempt.settlement(policy, now: now).dead
-                    done.append(Settlement(delivery: delivery, outcome: plan.closing(policy, now: now), dead: dead))
+                    let outcome = plan.closing(policy, now: now)
+                    done.append(Settlement(delivery: delivery, outcome: outcome, dead: dead, trace: trace))
                 } else {
                     metrics.ambiguous.increment(by: plan.unrecordedClaims * platforms.count)
                     settler.begin()

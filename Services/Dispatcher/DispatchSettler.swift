@@ -166,6 +166,7 @@ final class DispatchSettler: Sendable {
         while let settlements = await mailbox.take() {
             guard let fenced = await recordAll(settlements) else {
                 consumer.requeue(release(settlements.map(\.delivery)))
+                for settlement in settlements { settlement.trace?.end("requeued", isFailed: true) }
                 continue
             }
             // Before retries are published, which ask for the push again.
@@ -175,6 +176,7 @@ final class DispatchSettler: Sendable {
             let (publishing, done) = settlements.partitioned(\.publishes)
             // These do not wait for the confirms of the others.
             if !done.isEmpty { consumer.acknowledgeLater(release(done.map(\.delivery))) }
+            for settlement in done { settlement.endTrace() }
             metrics.settled.increment(by: done.count)
             if !publishing.isEmpty { await publishAndAcknowledge(publishing) }
         }
@@ -185,12 +187,17 @@ final class DispatchSettler: Sendable {
         // not be taken for a repeat of it.
         let deliveries = settlements.map { release([$0.delivery]) }
         // The broker delivers requeued messages to a dispatcher that has the time to wait for confirms.
-        guard mayPublish else { return consumer.requeue(deliveries.flatMap { $0 }) }
+        guard mayPublish else {
+            for settlement in settlements { settlement.trace?.end("requeued", isFailed: true) }
+            return consumer.requeue(deliveries.flatMap { $0 })
+        }
         let unconfirmed = await publishFollowUps(settlements)
         let (unpublished, settled) = deliveries.indices.map { $0 }.partitioned(unconfirmed.contains)
         await abandon(settled.compactMap { settlements[$0].dead })
         consumer.acknowledge(settled.flatMap { deliveries[$0] })
         if !unpublished.isEmpty { consumer.requeue(unpublished.flatMap { deliveries[$0] }) }
+        for index in settled { settlements[index].endTrace() }
+        for index in unpublished { settlements[index].trace?.end("requeued", isFailed: true) }
         metrics.settled.increment(by: settled.count)
     }
 

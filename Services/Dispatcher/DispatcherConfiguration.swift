@@ -1,4 +1,5 @@
 import Hummingbird
+import Logging
 import Messaging
 import NotificationHubs
 import SecurePushCore
@@ -28,7 +29,8 @@ struct DispatcherConfiguration: Sendable {
     static let defaultPort = 8082
 
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: defaultPort) + StorageConfiguration.keys + MessagingConfiguration.keys
+        HTTPConfiguration.keys(defaultPort: defaultPort) + TracingConfiguration.keys + StorageConfiguration.keys
+        + MessagingConfiguration.keys
         + NotificationHubConfiguration.keys
         + [
             ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
@@ -81,6 +83,16 @@ extension DispatcherConfiguration {
     }
 }
 
+extension DispatcherConfiguration {
+    fileprivate func tracing(_ context: ServiceContext) -> ProcessTracing? {
+        context.tracer.map { tracer in
+            ProcessTracing(
+                tracer: tracer, destination: messaging.topology.dispatchDestination,
+                routingKey: DispatchTopology.dispatchKey)
+        }
+    }
+}
+
 /// The parts of a dispatcher in the order in which they start. They stop in the reverse order.
 struct BuiltDispatcher {
     var services: [any Service]
@@ -92,10 +104,12 @@ func buildDispatcher(
     _ configuration: DispatcherConfiguration, context: ServiceContext
 ) async throws -> BuiltDispatcher {
     let opened = try await openStore(configuration.storage, logger: context.logger)
-    let publisher = try RabbitMQDispatchPublisher(configuration: configuration.messaging, logger: context.logger)
+    let publisher = try RabbitMQDispatchPublisher(
+        configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
     let consumer = try RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
     let sender = HubSender(
-        configuration: configuration.hub, concurrency: configuration.concurrency, logger: context.logger)
+        configuration: configuration.hub, concurrency: configuration.concurrency, tracer: context.tracer,
+        logger: context.logger)
     if configuration.hub.connectionStringFile != nil {
         context.onReload("hub connection string") { sender.reload() }
     }
@@ -108,7 +122,8 @@ func buildDispatcher(
     let pipeline = DispatchPipeline(
         consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store, gateway: sender,
         policy: configuration.policy, registered: configuration.registeredOnly ? opened.store : nil,
-        lanes: configuration.lanes, signer: signer, silent: silent, logger: context.logger)
+        lanes: configuration.lanes, signer: signer, silent: silent, tracing: configuration.tracing(context),
+        logger: context.logger)
     let files = (signer?.source).map { [context.watch([$0])] } ?? []
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
@@ -123,4 +138,14 @@ func buildDispatcher(
     return BuiltDispatcher(
         services: [opened.service, publisher, sender, IdlesUntilShutdown(pipeline), draining, http], store: opened.store
     )
+}
+
+extension DispatcherConfiguration: StartDetails {
+    var startDetails: Logger.Metadata {
+        [
+            "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
+            "hub": "\(hub.hubName)", "endpoint": "\(hub.endpoint.url)",
+            "platforms": "\(policy.platforms.map(\.rawValue).joined(separator: ","))",
+        ]
+    }
 }

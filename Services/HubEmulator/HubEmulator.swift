@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime
@@ -42,4 +43,8 @@ struct HubEmulator {
                 context: context, onListening: { announce(configuration.connectionString(listeningOn: $0)) }),
         ]
     }
+}
+
+extension EmulatorConfiguration: StartDetails {
+    var startDetails: Logger.Metadata { ["address": "\(http.address)"] }
 }

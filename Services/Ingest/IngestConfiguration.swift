@@ -1,4 +1,5 @@
 import Authentication
+import Logging
 import Messaging
 import SecurePushCore
 import ServiceConfiguration
@@ -17,12 +18,16 @@ struct IngestConfiguration: Sendable {
     var retention: Duration
     /// `RECIPIENT_E2E_REQUIRED`: whether every payload must be encrypted end to end.
     var requiresEncryption: Bool
+    /// The operator's page; `nil` without `ADMIN_PORT`.
+    var admin: AdminConfiguration?
 
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8080) + StorageConfiguration.keys + MessagingConfiguration.keys
+        HTTPConfiguration.keys(defaultPort: 8080) + TracingConfiguration.keys + StorageConfiguration.keys
+        + MessagingConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
         + UserAuthenticationConfiguration.verifyingKeys
         + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
+        + AdminConfiguration.keys
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -34,11 +39,21 @@ struct IngestConfiguration: Sendable {
         let users = UserAuthenticationConfiguration.read(&reader)
         let (platforms, retention) = (reader.readPlatforms(), reader.read(ConfigurationKeys.retention))
         let requiresEncryption = reader.read(ConfigurationKeys.recipientE2ERequired)
+        admin = AdminConfiguration.read(&reader, api: http)
         guard let http, let storage, let messaging, let payloadKeysFile, let apiKeysFile, let users, let platforms,
             let retention, let requiresEncryption
         else { return nil }
         (self.http, self.storage, self.messaging) = (http, storage, messaging)
         (self.payloadKeysFile, self.apiKeysFile, self.users) = (payloadKeysFile, apiKeysFile, users)
         (self.platforms, self.retention, self.requiresEncryption) = (platforms, retention, requiresEncryption)
+    }
+}
+
+extension IngestConfiguration: StartDetails {
+    var startDetails: Logger.Metadata {
+        [
+            "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
+            "platforms": "\(platforms.map(\.rawValue).joined(separator: ","))",
+        ]
     }
 }

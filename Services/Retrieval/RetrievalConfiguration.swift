@@ -1,4 +1,5 @@
 import Authentication
+import Logging
 import NotificationHubs
 import SecurePushCore
 import ServiceConfiguration
@@ -23,7 +24,7 @@ struct RetrievalConfiguration: Sendable {
     var webOrigins: [WebOrigin]
 
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8081) + StorageConfiguration.keys
+        HTTPConfiguration.keys(defaultPort: 8081) + TracingConfiguration.keys + StorageConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
         + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
         + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
@@ -53,5 +54,14 @@ struct RetrievalConfiguration: Sendable {
         (self.readsFeedback, self.deviceStaleAfter) = (readsFeedback, deviceStaleAfter)
         (self.http, self.storage, self.payloadKeysFile) = (http, storage, payloadKeysFile)
         (self.users, self.hub) = (users, hub)
+    }
+}
+
+extension RetrievalConfiguration: StartDetails {
+    var startDetails: Logger.Metadata {
+        var details: Logger.Metadata = ["address": "\(http.address)", "store": "\(storage)"]
+        details["hub"] = hub.map { "\($0.hubName)" }
+        details["endpoint"] = hub.map { "\($0.endpoint.url)" }
+        return details
     }
 }

@@ -36,7 +36,7 @@ extension AMQPTable {
 
 extension DispatchTopology {
     /// Retry queues are addressed by name, through the default exchange.
-    fileprivate func address(of route: DispatchRoute) -> (exchange: String, key: String, reason: String?) {
+    func address(of route: DispatchRoute) -> (exchange: String, key: String, reason: String?) {
         switch route {
         case .dispatch: return (exchange, DispatchTopology.dispatchKey, nil)
         case .retry(let index):

@@ -40,6 +40,11 @@ public struct MessagingConfiguration: Sendable {
     }
 }
 
+extension MessagingConfiguration: CustomStringConvertible {
+    /// The nodes without credentials, for logs.
+    public var description: String { amqp.endpoints }
+}
+
 /// A setting that cannot be used. Its message never holds a credential.
 public struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A description of the error.
@@ -52,7 +57,7 @@ extension MessagingConfiguration {
     public static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.amqpDeclare,
-            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure,
+            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure, ConfigurationKeys.sslCertFile,
         ]
     }
 
@@ -71,6 +76,7 @@ extension MessagingConfiguration {
             var configuration = try MessagingConfiguration(
                 amqpURL: url, retryDelays: delays, prefetch: prefetch, connectionName: connectionName)
             configuration.topology.isDeclared = declare == .auto
+            configuration.amqp.useAuthorities(of: reader.read(ConfigurationKeys.sslCertFile))
             let hosts = configuration.amqp.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
             reader.refuse(
                 hosts.map { "names \($0)" }, of: ConfigurationKeys.amqpURL.name, as: .amqp,
@@ -122,6 +128,9 @@ public struct DispatchTopology: Sendable, Hashable {
     public var deadExchange: String { "\(prefix).dead" }
     /// The dead-letter queue.
     public var deadQueue: String { "\(prefix).dead" }
+
+    /// The dispatch queue with its binding, as OpenTelemetry names a consumer's destination: `EXCHANGE:KEY:QUEUE`.
+    public var dispatchDestination: String { "\(exchange):\(Self.dispatchKey):\(dispatchQueue)" }
 
     /// The name of a delay queue: `securepush.retry.<seconds>`, with decimals such as `securepush.retry.0.5`.
     public func retryQueue(delay: Duration) -> String {

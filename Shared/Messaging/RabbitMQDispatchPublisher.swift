@@ -2,18 +2,22 @@ import AMQP
 public import Logging
 public import SecurePushCore
 public import ServiceLifecycle
+public import Tracing
 
 /// Publishes IDs to RabbitMQ with confirms. A message that no queue accepts is a failure.
 public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     private let publisher: AMQPPublisher
     private let topology: DispatchTopology
     private let leaders: QueueLeaderWatch
+    private let spans: PublishSpans?
 
     /// Starts the connection's thread; ``run()`` connects.
     ///
+    /// - Parameter tracer: makes a span for each message; `nil` for none.
     /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
-    public init(configuration: MessagingConfiguration, logger: Logger) throws {
+    public init(configuration: MessagingConfiguration, tracer: (any Tracer)? = nil, logger: Logger) throws {
         topology = configuration.topology
+        spans = tracer.map { PublishSpans(tracer: $0, configuration: configuration) }
         publisher = try AMQPPublisher(
             configuration: configuration.amqp, topology: configuration.topology.declarations,
             publishTimeout: configuration.publishTimeout, logger: logger)
@@ -41,6 +45,19 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
 
     /// Publishes messages, in order, and waits for the confirm of each; returns one result per message.
     public func publish(
+        _ messages: [(message: DispatchMessage, route: DispatchRoute)]
+    ) async -> [Result<Void, MessagingError>] {
+        guard let spans else { return await publishUntraced(messages) }
+        var traced = messages
+        var started: [any Tracing.Span] = []
+        started.reserveCapacity(messages.count)
+        for index in traced.indices { started.append(spans.start(&traced[index].message, to: traced[index].route)) }
+        let results = await publishUntraced(traced)
+        for (span, result) in zip(started, results) { spans.end(span, result) }
+        return results
+    }
+
+    private func publishUntraced(
         _ messages: [(message: DispatchMessage, route: DispatchRoute)]
     ) async -> [Result<Void, MessagingError>] {
         let results = await publisher.publish(

@@ -127,7 +127,7 @@ func withStack(_ body: (Stack) async throws -> Void) async throws {
         }
     }
 
-    @Test func whatCannotBeReadIsParkedAndTheRestGoesOn() async throws {
+    @Test func whatCannotBeReadIsDeadLetteredAndTheRestGoesOn() async throws {
         try await withStack { stack in
             let configuration = stack.configuration.amqp
             let raw = try AMQPPublisher(configuration: configuration, logger: quiet)

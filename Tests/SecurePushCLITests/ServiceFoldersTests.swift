@@ -27,7 +27,9 @@ import Testing
             _ = try folders.setup.run()
             _ = try folders.run()
             let expected: [String: Set<String>] = [
-                "ingest": ["payload.keys", "api-keys", "users", "jwks.json", "database-url", "amqp-url"],
+                "ingest": [
+                    "payload.keys", "api-keys", "users", "jwks.json", "admin-password", "database-url", "amqp-url",
+                ],
                 "dispatcher": ["hub-connection-string", "database-url", "amqp-url"],
                 "retrieval": [
                     "payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string",

@@ -19,12 +19,13 @@ struct ServiceActionTests {
     }
 
     @Test func serves() throws {
-        guard case .serve(let http, let logging) = decide(["--http-port", "0"], ["LOG_LEVEL": "debug"]) else {
+        guard case .serve(let http, let logging, let tracing) = decide(["--http-port", "0"], ["LOG_LEVEL": "debug"]) else {
             Issue.record("not served")
             return
         }
         #expect(http == HTTPConfiguration(host: "127.0.0.1", port: 0))
-        #expect(logging.level == .debug)
+        #expect(logging.level == .debug && !logging.logsAccess)
+        #expect(tracing == nil)
     }
 
     @Test func aSecretInAFlagIsAWarning() throws {
@@ -32,12 +33,28 @@ struct ServiceActionTests {
         let action = ServiceAction.decide(
             usage: usage, arguments: ["--amqp-url", "amqp://u:hunter2@127.0.0.1"], environment: [:]
         ) { reader in reader.read(ConfigurationKeys.amqpURL) }
-        guard case .serve(_, let logging) = action else {
+        guard case .serve(_, let logging, _) = action else {
             Issue.record("not served")
             return
         }
         #expect(logging.warnings.map(\.key) == ["AMQP_URL"])
         #expect(!logging.warnings.contains { $0.problem.contains("hunter2") })
+    }
+
+    /// A service whose keys have no endpoint for spans ignores the variable, which others on the machine may use.
+    @Test func aServiceIsTracedIfItHasTheKeys() {
+        let keys: [any ConfigurationKeyDescription] = [ConfigurationKeys.httpHost]
+        for (keys, isTraced) in [(keys, false), (keys + TracingConfiguration.keys, true)] {
+            let action = ServiceAction.decide(
+                usage: ServiceUsage(name: "x", summary: "", keys: keys), arguments: [],
+                environment: ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318", "ACCESS_LOG": "true"]
+            ) { $0.read(ConfigurationKeys.httpHost) }
+            guard case .serve(_, let logging, let tracing) = action else {
+                Issue.record("not served")
+                continue
+            }
+            #expect((tracing != nil) == isTraced && logging.logsAccess)
+        }
     }
 
     @Test func refusesUsage() {
@@ -46,7 +63,7 @@ struct ServiceActionTests {
             return
         }
         #expect(code == 64)
-        #expect(lines == ["ingest: unknown option --http-prot", "See ingest --help."])
+        #expect(lines == ["error: unknown option --http-prot: is --http-port meant?", "See ingest --help."])
     }
 
     @Test func refusesConfigurationWithALineForEachIssue() {
@@ -58,10 +75,10 @@ struct ServiceActionTests {
         #expect(code == 78)
         #expect(
             lines == [
-                #"ingest: LOG_FORMAT: "xml" is none of: text, json"#,
-                #"ingest: HTTP_PORT: "x" is not a whole number from 0 to 65535"#,
-                "ingest: TLS_PRIVATE_KEY_FILE: is needed, since TLS_CERTIFICATE_FILE is set",
-                #"ingest: TLS_CERTIFICATE_FILE: "/nonexistent" names a file that does not exist"#,
+                #"error: LOG_FORMAT: "xml" is none of: text, json"#,
+                #"error: HTTP_PORT: "x" is not a whole number from 0 to 65535"#,
+                "error: TLS_PRIVATE_KEY_FILE: is needed, since TLS_CERTIFICATE_FILE is set",
+                #"error: TLS_CERTIFICATE_FILE: "/nonexistent" names a file that does not exist"#,
             ])
     }
 
@@ -72,7 +89,7 @@ struct ServiceActionTests {
             Issue.record("not refused")
             return
         }
-        #expect(lines == ["ingest: the configuration is incomplete"])
+        #expect(lines == ["error: the configuration is incomplete"])
     }
 
     @Test(
@@ -102,7 +119,7 @@ struct ServiceActionTests {
             Issue.record("nothing printed")
             return
         }
-        #expect(text.hasPrefix("ingest 0.1.0 (Swift 6."))
+        #expect(text.hasPrefix("ingest 0.1.0 (revision ") && text.contains(", Swift 6."))
     }
 
     @Test func help() {
@@ -121,7 +138,7 @@ struct ServiceActionTests {
 
     @Test func loggingKeysAreAddedOnce() {
         let names = ServiceUsage(name: "x", summary: "", keys: [ConfigurationKeys.logLevel]).keys.map(\.name)
-        #expect(names == ["LOG_LEVEL", "LOG_FORMAT"])
+        #expect(names == ["LOG_LEVEL", "LOG_FORMAT", "ACCESS_LOG"])
     }
 
     @Test func helpOfAllKeysFitsTheWidth() {

@@ -47,7 +47,9 @@ final class Lane: Sendable {
     }
 
     private func start(_ send: LaneSend, isProbe: Bool, now: LaneClock.Instant) {
-        gateway.send(send.notification) { outcome in self.finished(send, outcome, isProbe: isProbe, began: now) }
+        gateway.send(send.notification, trace: send.attempt.pushTrace(of: platform)) { outcome in
+            self.finished(send, outcome, isProbe: isProbe, began: now)
+        }
     }
 
     private func finished(_ send: LaneSend, _ outcome: SendOutcome, isProbe: Bool, began: LaneClock.Instant) {

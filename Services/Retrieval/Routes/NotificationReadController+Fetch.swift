@@ -24,7 +24,7 @@ extension NotificationReadController {
         let includesUnread = try Self.includesUnread(request.uri.query)
         let id = context.parameters.get("id").flatMap { NotificationID($0) }
         let found = if let id { try await store.find(id, recipient: user) } else { StoredNotification?.none }
-        let opened = try open(found, for: user, logger: context.logger)
+        let opened = try open(found, for: user, trace: .current, logger: context.logger)
         // HEAD returns no payload, so it marks nothing.
         if opened.isFirstRead, request.method != .head {
             try await store.markRead(opened.stored.id, at: opened.time)
@@ -41,11 +41,11 @@ extension NotificationReadController {
             guard let id = NotificationID(request.parameter),
                 let user = users.remembered(authorization: request.authorization)
             else { return false }
-            let logger = request.debugLogger
+            let (logger, trace) = (request.debugLogger, request.trace)
             store.find(id, recipient: user) { found in
                 reply.onEventLoop {
                     do {
-                        answer(try open(found.get(), for: user, logger: logger), logger, reply)
+                        answer(try open(found.get(), for: user, trace: trace, logger: logger), logger, reply)
                     } catch {
                         reply(.failure(error))
                     }
@@ -72,15 +72,17 @@ extension NotificationReadController {
 
     /// The payload is opened before it is marked: if its key is missing, it has not been read.
     ///
+    /// - Parameter trace: of the request; it joins the notification's.
     /// - Throws: ``Problem`` 404 or 410, or `PayloadError`.
     private func open(
-        _ found: StoredNotification?, for user: UserName, logger: Logger?
+        _ found: StoredNotification?, for user: UserName, trace: RequestTrace?, logger: Logger?
     ) throws -> Opened {
         let now = Timestamp.now
         guard let stored = found, stored.state.access(at: now) != .absent else {
             metrics.notFound.increment()
             throw Self.notFound
         }
+        trace?.join(stored.traceparent)
         guard stored.state.access(at: now) == .readable, let payload = stored.payload else {
             metrics.gone.increment()
             logger?.debug("Notification is gone", metadata: stored.logMetadata)

@@ -16,7 +16,7 @@ struct ServiceFolders: Sendable {
 
     /// The files of `secrets` by service. The URLs of database and broker are added.
     static let files: [String: [String]] = [
-        "ingest": ["payload.keys", "api-keys", "users", "jwks.json"],
+        "ingest": ["payload.keys", "api-keys", "users", "jwks.json", "admin-password"],
         "dispatcher": ["hub-connection-string"],
         "retrieval": ["payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string"],
         "hub-emulator": ["hub-connection-string"],

@@ -123,6 +123,8 @@ struct LocalSetup: Sendable {
     var apiKey: String { secrets + "/ingest-api-key" }
     var usersFile: String { secrets + "/users" }
     var hubConnectionString: String { secrets + "/hub-connection-string" }
+    /// The password of the operator's page.
+    var adminPassword: String { secrets + "/admin-password" }
 
     /// For the hub emulator on this machine and under its name in the connection string.
     var hubCertificate: LocalCertificate {
@@ -147,6 +149,7 @@ struct LocalSetup: Sendable {
         }
         made += try makeAPIKey()
         for user in LocalSetup.users { made += try makeUser(user) }
+        if try SecretFile.create(adminPassword, RandomSecret.password()) { made.append(adminPassword) }
         let connectionString =
             "Endpoint=\(hubEndpoint);SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey="
             + RandomSecret.base64()

@@ -42,6 +42,21 @@ public struct AMQPConfiguration: Sendable {
     /// The hosts of the nodes whose certificate is not verified by TLS.
     public var unverifiedHosts: [String] { nodes.filter { $0.tls?.verifiesPeer != true }.map(\.host) }
 
+    /// Host and port, if there is only one node.
+    public var onlyNode: (host: String, port: Int)? {
+        nodes.count == 1 ? nodes.first.map { ($0.host, Int($0.port)) } : nil
+    }
+
+    /// Trusts a file of authorities where the URL names none (`cacertfile`).
+    ///
+    /// - Parameter file: in PEM; `nil` changes nothing.
+    public mutating func useAuthorities(of file: String?) {
+        guard let file else { return }
+        for index in nodes.indices where nodes[index].tls?.authoritiesFile == nil {
+            nodes[index].tls?.authoritiesFile = file
+        }
+    }
+
     /// The nodes without credentials, for logs.
     public var endpoints: String { nodes.map(\.description).joined(separator: ", ") }
 }

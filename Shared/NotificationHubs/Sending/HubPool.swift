@@ -8,15 +8,18 @@ final class HubSend: Sendable {
     let notification: HubNotification
     let submitted: NIODeadline
     let deadline: NIODeadline
+    /// `nil` if the request is not traced.
+    let trace: PushTrace?
     let completion: @Sendable (SendOutcome) -> Void
 
     init(
-        notification: HubNotification, submitted: NIODeadline, deadline: NIODeadline,
+        notification: HubNotification, submitted: NIODeadline, deadline: NIODeadline, trace: PushTrace? = nil,
         completion: @escaping @Sendable (SendOutcome) -> Void
     ) {
         self.notification = notification
         self.submitted = submitted
         self.deadline = deadline
+        self.trace = trace
         self.completion = completion
     }
 }

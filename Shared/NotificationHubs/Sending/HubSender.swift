@@ -4,6 +4,7 @@ import NIOPosix
 public import SecurePushCore
 public import ServiceLifecycle
 import Synchronization
+public import Tracing
 
 /// The settings of a ``HubSender`` that only tests change.
 struct HubSenderOptions: Sendable {
@@ -14,8 +15,6 @@ struct HubSenderOptions: Sendable {
     var idleTimeout: TimeAmount = .seconds(60)
     /// How long requests may take to end once shutdown has begun.
     var drainTimeout: TimeAmount = .seconds(5)
-    /// A PEM file of the authorities to trust instead of the system's.
-    var trustedRoots: String?
 
     /// How often deadlines are checked: one timer serves all requests, with a precision of 5 % of the deadline.
     var tick: TimeAmount { .nanoseconds(max(deadline.nanoseconds / 20, 5_000_000)) }
@@ -58,6 +57,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     var connectFailures = 0
     private var writer: HubRequestWriter
     private var metrics: HubMetrics
+    private let spans: HubSpans?
     private var taken: [HubSend] = []
 
     /// Where any thread leaves sends for the event loop. The first send into an empty intake wakes the loop; sends that
@@ -75,30 +75,44 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     /// - Parameters:
     ///   - configuration: the hub, and the key to it.
     ///   - concurrency: the maximum of requests in flight, which is the maximum of connections; at least 1.
+    ///   - tracer: makes a span for each send that has a trace; `nil` for none.
     ///   - logger: for connections and credentials.
-    public convenience init(configuration: NotificationHubConfiguration, concurrency: Int, logger: Logger) {
-        self.init(configuration: configuration, concurrency: concurrency, logger: logger, options: HubSenderOptions())
+    public convenience init(
+        configuration: NotificationHubConfiguration, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger
+    ) {
+        self.init(
+            configuration: configuration, concurrency: concurrency, tracer: tracer, logger: logger,
+            options: HubSenderOptions())
     }
 
     init(
-        configuration: NotificationHubConfiguration, concurrency: Int, logger: Logger, options: HubSenderOptions,
-        tokens: SharedAccessTokens? = nil
+        configuration: NotificationHubConfiguration, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger,
+        options: HubSenderOptions, tokens: SharedAccessTokens? = nil
     ) {
         executor = EventLoopTaskExecutor(eventLoop)
         self.options = options
         self.logger = logger
         self.tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
-        connector = HubConnector(endpoint: configuration.endpoint, options: options)
+        connector = HubConnector(configuration: configuration, options: options)
         pool = HubPool(limit: max(1, concurrency))
         metrics = HubMetrics(hub: configuration.hubName)
+        spans = tracer.map { HubSpans(tracer: $0, configuration: configuration) }
         writer = HubRequestWriter(configuration: configuration)
     }
 
     /// Sends a notification, from any thread; see ``PushGateway/send(_:completion:)``.
     public func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+        send(notification, trace: nil, completion: completion)
+    }
+
+    /// The same with a span of the request.
+    public func send(
+        _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
+    ) {
         let now = NIODeadline.now()
         let send = HubSend(
-            notification: notification, submitted: now, deadline: now + options.deadline, completion: completion)
+            notification: notification, submitted: now, deadline: now + options.deadline, trace: trace,
+            completion: completion)
         let reception = intake.withLock { intake -> Reception in
             if intake.isClosed { return .closed }
             intake.sends.append(send)
@@ -180,6 +194,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
 
     func complete(_ send: HubSend, _ outcome: SendOutcome, _ end: HubRequestEnd, now: NIODeadline) {
         metrics.record(outcome, end, platform: send.notification.platform, duration: now - send.submitted)
+        if let spans, let trace = send.trace { spans.record(send, trace, outcome, end, took: now - send.submitted) }
         send.completion(outcome)
     }
 }

@@ -11,6 +11,12 @@ public struct TraceContext: Sendable, Hashable {
     /// 16 hex digits, not all zero: the span of the caller.
     public var spanID: String { String(traceparent.prefix(52).suffix(16)) }
 
+    /// Whether the caller records its span (section 3.2.2.5.1).
+    public var isSampled: Bool {
+        let flags = traceparent.utf8.dropFirst(54).first.map { $0 < 0x3A ? $0 - 0x30 : $0 - 0x57 } ?? 0
+        return flags & 1 == 1
+    }
+
     /// The metadata keys of logs, as OpenTelemetry names the fields.
     public enum LogKey {
         /// The key of ``TraceContext/traceID``.
@@ -19,29 +25,52 @@ public struct TraceContext: Sendable, Hashable {
         public static let spanID = "span_id"
     }
 
-    /// A new trace with a new span, both random. The flags say that nobody records it (00).
+    /// A new trace with a new span, both random.
     ///
     /// The system is asked for a random number once per process, because each time costs a system call.
-    public static func random() -> TraceContext {
-        let turn = turns.wrappingAdd(1, ordering: .relaxed).oldValue
-        var generator = SplitMix64(seed: start &+ turn &* 3 &* SplitMix64.step)
+    ///
+    /// - Parameter isSampled: whether somebody records the span; else the flags are 00.
+    public static func random(isSampled: Bool = false) -> TraceContext {
+        var generator = nextGenerator()
         // All zeros are invalid (section 3.2.2.3 and 3.2.2.4).
-        return TraceContext(generator.next(), max(generator.next(), 1), max(generator.next(), 1))
+        return TraceContext(generator.next(), max(generator.next(), 1), max(generator.next(), 1), isSampled: isSampled)
+    }
+
+    /// A new random span in the same trace.
+    public func child(isSampled: Bool) -> TraceContext {
+        var generator = Self.nextGenerator()
+        let span = max(generator.next(), 1)
+        var bytes = Array(traceparent.utf8.prefix(55))
+        bytes.replaceSubrange(0..<2, with: "00".utf8)
+        bytes.replaceSubrange(53..<55, with: (isSampled ? "01" : "00").utf8)
+        bytes.withUnsafeMutableBufferPointer { Self.write(span, to: $0, at: 36) }
+        return TraceContext(valid: String(decoding: bytes, as: UTF8.self))
+    }
+
+    private init(valid traceparent: String) { self.traceparent = traceparent }
+
+    private static func nextGenerator() -> SplitMix64 {
+        let turn = turns.wrappingAdd(1, ordering: .relaxed).oldValue
+        return SplitMix64(seed: start &+ turn &* 3 &* SplitMix64.step)
     }
 
     private static let turns = Atomic<UInt64>(0)
     private static let start = UInt64.random(in: .min ... .max)
 
-    private init(_ high: UInt64, _ low: UInt64, _ span: UInt64) {
+    private init(_ high: UInt64, _ low: UInt64, _ span: UInt64, isSampled: Bool) {
         traceparent = String(unsafeUninitializedCapacity: 55) { text in
             text.initialize(repeating: UInt8(ascii: "0"))
             for dash in [2, 35, 52] { text[dash] = UInt8(ascii: "-") }
-            for (number, start) in [(high, 3), (low, 19), (span, 36)] {
-                for index in 0..<16 {
-                    text[start + index] = hexDigit(UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 15)
-                }
-            }
+            for (number, start) in [(high, 3), (low, 19), (span, 36)] { Self.write(number, to: text, at: start) }
+            if isSampled { text[54] = UInt8(ascii: "1") }
             return 55
+        }
+    }
+
+    /// Writes 16 hex digits.
+    private static func write(_ number: UInt64, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+        for index in 0..<16 {
+            text[start + index] = hexDigit(UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 15)
         }
     }
 

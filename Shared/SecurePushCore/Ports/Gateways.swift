@@ -6,6 +6,12 @@ public protocol PushGateway: Sendable {
     /// send costs more than the send. The callback must not block. A gateway never retries; the dispatcher does.
     func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void)
 
+    /// The same with a span of the request.
+    ///
+    /// - Parameter trace: `nil` if the request is not traced.
+    func send(
+        _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void)
+
     /// Begins to stop, and returns at once. Later sends are answered with ``SendOutcome/notSent(reason:)``. Every
     /// request in flight is answered at its own deadline or after `duration`, whichever comes first. Calling it again
     /// has an effect only if the duration ends earlier.
@@ -16,8 +22,29 @@ public protocol PushGateway: Sendable {
 }
 
 extension PushGateway {
+    /// Sends without a span.
+    public func send(
+        _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
+    ) {
+        send(notification, completion: completion)
+    }
+
     /// `nil`: it does not matter where tasks run.
     public var executor: (any TaskExecutor)? { nil }
+}
+
+/// What the span of one send needs. It is a class, because a send passes through several queues, mostly without one.
+public final class PushTrace: Sendable {
+    /// The span that the send is below.
+    public let parent: TraceContext
+    /// How often the notification was sent to the platform before.
+    public let resendCount: Int
+
+    /// Makes one.
+    public init(parent: TraceContext, resendCount: Int) {
+        self.parent = parent
+        self.resendCount = resendCount
+    }
 }
 
 /// Registers devices with the hub.

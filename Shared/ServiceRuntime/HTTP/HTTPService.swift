@@ -62,6 +62,9 @@ where Context: InitializableFromSource<ApplicationRequestContextSource> {
 }
 
 extension HTTPConfiguration {
+    /// The URL that it listens at, with the configured port.
+    public var address: String { "\(tls == nil ? "http" : "https")://\(urlHost):\(port)" }
+
     /// The host as in a URL: IPv6 addresses in brackets.
     var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 

@@ -28,11 +28,13 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         let start = ContinuousClock.now
         let identifier = RequestIdentifier.of(request.headers)
+        let trace = trace(of: request)
+        let request = request.below(trace)
         var context = context
         context.logger = context.logger.of(request: identifier, trace: request.headers.traceContext)
         var response: Response
         do {
-            response = try await answer(request, context: context, next: next)
+            response = try await answer(request, context: context, within: trace, next: next)
         } catch let error as HTTPParserError {
             throw error  // Hummingbird answers it by closing the connection.
         } catch {
@@ -45,8 +47,37 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         if request.method == .head { response = response.createHeadResponse() }
         service.boundary.finish(
             request.method, route: context.endpointPath ?? "none", status: response.status,
-            elapsed: ContinuousClock.now - start, logs: context.logger.logLevel <= .debug, logger: context.logger)
-        return response
+            elapsed: ContinuousClock.now - start,
+            logs: context.logger.logLevel <= .debug && !service.boundary.logsAccess, logger: context.logger)
+        guard trace != nil || service.boundary.logsAccess else { return response }
+        let route = context.endpointPath.flatMap { $0 == "NotFound" ? nil : $0 }
+        let observed = ObservedRequest(
+            method: request.method, route: route, requestID: identifier, start: start, trace: trace,
+            line: accessLine(of: request, route: route, context: context))
+        return observed.observing(response, logger: service.logger)
+    }
+
+    /// The new span of a request, if requests are traced. Those of operators are not.
+    private func trace(of request: Request) -> RequestTrace? {
+        guard let tracer = service.boundary.tracer, !Operations.paths.contains(request.uri.path) else { return nil }
+        return RequestTrace(tracer, parent: request.headers.traceContext)
+    }
+
+    private func accessLine(of request: Request, route: String?, context: Context) -> ObservedRequest.AccessLine? {
+        guard service.boundary.logsAccess, !Operations.paths.contains(request.uri.path) else { return nil }
+        return ObservedRequest.AccessLine(
+            path: route == nil ? request.uri.path : nil, id: context.parameters.get("id"),
+            client: (context as? any RemoteAddressRequestContext)?.remoteAddress?.ipAddress)
+    }
+
+    @concurrent private func answer(
+        _ request: Request, context: Context, within trace: RequestTrace?,
+        next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard let trace else { return try await answer(request, context: context, next: next) }
+        return try await RequestTrace.$current.withValue(trace) {
+            try await answer(request, context: context, next: next)
+        }
     }
 
     /// The routes' answer, unless the request is refused before it reaches them.
@@ -86,6 +117,16 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             problem.instance = RequestIdentifier.instance(identifier)
         }
         return problem.response
+    }
+}
+
+extension Request {
+    /// The request with the span as its caller, so that everything made for it is below the span.
+    fileprivate func below(_ trace: RequestTrace?) -> Request {
+        guard let trace else { return self }
+        var head = head
+        head.headerFields[.traceparent] = trace.context?.traceparent
+        return Request(head: head, body: body)
     }
 }
 

@@ -13,10 +13,12 @@ struct LoggingConfiguration: Sendable, Hashable {
     var format: LogFormat = .text
     /// ANSI colours, for `text` only.
     var isColoured = false
+    /// Whether each request gets a line at level info (`ACCESS_LOG`).
+    var logsAccess = false
     /// Logged at start: settings that are valid but should not be given in this way.
     var warnings: [ConfigurationIssue] = []
 
-    /// Reads `LOG_LEVEL` and `LOG_FORMAT`. The default format is `text` on a terminal, else `json`. Lines on a terminal
+    /// Reads `LOG_LEVEL`, `LOG_FORMAT` and `ACCESS_LOG`. The default format is `text` on a terminal, else `json`. Lines on a terminal
     /// have colours, unless `NO_COLOR` is set and not empty (no-color.org) or `TERM` is `dumb`.
     static func read(
         _ reader: inout ConfigurationReader, isTerminal: Bool = StandardStream.error.isTerminal
@@ -26,7 +28,8 @@ struct LoggingConfiguration: Sendable, Hashable {
         return LoggingConfiguration(
             level: reader.read(ConfigurationKeys.logLevel) ?? .info,
             format: reader.read(ConfigurationKeys.logFormat) ?? (isTerminal ? .text : .json),
-            isColoured: isTerminal && !reader.isSet(noColour) && reader.read(terminal) != "dumb")
+            isColoured: isTerminal && !reader.isSet(noColour) && reader.read(terminal) != "dumb",
+            logsAccess: reader.read(ConfigurationKeys.accessLog) ?? false)
     }
 
     func makeHandler(label: String, service: String) -> any LogHandler {

@@ -1,5 +1,6 @@
 import CoreMetrics
 import Logging
+import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import UnixSignals
@@ -18,23 +19,39 @@ enum ServiceBootstrap {
     static let maxCancellation = Duration.seconds(1)
 
     /// To be called once per process, because swift-log and swift-metrics allow no second bootstrap.
-    static func bootstrap(name: String, logging: LoggingConfiguration) -> ServiceContext {
+    ///
+    /// - Returns: the context, and the exporter of its spans if there are any.
+    static func bootstrap(
+        name: String, logging: LoggingConfiguration, tracing: TracingConfiguration?
+    ) -> (ServiceContext, SpanExporter?) {
         LoggingSystem.bootstrap { logging.makeHandler(label: $0, service: name) }
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
         let logger = Logger(label: name)
         for warning in logging.warnings { logger.warning("\(warning.problem)", metadata: ["key": "\(warning.key)"]) }
-        return ServiceContext(name: name, logger: logger, metrics: metrics)
+        let exporter = tracing.map {
+            SpanExporter($0, service: name, version: SecurePushVersion.current, metrics: metrics, logger: logger)
+        }
+        let tracer = tracing.flatMap { tracing in
+            exporter.map { exporter in SpanTracer(sampler: tracing.sampler) { exporter.receive($0) } }
+        }
+        let context = ServiceContext(
+            name: name, logger: logger, metrics: metrics, tracer: tracer, logsAccess: logging.logsAccess)
+        return (context, exporter)
     }
 
     /// A group of all services. SIGTERM and SIGINT drain them in reverse order, and a second signal quits at once.
     /// SIGHUP reloads the registered parts. If a service fails, the others drain too.
-    static func group(of services: [any Service], context: ServiceContext) -> ServiceGroup {
+    ///
+    /// - Parameter exporter: stops after all parts that make spans.
+    static func group(
+        of services: [any Service], exporter: SpanExporter? = nil, context: ServiceContext
+    ) -> ServiceGroup {
         let signals: [UnixSignal] = [.sigterm, .sigint]
         let own: [any Service] = [
             SecondSignalService(signals: signals), ReloadService(context: context), StartCodeService(),
         ]
-        let all = own + services
+        let all = own + [exporter].compactMap(\.self) + services
         var configuration = ServiceGroupConfiguration(
             services: all.map {
                 .init(

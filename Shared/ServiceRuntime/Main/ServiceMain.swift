@@ -38,8 +38,8 @@ public enum ServiceMain {
     /// - Parameters:
     ///   - name: the executable's name.
     ///   - summary: one sentence for `--help`.
-    ///   - keys: every key that `read` uses; `LOG_LEVEL` and `LOG_FORMAT` are added. `health` uses the default of
-    ///     `HTTP_PORT` too.
+    ///   - keys: every key that `read` uses; `LOG_LEVEL`, `LOG_FORMAT` and `ACCESS_LOG` are added. `health` uses the
+    ///     default of `HTTP_PORT` too. With ``TracingConfiguration/keys`` the service is traced.
     ///   - read: reads the configuration; `nil` if something required is missing, with an issue noted in the reader.
     ///   - build: makes all services, those that others depend on first. A ``ConfigurationError`` exits 78.
     public static func run<Configuration: Sendable>(
@@ -60,26 +60,29 @@ public enum ServiceMain {
             exit(code)
         case .checkHealth(let probe):
             exit(await report(probe, name: name))
-        case .serve(let configuration, let logging):
+        case .serve(let configuration, let logging, let tracing):
             ProcessTuning.apply()
-            let context = ServiceBootstrap.bootstrap(name: name, logging: logging)
-            exit(await serve(context) { try await build(configuration, context) })
+            let (context, exporter) = ServiceBootstrap.bootstrap(name: name, logging: logging, tracing: tracing)
+            context.logStart(configuration)
+            exit(await serve(context, exporter) { try await build(configuration, context) })
         }
     }
 
     private static func report(_ probe: HealthProbe, name: String) async -> Int32 {
         guard let problem = await probe.run() else { return ExitCode.success }
-        StandardStream.error.write("\(name): not healthy: \(problem)\n")
+        StandardStream.error.write("error: \(name) is not healthy: \(problem)\n")
         return ExitCode.failure
     }
 
-    private static func serve(_ context: ServiceContext, build: () async throws -> [any Service]) async -> Int32 {
+    private static func serve(
+        _ context: ServiceContext, _ exporter: SpanExporter?, build: () async throws -> [any Service]
+    ) async -> Int32 {
         do {
-            try await ServiceBootstrap.group(of: try await build(), context: context).run()
+            try await ServiceBootstrap.group(of: try await build(), exporter: exporter, context: context).run()
             context.logger.info("Stopped")
             return ExitCode.success
         } catch {
-            let (lines, code) = ServiceFailure.report(error, name: context.name)
+            let (lines, code) = ServiceFailure.report(error)
             StandardStream.error.write(lines.map { $0 + "\n" }.joined())
             return code
         }
@@ -94,8 +97,8 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
     case refuse(lines: [String], code: Int32)
     /// Check the running service and exit 0 or 1.
     case checkHealth(HealthProbe)
-    /// Build and run the service.
-    case serve(Configuration, LoggingConfiguration)
+    /// Build and run the service; without tracing if there is no configuration of it.
+    case serve(Configuration, LoggingConfiguration, TracingConfiguration?)
 
     /// - Parameter arguments: without the program's name.
     static func decide(
@@ -106,13 +109,15 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         do {
             parsed = try ServiceArguments.parse(arguments, keys: usage.keys)
         } catch {
-            let lines = ["\(usage.name): \(error)", "See \(usage.name) --help."]
+            let lines = ["error: \(error)", "See \(usage.name) --help."]
             return .refuse(lines: lines, code: ServiceMain.ExitCode.usage)
         }
         var reader = ConfigurationReader(flags: parsed.flags, environment: environment)
         switch parsed.command {
         case .help: return .print(usage.help)
         case .version: return .print(usage.version)
+        case .completion(let shell): return .print(ServiceCompletion(usage: usage).script(for: shell))
+        case .dump: return .print(usage.dump)
         case .health: return health(&reader, usage)
         case .serve: return serve(&reader, usage, read)
         }
@@ -123,10 +128,12 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         _ read: (inout ConfigurationReader) -> Configuration?
     ) -> ServiceAction {
         var logging = LoggingConfiguration.read(&reader)
-        logging.warnings = reader.exposedSecrets(usage.keys)
+        logging.warnings = reader.exposedSecrets(usage.keys) + reader.unknownVariables(usage.keys)
+        let isTraced = usage.keys.contains { $0.name == ConfigurationKeys.otlpEndpoint.name }
+        let tracing = isTraced ? TracingConfiguration.read(&reader) : nil
         let configuration = read(&reader)
         guard let configuration, reader.issues.isEmpty else { return refusal(reader, usage) }
-        return .serve(configuration, logging)
+        return .serve(configuration, logging, tracing)
     }
 
     private static func health(_ reader: inout ConfigurationReader, _ usage: ServiceUsage) -> ServiceAction {
@@ -143,9 +150,9 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
     }
 
     private static func refusal(_ reader: ConfigurationReader, _ usage: ServiceUsage) -> ServiceAction {
-        let lines = reader.issues.map { "\(usage.name): \($0)" }
+        let lines = reader.issues.map { "error: \($0)" }
         return .refuse(
-            lines: lines.isEmpty ? ["\(usage.name): the configuration is incomplete"] : lines,
+            lines: lines.isEmpty ? ["error: the configuration is incomplete"] : lines,
             code: ServiceMain.ExitCode.configuration)
     }
 }
@@ -153,16 +160,16 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
 /// The report of a failed start or run to the operator.
 enum ServiceFailure {
     /// The lines for standard error, and the exit code: 78 for a configuration that cannot be used, else 1.
-    static func report(_ error: any Error, name: String) -> (lines: [String], code: Int32) {
+    static func report(_ error: any Error) -> (lines: [String], code: Int32) {
         switch error {
         case let error as ConfigurationError:
-            (error.issues.map { "\(name): \($0)" }, ServiceMain.ExitCode.configuration)
+            (error.issues.map { "error: \($0)" }, ServiceMain.ExitCode.configuration)
         case let error as StorageError where error.code == .invalid:
-            (["\(name): \(ConfigurationKeys.databaseURL.name): \(error.message)"], ServiceMain.ExitCode.configuration)
+            (["error: \(ConfigurationKeys.databaseURL.name): \(error.message)"], ServiceMain.ExitCode.configuration)
         case is CancellationError:
-            (["\(name): stopped before the drain was complete"], ServiceMain.ExitCode.failure)
+            (["error: stopped before the drain was complete"], ServiceMain.ExitCode.failure)
         default:
-            (["\(name): \(oneLine(String(describing: error)))"], ServiceMain.ExitCode.failure)
+            (["error: \(oneLine(String(describing: error)))"], ServiceMain.ExitCode.failure)
         }
     }
 

@@ -153,12 +153,19 @@ public enum MetricCatalog {
             "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "dispatcher", "retrieval"],
             "1 if the file or URL of keys or credentials that the setting names cannot be used, else 0."),
         .init(
+            "securepush_spans_exported_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
+            "Spans that the collector took. Only with OTEL_EXPORTER_OTLP_ENDPOINT."),
+        .init(
+            "securepush_spans_dropped_total", .counter, labels: ["reason"], of: ["ingest", "dispatcher", "retrieval"],
+            "Spans that were lost, by reason (queue: full, unreachable: no answer after several tries, refused: the "
+                + "collector's answer, rejected: left out of a batch that it took, shutdown)."),
+        .init(
             "securepush_password_checks_total", .counter, labels: ["result"], of: ["ingest", "retrieval"],
             "Passwords presented, by result (accepted, wrong, throttled: not checked after failures, busy: queue full)."
         ),
         .init(
-            "securepush_build_info", .gauge, labels: ["version", "service", "swift"], of: services,
-            "Always 1; the labels tell the version, service and Swift release."),
+            "securepush_build_info", .gauge, labels: ["version", "revision", "service", "swift"], of: services,
+            "Always 1; the labels tell the version, git revision, service and Swift release."),
         .init("process_resident_memory_bytes", .gauge, of: services, "Resident memory size in bytes (Linux)."),
         .init("process_cpu_seconds_total", .counter, of: services, "Total user and system CPU time spent in seconds."),
         .init(

@@ -16,11 +16,12 @@ struct RunningService: Sendable {
 
     func request(
         _ method: HTTPMethod = .GET, _ path: String, bearer: String? = nil, authorization: String? = nil,
-        body: String? = nil
+        headers: [String: String] = [:], body: String? = nil
     ) async throws -> Answer {
-        try await Self.http.send(
-            method, port: port, path, headers: authorization.map { ["Authorization": $0] } ?? [:], bearer: bearer,
-            json: body, timeout: .seconds(20))
+        var fields = HTTPHeaders(headers.map { ($0.key, $0.value) })
+        if let authorization { fields.replaceOrAdd(name: "Authorization", value: authorization) }
+        return try await Self.http.send(
+            method, port: port, path, headers: fields, bearer: bearer, json: body, timeout: .seconds(20))
     }
 
     /// Sends a payload, given as JSON text, and expects 201.

@@ -10,6 +10,8 @@ public import SecurePushCore
 public struct DirectRequest: Sendable {
     /// The ID of the request, as in the response's `X-Request-Id`.
     public let id: String
+    /// The span of the request; `nil` if it is not traced.
+    public let trace: RequestTrace?
     /// The head and the body.
     private let bytes: ByteBuffer
     private let head: PlainRequestHead
@@ -22,6 +24,9 @@ public struct DirectRequest: Sendable {
         self.captured = captured
         self.service = service
         id = RequestIdentifier.of(Self.text(head.requestID, of: bytes))
+        trace = service.boundary.tracer.map { tracer in
+            RequestTrace(tracer, parent: Self.text(head.traceparent, of: bytes).flatMap(TraceContext.init(traceparent:)))
+        }
     }
 
     /// The captured segment of the path.
@@ -38,8 +43,12 @@ public struct DirectRequest: Sendable {
     public var contentType: String? { text(head.contentType) }
     /// Whether the request has an `Idempotency-Key`, valid or not.
     public var hasIdempotencyKey: Bool { head.idempotencyKey != nil }
-    /// The `traceparent` (W3C Trace Context, section 3.2.2); `nil` if it is missing or not valid.
-    public var traceContext: TraceContext? { text(head.traceparent).flatMap { TraceContext(traceparent: $0) } }
+    /// The trace of the request: its span, or else the `traceparent` (W3C Trace Context, section 3.2.2). `nil` if that
+    /// is missing or not valid.
+    public var traceContext: TraceContext? {
+        if let trace { return trace.context }
+        return text(head.traceparent).flatMap { TraceContext(traceparent: $0) }
+    }
 
     private func text(_ range: Range<Int>?) -> String? { Self.text(range, of: bytes) }
 

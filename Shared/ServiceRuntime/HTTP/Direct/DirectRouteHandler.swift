@@ -1,3 +1,4 @@
+import HTTPTypes
 import Logging
 import NIOCore
 import SecurePushCore
@@ -28,6 +29,10 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let route: Int
         let id: String
         let trace: TraceContext?
+        /// `nil` if the request is not traced.
+        let span: RequestTrace?
+        /// The captured segment of the path; only for the access log.
+        let parameter: String?
         let start: ContinuousClock.Instant
         let permit: InFlightRequests.Permit
     }
@@ -136,7 +141,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let request = DirectRequest(bytes, head, captured: match.parameter, service: table.service)
         number += 1
         answering = Answering(
-            route: match.route, id: request.id, trace: request.traceContext, start: .now, permit: permit)
+            route: match.route, id: request.id, trace: request.traceContext, span: request.trace,
+            parameter: table.service.boundary.logsAccess ? request.parameter : nil, start: .now, permit: permit)
         connection.requestBegan()
         let rest = waiting.readableBytes - length
         waiting.moveReaderIndex(forwardBy: length)
@@ -187,8 +193,21 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let route = table.routes[answering.route]
         table.service.boundary.finish(
             route.method, route: route.template, status: response.status, elapsed: .now - answering.start,
-            logs: table.service.logger.logLevel <= .debug, logger: logger(answering))
+            logs: table.service.logger.logLevel <= .debug && !table.service.boundary.logsAccess,
+            logger: logger(answering))
+        if answering.span != nil || table.service.boundary.logsAccess { observe(response, answering, route) }
         resume()
+    }
+
+    /// Ends the span, and writes the line of the access log.
+    private func observe(_ response: CompleteResponse, _ answering: Answering, _ route: DirectRoute) {
+        let line = ObservedRequest.AccessLine(
+            id: answering.parameter.flatMap { $0.isEmpty ? nil : $0 },
+            client: context?.channel.remoteAddress?.ipAddress)
+        let observed = ObservedRequest(
+            method: route.method, route: route.template, requestID: answering.id, start: answering.start,
+            trace: answering.span, line: table.service.boundary.logsAccess ? line : nil)
+        observed.end(response.status.code, bytes: response.body.readableBytes, logger: table.service.logger)
     }
 
     private func response(
@@ -203,7 +222,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func logger(_ answering: Answering) -> Logger {
-        table.service.logger.of(request: answering.id, trace: answering.trace)
+        table.service.logger.of(request: answering.id, trace: answering.span?.context ?? answering.trace)
     }
 
     private func write(_ response: CompleteResponse, _ answering: Answering, _ context: ChannelHandlerContext) {

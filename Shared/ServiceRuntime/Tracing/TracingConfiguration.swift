@@ -1,0 +1,83 @@
+import SecurePushCore
+public import ServiceConfiguration
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Where spans go, and which ones: OpenTelemetry's own variables ("OpenTelemetry Protocol Exporter" and "SDK environment
+/// variables").
+public struct TracingConfiguration: Sendable {
+    /// The URL that batches of spans are posted to.
+    var url: String
+    /// Header fields of every request. Their values may be secret.
+    var headers: [CollectorHeader] = []
+    /// How long one request may take.
+    var timeout = Duration.seconds(10)
+    var sampler = SpanSampler.parentOr(true)
+    /// `service.name` of the resource; `nil` for the executable's name.
+    var serviceName: String?
+
+    /// The keys that ``read(_:)`` reads.
+    public static let keys: [any ConfigurationKeyDescription] = [
+        ConfigurationKeys.otlpEndpoint, ConfigurationKeys.otlpTracesEndpoint, ConfigurationKeys.otlpHeaders,
+        ConfigurationKeys.otlpTimeout, ConfigurationKeys.otelServiceName, ConfigurationKeys.tracesSampler,
+        ConfigurationKeys.tracesSamplerArgument, ConfigurationKeys.allowInsecure,
+    ]
+
+    init(url: String) { self.url = url }
+
+    /// Reads the variables. An `http://` endpoint beyond loopback is refused, unless `ALLOW_INSECURE` contains `otlp`.
+    ///
+    /// - Returns: `nil` without an endpoint, which means that nothing is traced; or with an issue, which is noted.
+    public static func read(_ reader: inout ConfigurationReader) -> TracingConfiguration? {
+        let headers = reader.read(ConfigurationKeys.otlpHeaders)
+        let timeout = reader.read(ConfigurationKeys.otlpTimeout)
+        let name = reader.read(ConfigurationKeys.otelServiceName)
+        let kind = reader.read(ConfigurationKeys.tracesSampler)
+        let argument = reader.read(ConfigurationKeys.tracesSamplerArgument)
+        // The path of a whole URL is used as it is, without /v1/traces.
+        let whole = endpoint(ConfigurationKeys.otlpTracesEndpoint, path: "", &reader)
+        let base = endpoint(ConfigurationKeys.otlpEndpoint, path: "/v1/traces", &reader)
+        guard let url = whole ?? base, let kind, let timeout else { return nil }
+        var configuration = TracingConfiguration(url: url)
+        configuration.headers = headers ?? []
+        configuration.timeout = timeout
+        configuration.serviceName = name
+        configuration.sampler = SpanSampler(kind, share: argument ?? 1)
+        return configuration
+    }
+
+    private static func endpoint(
+        _ key: ConfigurationKey<String>, path: String, _ reader: inout ConfigurationReader
+    ) -> String? {
+        guard let text = reader.read(key) else { return nil }
+        guard let url = URL(string: text), let host = url.host(), !host.isEmpty, url.user() == nil,
+            url.password() == nil, url.query() == nil, url.fragment() == nil, let scheme = url.scheme?.lowercased(),
+            scheme == "http" || scheme == "https"
+        else {
+            reader.note(key.name, "is not an http:// or https:// URL without credentials, query and fragment")
+            return nil
+        }
+        if scheme == "http", !InsecureLink.isLoopback(host) {
+            reader.refuse(["names \(host)"], of: key.name, as: .otlp, remedy: "use https://")
+        }
+        return path.isEmpty ? text : (text.hasSuffix("/") ? String(text.dropLast()) : text) + path
+    }
+}
+
+extension SpanSampler {
+    init(_ kind: TracesSampler, share: Double) {
+        self =
+            switch kind {
+            case .alwaysOn: .always(true)
+            case .alwaysOff: .always(false)
+            case .traceIDRatio: .ratio(share)
+            case .parentBasedAlwaysOn: .parentOr(true)
+            case .parentBasedAlwaysOff: .parentOr(false)
+            case .parentBasedTraceIDRatio: .parentOrRatio(share)
+            }
+    }
+}

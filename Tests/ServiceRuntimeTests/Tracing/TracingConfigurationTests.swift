@@ -1,0 +1,95 @@
+import SecurePushCore
+import ServiceConfiguration
+import Testing
+
+@testable import ServiceRuntime
+
+@Suite("Settings of tracing")
+struct TracingConfigurationTests {
+    private static let endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
+    private static let traces = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+    private static let headers = "OTEL_EXPORTER_OTLP_HEADERS"
+
+    private func read(_ environment: [String: String]) -> (TracingConfiguration?, [ConfigurationIssue]) {
+        var reader = ConfigurationReader(environment: environment)
+        let configuration = TracingConfiguration.read(&reader)
+        return (configuration, reader.issues)
+    }
+
+    @Test func withoutAnEndpointNothingIsTraced() {
+        let (configuration, issues) = read([Self.headers: "a=b", "OTEL_TRACES_SAMPLER": "always_on"])
+        #expect(configuration == nil && issues.isEmpty)
+    }
+
+    @Test(arguments: [
+        ([endpoint: "http://127.0.0.1:4318"], "http://127.0.0.1:4318/v1/traces"),
+        ([endpoint: "https://otel.example/base/"], "https://otel.example/base/v1/traces"),
+        ([traces: "https://otel.example/own"], "https://otel.example/own"),
+        ([endpoint: "http://127.0.0.1:1", traces: "http://[::1]:2/x"], "http://[::1]:2/x"),
+        ([endpoint: "http://otel:4318", "ALLOW_INSECURE": "amqp,otlp"], "http://otel:4318/v1/traces"),
+    ])
+    func endpoints(_ environment: [String: String], _ url: String) {
+        let (configuration, issues) = read(environment)
+        #expect(configuration?.url == url && issues.isEmpty, "\(issues)")
+    }
+
+    @Test(arguments: [
+        "otel.example:4318", "ftp://otel.example", "http://", "https://user:secret@otel.example",
+        "https://otel.example/?key=secret", "https://otel.example/#x",
+    ])
+    func invalidEndpointsAreRefused(_ text: String) {
+        for key in [Self.endpoint, Self.traces] {
+            let (configuration, issues) = read([key: text])
+            #expect(configuration == nil && issues.map(\.key) == [key])
+            #expect(!"\(issues)".contains("secret"))
+        }
+    }
+
+    @Test func plainHTTPBeyondLoopbackIsRefused() {
+        let (_, issues) = read([Self.endpoint: "http://otel.example:4318"])
+        #expect(issues.map(\.key) == [Self.endpoint])
+        #expect("\(issues)".contains("ALLOW_INSECURE=otlp") && "\(issues)".contains("otel.example"))
+    }
+
+    @Test func headersAreDecoded() {
+        let (configuration, issues) = read([
+            Self.endpoint: "http://localhost:1", Self.headers: "api-key=s%20e%3Dcret, x-tenant=a=b,",
+        ])
+        #expect(issues.isEmpty)
+        #expect(configuration?.headers.map(\.name) == ["api-key", "x-tenant"])
+        #expect(configuration?.headers.map(\.value) == ["s e=cret", "a=b"])
+    }
+
+    @Test(arguments: ["hunter2", "=hunter2", "a b:c=hunter2", "a=hunter2%0d%0aX: y", "a=hunter2%", "ä=hunter2"])
+    func headersThatCannotBeSentAreRefusedWithoutBeingShown(_ text: String) {
+        let (configuration, issues) = read([Self.endpoint: "http://localhost:1", Self.headers: text])
+        #expect(issues.map(\.key) == [Self.headers])
+        #expect(!"\(issues)".contains("hunter2"))
+        #expect(configuration?.headers.isEmpty ?? true)
+    }
+
+    @Test(arguments: [("2500", Duration.milliseconds(2500)), ("3s", .seconds(3)), ("", .seconds(10))])
+    func timeouts(_ text: String, _ timeout: Duration) {
+        var environment = [Self.endpoint: "http://localhost:1"]
+        environment["OTEL_EXPORTER_OTLP_TIMEOUT"] = text
+        #expect(read(environment).0?.timeout == timeout)
+    }
+
+    @Test(arguments: [
+        ("always_on", SpanSampler.always(true)), ("always_off", .always(false)), ("traceidratio", .ratio(0.25)),
+        ("parentbased_always_on", .parentOr(true)), ("parentbased_always_off", .parentOr(false)),
+        ("parentbased_traceidratio", .parentOrRatio(0.25)),
+    ])
+    func samplers(_ name: String, _ sampler: SpanSampler) {
+        let (configuration, _) = read([
+            Self.endpoint: "http://localhost:1", "OTEL_TRACES_SAMPLER": name, "OTEL_TRACES_SAMPLER_ARG": "0.25",
+        ])
+        #expect(configuration?.sampler == sampler)
+    }
+
+    @Test(arguments: ["1.1", "-0.1", "nan", "x"])
+    func aShareIsFromZeroToOne(_ text: String) {
+        let (_, issues) = read([Self.endpoint: "http://localhost:1", "OTEL_TRACES_SAMPLER_ARG": text])
+        #expect(issues.map(\.key) == ["OTEL_TRACES_SAMPLER_ARG"])
+    }
+}

@@ -1,0 +1,44 @@
+public import SecurePushCore
+import Synchronization
+public import Tracing
+
+/// Keeps finished spans for a test to look at.
+public final class SpanBook: Sendable {
+    private let kept = Mutex<[FinishedSpan]>([])
+
+    public init() {}
+
+    /// In the order in which they ended.
+    public var spans: [FinishedSpan] { kept.withLock { $0 } }
+
+    public func named(_ name: String) -> [FinishedSpan] { spans.filter { $0.name == name } }
+
+    /// A tracer whose spans end up here.
+    public func tracer(_ sampler: SpanSampler = .parentOr(true)) -> SpanTracer {
+        SpanTracer(sampler: sampler) { [self] span in kept.withLock { $0.append(span) } }
+    }
+}
+
+extension FinishedSpan {
+    /// The attributes as texts.
+    public var texts: [String: String] {
+        var texts: [String: String] = [:]
+        attributes.forEach { key, value in
+            switch value {
+            case .string(let text): texts[key] = text
+            case .int32(let number): texts[key] = "\(number)"
+            case .int64(let number): texts[key] = "\(number)"
+            case .bool(let value): texts[key] = "\(value)"
+            default: texts[key] = "\(value)"
+            }
+        }
+        return texts
+    }
+
+    /// Whether the span has failed.
+    public var hasFailed: Bool { status?.code == .error }
+
+    public func isChild(of other: FinishedSpan) -> Bool {
+        trace.traceID == other.trace.traceID && parentSpanID == other.trace.spanID
+    }
+}
