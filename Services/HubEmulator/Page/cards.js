@@ -70,18 +70,22 @@ function groupCard(group) {
 }
 
 function sendRow(record, id, ordinal) {
-  const row = make("li", "send" + (isTrouble(record) ? " trouble" : ""),
+  // A push that reached nobody shows no more than that: most notifications go to platforms without a device.
+  const isMissed = record.Outcome === "NoTargetFound" && !record.Warnings.length && !record.Fault;
+  const isDelivered = isPush(record) && record.Accepted && record.Outcome === "Completed";
+  const rank = isMissed ? "" : isTrouble(record) ? " bad" : isDelivered ? " good" : "";
+  const showsBody = isPush(record) && !isMissed;
+  const more = make("details", "", make("summary", "", showsBody ? "Headers" : "Request",
+    make("span", "visually-hidden", " of " + (record.Platform || "a device"))));
+  more.dataset.key = record.Sequence;
+  if (!showsBody && record.Body) more.append(withMark(record.Body, id));
+  more.append(headerList({ Id: record.Id, Status: record.Status || "none", ...record.Headers }));
+  const row = make("li", "send" + rank,
     make("div", "row",
       make("span", "pill platform", record.Platform || "?"),
       record.Kind === "send" ? null : make("span", "pill", record.Kind),
-      ...kinds(record.push, ordinal), ...fates(record)));
-  if (isPush(record)) row.append(withMark(record.Body, id));
+      ...kinds(record.push, ordinal), ...fates(record), more));
+  if (showsBody) row.append(withMark(record.Body, id));
   for (const warning of record.Warnings) row.append(make("p", "warning", "⚠ " + warning));
-  const more = make("details", "", make("summary", "", isPush(record) ? "Headers" : "Document and headers"));
-  more.firstChild.append(make("span", "visually-hidden", " of " + (record.Platform || "the request")));
-  more.dataset.key = record.Sequence;
-  if (!isPush(record) && record.Body) more.append(make("pre", "", record.Body));
-  more.append(headerList({ Id: record.Id, Status: record.Status || "none", ...record.Headers }));
-  row.append(more);
   return row;
 }

@@ -8,7 +8,7 @@ async function loadConnection() {
   connection = await answer.json();
   byID("connection").hidden = false;
   const names = connection.Hubs.slice(0, 5).join(", ") + (connection.Hubs.length > 5 ? ", …" : "");
-  byID("hubNames").textContent = connection.AnyHub ? (names ? names + " (any name works)" : "any name works") : names;
+  byID("hubNames").textContent = connection.AnyHub ? (names ? names + ", or any name" : "any name") : names;
   if (!keyShown) showConnection(connection.WithoutKey);
 }
 

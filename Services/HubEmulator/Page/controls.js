@@ -1,26 +1,45 @@
+/** Changes that come while everything is loaded; they may be newer than what is loaded, so they follow it. */
+let waiting = null;
+
 async function load() {
-  const [crossed, known, on] = await Promise.all(
-    ["emulator/messages?Limit=" + maximumKept, "emulator/devices", "emulator/faults"].map((path) =>
-      fetch(path).then((answer) => answer.json())));
-  records.clear();
-  devices.clear();
-  faults = on;
-  crossed.forEach(keepRecord);
-  known.forEach(keepDevice);
+  const mine = [];
+  waiting = mine;
+  try {
+    const [crossed, known, on] = await Promise.all(
+      ["emulator/messages?Limit=" + maximumKept, "emulator/devices", "emulator/faults"].map((path) =>
+        fetch(path).then((answer) => answer.json())));
+    // A later load has begun.
+    if (waiting !== mine) return;
+    records.clear();
+    devices.clear();
+    faults = on;
+    crossed.forEach(keepRecord);
+    known.forEach(keepDevice);
+  } catch {
+    // The emulator is gone. When it is back, the stream opens again and everything is loaded.
+  }
+  if (waiting !== mine) return;
+  waiting = null;
+  for (const act of mine) act();
   redraw();
-  loadConnection();
+  loadConnection().catch(() => {});
 }
 
 function listen() {
   const events = new EventSource("emulator/events");
-  const on = (name, act) => events.addEventListener(name, (event) => { act(JSON.parse(event.data)); redraw(); });
+  const on = (name, act) => events.addEventListener(name, (event) => {
+    const data = JSON.parse(event.data);
+    if (waiting) return waiting.push(() => act(data));
+    act(data);
+    redraw();
+  });
   on("record", addRecord);
   on("device", (device) => { if (device) keepDevice(device); });
   on("display", addDisplay);
   on("faults", (all) => { faults = all; });
-  on("cleared", load);
+  events.addEventListener("cleared", load);
   // The page was too slow: what it missed is loaded again.
-  on("dropped", load);
+  events.addEventListener("dropped", load);
   events.onopen = () => {
     byID("dot").classList.add("on");
     byID("state").textContent = "live";

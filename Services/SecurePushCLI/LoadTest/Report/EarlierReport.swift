@@ -67,13 +67,16 @@ enum EarlierReport {
     // MARK: Bounds
 
     private static func check(_ report: LoadReport) throws {
-        try check(
-            "a count",
-            [report.count, report.recipients, report.payloadBytes, report.concurrency, report.sent, report.accepted]
-                + [report.failed, report.batch ?? 0, report.ratePerSecond ?? 0] + report.failures.values)
+        var counts = [report.count, report.recipients, report.payloadBytes, report.concurrency, report.sent]
+        counts += [report.accepted, report.failed, report.batch ?? 0, report.ratePerSecond ?? 0]
+        counts += report.failures.values
+        try check("a count", counts)
         try check("a figure", [report.durationSeconds, report.acceptedPerSecond])
         try check("AcceptLatency", report.acceptLatency)
-        try checkTexts(Array(report.failures.keys) + report.problems + [report.startedAt ?? ""])
+        var texts = Array(report.failures.keys)
+        texts += report.problems
+        texts.append(report.startedAt ?? "")
+        try checkTexts(texts)
         if let dispatch = report.dispatch {
             try check(
                 "a figure of Dispatch",
