@@ -133,6 +133,7 @@ struct OTLPAnswer: Sendable, Equatable {
     init(json bytes: [UInt8], batch: Int) {
         guard let body = try? JSONValue(bytes), let rejected = body["partialSuccess"]?["rejectedSpans"] else { return }
         let number = rejected.text.flatMap { Double($0) } ?? rejected.number ?? 0
-        rejectedSpans = Int(min(max(number, 0), Double(batch)))
+        // min and max keep "nan", which has no Int.
+        rejectedSpans = number.isNaN ? 0 : Int(min(max(number, 0), Double(batch)))
     }
 }
