@@ -207,7 +207,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, tracing], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, tracing],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
@@ -233,14 +234,14 @@ let package = Package(
         .testTarget(
             name: "MessagingTests",
             dependencies: [
-                "SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle,
+                "SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle, tracing,
             ],
             path: "Tests/MessagingTests", swiftSettings: settings),
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
                 "SecurePushCore", "NotificationHubs", "StackKit", "TestSupport", crypto, logging, nioCore, nioHTTP1,
-                nioPosix, serviceLifecycle,
+                nioPosix, serviceLifecycle, tracing,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
@@ -267,7 +268,7 @@ let package = Package(
             name: "DispatcherTests",
             dependencies: [
                 "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", logging,
-                serviceLifecycle,
+                serviceLifecycle, tracing,
             ], path: "Tests/DispatcherTests", swiftSettings: settings),
         .testTarget(
             name: "RetrievalTests",

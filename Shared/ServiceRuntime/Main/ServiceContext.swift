@@ -39,7 +39,7 @@ public struct ServiceContext: Sendable {
         self.metrics = metrics
         self.version = version
         self.tracer = tracer
-        boundary = RequestBoundary(metrics: metrics, tracer: tracer, logsAccess: logsAccess)
+        boundary = RequestBoundary(metrics: metrics, logsAccess: logsAccess)
     }
 }
 
