@@ -2,11 +2,15 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up down status build release client-release tools test test-clients bench chaos format lint clean
+.PHONY: help demo up down status build release deb image client-release tools test test-clients bench chaos format lint \
+	man clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif
+
+# What every program tells as its revision.
+export SECUREPUSH_REVISION := $(or $(SECUREPUSH_REVISION),$(shell scripts/revision.sh))
 
 SOURCES := Package.swift Clients/Swift/Package.swift Clients/Swift/Sources Clients/Swift/Tests Examples Services Shared Tests Tools
 
@@ -29,9 +33,16 @@ build: ## compile for debugging
 	@scripts/install-dependencies.sh demo
 	@swift build
 
-release: ## compile for production, with Swift's libraries inside
+release: ## compile for production, with Swift's libraries inside; symbols apart in .build/stripped
 	@scripts/install-dependencies.sh build
-	@swift build -c release --static-swift-stdlib
+	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib
+	@if [ "$$(uname -s)" = Linux ]; then scripts/strip.sh .build/release .build/stripped; fi
+
+deb: release ## make Debian packages of the release executables, in .build/deb
+	@scripts/deb.sh
+
+image: ## build the container image (IMAGE=registry.example.org/securepush:0.1.0)
+	@scripts/image.sh $(IMAGE)
 
 client-release: ## split Clients/Swift off with its history, for apps to add by URL (VERSION=1.2.3 REPOSITORY=URL)
 	@scripts/client-release.sh "$(VERSION)" "$(REPOSITORY)"
@@ -60,6 +71,9 @@ format: ## put the sources into the house's form
 
 lint: ## check the sources' form
 	@swift format lint --strict --recursive --parallel $(SOURCES)
+
+man: build ## write manual pages to .build/man and completion scripts to .build/completions
+	@scripts/manual.sh
 
 clean: ## remove what was built; keys and data of local stacks stay
 	@swift package clean

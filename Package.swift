@@ -31,6 +31,7 @@ let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -46,6 +47,12 @@ let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+
+/// The git revision that every program tells, from `SECUREPUSH_REVISION`, which the Makefile sets. SwiftPM's own
+/// `Context.gitInformation` would be a commit of some earlier build: it keeps a manifest's result until the manifest or
+/// the environment changes.
+let revision = (Context.environment["SECUREPUSH_REVISION"] ?? "")
+    .filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }.prefix(64)
 
 /// The dependencies of our dependencies. No target here imports them. They are listed because SwiftPM warns of pinned
 /// packages that no target uses.
@@ -83,6 +90,7 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
@@ -125,6 +133,11 @@ let package = Package(
         // What Swift's Glibc module leaves out: the settings of malloc, and the list of loaded objects.
         .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
 
+        // The git revision: another one compiles this target alone.
+        .target(
+            name: "CBuildInformation", path: "Shared/CBuildInformation",
+            cSettings: [.define("SECUREPUSH_REVISION", to: revision.isEmpty ? "\"unknown\"" : "\"\(revision)\"")]),
+
         // Settings: keys, parsing, and all mistakes at once.
         .target(
             name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging, nioSSL],
@@ -156,7 +169,7 @@ let package = Package(
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration",
+                "CBuildInformation", "SecurePushCore", "ServiceConfiguration",
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
                 hummingbirdCore, hummingbirdHTTP2,
                 hummingbirdTLS,
@@ -170,8 +183,10 @@ let package = Package(
             name: "Ingest",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-                httpTypes, hummingbird, logging, metrics, nioCore, rawStructuredFieldValues, serviceLifecycle,
-            ], path: "Services/Ingest", resources: [.embedInCode("OpenAPI/ingest.json")], swiftSettings: settings),
+                asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore, nioHTTP1, nioPosix,
+                rawStructuredFieldValues, serviceLifecycle,
+            ], path: "Services/Ingest",
+            resources: [.embedInCode("OpenAPI/ingest.json"), .embedInCode("Admin/Page")], swiftSettings: settings),
         .executableTarget(
             name: "Dispatcher",
             dependencies: [
@@ -207,9 +222,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, tracing],
-            path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix, tracing],
+            path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
@@ -240,14 +254,14 @@ let package = Package(
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
-                "SecurePushCore", "NotificationHubs", "StackKit", "TestSupport", crypto, logging, nioCore, nioHTTP1,
-                nioPosix, serviceLifecycle, tracing,
+                "SecurePushCore", "ServiceConfiguration", "NotificationHubs", "StackKit", "TestSupport", crypto,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "Authentication", "StackKit", "TestSupport", crypto, cryptoExtras, hummingbird,
-                hummingbirdTesting, jwtKit, logging, serviceLifecycle,
+                "SecurePushCore", "ServiceConfiguration", "Authentication", "StackKit", "TestSupport", crypto,
+                cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
             name: "ServiceRuntimeTests",
@@ -288,8 +302,9 @@ let package = Package(
         .testTarget(
             name: "SecurePushCLITests",
             dependencies: [
-                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "Authentication", "Storage", "Messaging",
-                "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging, securePushClient,
+                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging,
+                securePushClient,
                 securePushEnvelope,
             ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
         .testTarget(
@@ -300,6 +315,9 @@ let package = Package(
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/ExamplesTests",
+            swiftSettings: settings),
+        .testTarget(
+            name: "DocumentTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/DocumentTests",
             swiftSettings: settings),
         // The SDK's tests, which its own package has too: here they need no second build.
         .testTarget(

@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/ports.sh"
 . "$here/services.sh"
 . "$here/demo-steps.sh"
+. "$here/build-progress.sh"
 cd "$here/.."
 
 begin=$SECONDS
@@ -19,7 +20,7 @@ installed=$((SECONDS - begin))
 heading "Building (debug)"
 begin=$SECONDS
 mkdir -p .securepush
-swift build 2>&1 | tee .securepush/build.log | awk '/error:|warning: unre/ { print } /^Build/ { print }' ||
+swift build 2>&1 | tee .securepush/build.log | build_progress ||
     { tail -n 30 .securepush/build.log >&2; die "The build failed; the whole log is .securepush/build.log."; }
 built=$((SECONDS - begin))
 

@@ -3,7 +3,8 @@
 #
 #   build  what the Swift package is compiled with
 #   demo   and what the local stack runs on: RabbitMQ
-#   test   and PostgreSQL, for the tests
+#   test   and PostgreSQL, Prometheus (promtool), and the tools that check manual pages, Debian packages and systemd
+#          units, for the tests
 #   bench  as build, and Valgrind, which counts the instructions of `make bench`; on Linux only
 #
 # No system service is started: the stack and the tests run private servers.
@@ -36,7 +37,7 @@ debian_packages() {
         bench) echo valgrind python3; return ;;
     esac
     echo rabbitmq-server curl procps
-    [ "$level" != test ] || echo postgresql openssl python3 python3-venv
+    [ "$level" != test ] || echo postgresql openssl python3 python3-venv prometheus groff-base dpkg-dev binutils systemd
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
@@ -84,7 +85,7 @@ keep_off_at_boot() {
     command -v systemctl >/dev/null || return 0
     for package in "${missing[@]}"; do
         case $package in
-            rabbitmq-server | postgresql) as_root systemctl disable "$package" >/dev/null 2>&1 || true ;;
+            rabbitmq-server | postgresql | prometheus) as_root systemctl disable "$package" >/dev/null 2>&1 || true ;;
         esac
     done
 }
@@ -93,7 +94,7 @@ install_on_macos() {
     local formula wanted=(rabbitmq-c libpq pkgconf)
     command -v brew >/dev/null || die "Homebrew is not installed: https://brew.sh" 69
     case $level in build | bench) ;; *) wanted+=(rabbitmq) ;; esac
-    [ "$level" != test ] || wanted+=(postgresql@15)
+    [ "$level" != test ] || wanted+=(postgresql@15 prometheus)
     missing=()
     for formula in "${wanted[@]}"; do brew list --formula "$formula" >/dev/null 2>&1 || missing+=("$formula"); done
     [ ${#missing[@]} -gt 0 ] || { say "Nothing to install."; return; }

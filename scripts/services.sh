@@ -43,10 +43,12 @@ choose_ports() {
     ingest_port=$(port_or_free "${ingest_port:-8080}")
     dispatcher_port=$(port_or_free "${dispatcher_port:-8082}")
     retrieval_port=$(port_or_free "${retrieval_port:-8081}")
+    admin_port=$(port_or_free "${admin_port:-8083}")
     [ "$emulator_port$ingest_port$dispatcher_port$retrieval_port" = 8090808080828081 ] ||
         say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub emulator $emulator_port."
     printf '%s=%s\n' broker_nodes "$broker_nodes" amqp_port "$amqp_port" emulator_port "$emulator_port" \
-        ingest_port "$ingest_port" dispatcher_port "$dispatcher_port" retrieval_port "$retrieval_port" >"$run/ports"
+        ingest_port "$ingest_port" dispatcher_port "$dispatcher_port" retrieval_port "$retrieval_port" \
+        admin_port "$admin_port" >"$run/ports"
 }
 
 # The broker's data belongs to its port (the node's name holds it), so its old port is taken again when that can be.
@@ -114,7 +116,8 @@ start_services() {
     wait_until_ready hub-emulator "$emulator_port"
     start_service ingest HTTP_PORT="$ingest_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "$platforms" \
-        "${users[@]}"
+        "${users[@]}" ADMIN_PORT="$admin_port" DISPATCHER_URL="http://127.0.0.1:$dispatcher_port" \
+        RETRIEVAL_URL="http://127.0.0.1:$retrieval_port"
     start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
         "$platforms" DISPATCH_REGISTERED_ONLY="${DISPATCH_REGISTERED_ONLY:-false}" \
         DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}" "${hub[@]}"

@@ -30,6 +30,7 @@ for folder in Tests/*Tests Tools/Tests/*Tests Clients/Swift/Tests/*Tests; do
     if [ "$result" -eq 0 ] && [ "${tests:-0}" -gt 0 ]; then
         passed=$((passed + tests))
         printf '%-24s %4d tests passed in %d s\n' "$target" "$tests" $((SECONDS - start))
+        grep -E '^[0-9]+ commands of ' "$output" || true # what DocumentTests ran
         continue
     fi
     [ "${failures:-0}" -gt 0 ] || failures=1

@@ -45,6 +45,14 @@ let package = Package(
     ]
 )
 
+// The command line has an HTTP client of its own. Without this file it needs no FoundationNetworking, which needs
+// libcurl when Swift's libraries are linked statically. `make release` and the image set the variable.
+if Context.environment["SECUREPUSH_STATIC"] != nil {
+    for target in package.targets where target.name == "SecurePushClient" {
+        target.exclude = ["Transport/URLSessionTransport.swift"]
+    }
+}
+
 // The image of the services is built without tests.
 if !FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests") {
     package.targets.removeAll { $0.type == .test }

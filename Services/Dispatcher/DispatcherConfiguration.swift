@@ -55,12 +55,13 @@ struct DispatcherConfiguration: Sendable {
         let silentInterval = reader.read(ConfigurationKeys.silentPushMinInterval)
         // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
         pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
-        guard let http, var storage, let prefetch, let messaging, let hub, let platforms, let delays,
+        guard let http, var storage, let prefetch, var messaging, let hub, let platforms, let delays,
             let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval
         else { return nil }
         self.http = http
         storage.withdrawals = withdrawals
         self.storage = storage
+        messaging.topology.publishesNew = false
         self.messaging = messaging
         self.hub = hub
         self.concurrency = concurrency

@@ -47,8 +47,10 @@ struct EmulatorConfiguration: Sendable {
     /// The host names under which the emulator's own API and page answer.
     var hostAllowList: HostAllowList {
         HostAllowList(
-            listeningHost: http.host, endpointHost: TokenAudience(url: connectionString.endpoint).host,
-            allowed: allowedHosts)
+            listeningHost: http.host,
+            // Clients reach the emulator under the host of the connection string.
+            allowed: [TokenAudience(url: connectionString.endpoint).host] + allowedHosts,
+            setting: Self.allowedHostsKey.name)
     }
 
     /// The scheme of locations in responses: the one that clients use, even behind a proxy that ends TLS. The
@@ -77,6 +79,12 @@ extension EmulatorConfiguration {
         "EMULATOR_CONNECTION_STRING", .string(hint: "TEXT"), isSecret: true,
         meaning:
             "Connection string that clients use, with rights Listen, Send and Manage (default: a new one per start)")
+
+    private static func fileKey(of key: some ConfigurationKeyDescription) -> ConfigurationKey<String> {
+        ConfigurationKey(
+            key.name + "_FILE", .existingFile,
+            meaning: "File with the value of \(key.name), instead of it; read at start")
+    }
 
     private static let endpointKey = ConfigurationKey(
         "EMULATOR_ENDPOINT", .string(hint: "URL"), defaultText: "the listening address",
@@ -128,25 +136,27 @@ extension EmulatorConfiguration {
 
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: defaultPort) + [
-            connectionStringKey, endpointKey, allowedHostsKey, hubNamesKey, listenKeyKey, secondaryKeyKey,
-            accessRulesKey, recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey, webAppKey,
+            connectionStringKey, fileKey(of: connectionStringKey), endpointKey, allowedHostsKey, hubNamesKey,
+            listenKeyKey, fileKey(of: listenKeyKey), secondaryKeyKey, fileKey(of: secondaryKeyKey), accessRulesKey,
+            fileKey(of: accessRulesKey), recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey, webAppKey,
         ]
 
     /// - Returns: nil when a setting is invalid; the reader holds the issues.
     static func read(_ reader: inout ConfigurationReader) -> EmulatorConfiguration? {
         // A development tool without user secrets: clients reach it by http in a private network.
         let http = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: false)
-        let given = reader.read(connectionStringKey)
+        let given = reader.read(connectionStringKey, orFile: fileKey(of: connectionStringKey))
         let endpoint = reader.read(endpointKey)
         let fixed = given.flatMap(HubConnectionString.init)
         if given != nil, fixed == nil {
             reader.note(connectionStringKey.name, "is not Endpoint=...;SharedAccessKeyName=...;SharedAccessKey=...")
         }
         if let endpoint, !endpoint.contains("://") { reader.note(endpointKey.name, "is not a URL") }
-        let listenKey = reader.read(listenKeyKey)
-        let secondaryKey = reader.read(secondaryKeyKey)
+        let listenKey = reader.read(listenKeyKey, orFile: fileKey(of: listenKeyKey))
+        let secondaryKey = reader.read(secondaryKeyKey, orFile: fileKey(of: secondaryKeyKey))
         let hubNames = reader.read(hubNamesKey)
-        let accessRules = (reader.read(accessRulesKey) ?? []).map(SharedAccessRule.init(setting:))
+        let accessRules = (reader.read(accessRulesKey, orFile: fileKey(of: accessRulesKey)) ?? []).map(
+            SharedAccessRule.init(setting:))
         if accessRules.contains(where: { $0 == nil }) {
             reader.note(accessRulesKey.name, "is not NAME:RIGHTS:KEY, RIGHTS of Listen, Send and Manage joined by +")
         }

@@ -12,6 +12,8 @@ struct BuiltIngest {
     var services: [any Service]
     var store: any Store
     var router: Router<ServiceRequestContext>
+    /// The operator's page; `nil` without `ADMIN_PORT`.
+    var admin: BuiltAdmin?
 }
 
 /// The composition root: creates every part from the settings and connects the parts. Tests call it too.
@@ -32,13 +34,18 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         configuration.users.isUsable
         ? try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) } : nil
 
+    let admin = try configuration.admin.map {
+        try buildAdmin(
+            $0, ingest: configuration, store: opened.store, publisher: publisher, relay: relay, context: context)
+    }
+
     let router = makeRouter(of: ServiceRequestContext.self, context: context)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
             // Without the broker the outbox fills, but no request is refused.
             ReadinessCheck(name: "amqp", isRequired: false) { publisher.problem },
-            context.watch([senders.source, sealer.source] + (users?.sources ?? [])),
+            context.watch([senders.source, sealer.source] + (users?.sources ?? []) + (admin?.sources ?? [])),
         ],
         details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.platforms),
         context: context)
@@ -54,7 +61,8 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let http = try makeHTTPService(
         router: router, direct: DirectRoutes([send.directCreate]), configuration: configuration.http, context: context)
     return BuiltIngest(
-        services: [opened.service, publisher, gauge, relay, purge, http], store: opened.store, router: router)
+        services: [opened.service, publisher, gauge, relay, purge] + (admin?.services ?? []) + [http],
+        store: opened.store, router: router, admin: admin)
 }
 
 /// Adds the routes for senders.

@@ -18,6 +18,8 @@ struct IngestConfiguration: Sendable {
     var retention: Duration
     /// `RECIPIENT_E2E_REQUIRED`: whether every payload must be encrypted end to end.
     var requiresEncryption: Bool
+    /// The operator's page; `nil` without `ADMIN_PORT`.
+    var admin: AdminConfiguration?
 
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: 8080) + TracingConfiguration.keys + StorageConfiguration.keys
@@ -25,6 +27,7 @@ struct IngestConfiguration: Sendable {
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
         + UserAuthenticationConfiguration.verifyingKeys
         + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
+        + AdminConfiguration.keys
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -36,6 +39,7 @@ struct IngestConfiguration: Sendable {
         let users = UserAuthenticationConfiguration.read(&reader)
         let (platforms, retention) = (reader.readPlatforms(), reader.read(ConfigurationKeys.retention))
         let requiresEncryption = reader.read(ConfigurationKeys.recipientE2ERequired)
+        admin = AdminConfiguration.read(&reader, api: http)
         guard let http, let storage, let messaging, let payloadKeysFile, let apiKeysFile, let users, let platforms,
             let retention, let requiresEncryption
         else { return nil }

@@ -20,13 +20,14 @@ struct SecurePush: AsyncParsableCommand {
               securepush doctor
               securepush load-test --count 10000 --rate 500
             """,
-        version: SecurePushVersion.current,
+        version: SecurePushVersion.line(of: "securepush"),
         subcommands: [
             SendCommand.self, StatusCommand.self, ListCommand.self, RevokeCommand.self, ResendCommand.self,
-            InboxCommand.self, DeviceCommand.self, TokenCommand.self, UsersCommand.self, APIKeysCommand.self,
+            InboxCommand.self, ReadCommand.self, DeviceCommand.self, TokenCommand.self, UsersCommand.self,
+            APIKeysCommand.self,
             KeysCommand.self,
             InstallationsCommand.self, DeadLettersCommand.self, MigrateCommand.self, ConfigCommand.self,
             DoctorCommand.self, LoadTestCommand.self, TopCommand.self, TailCommand.self, SetupCommand.self,
-            HubRecordCommand.self,
+            HubRecordCommand.self, VersionCommand.self,
         ])
 }

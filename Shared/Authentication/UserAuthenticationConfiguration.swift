@@ -9,6 +9,8 @@ public struct UserAuthenticationConfiguration: Sendable {
     public var jwksURL: String?
     /// Whether the URL may be http to another machine.
     public var isInsecureJWKSAllowed = false
+    /// The trusted authorities and the proxy for the URL.
+    public var outgoing = OutgoingConfiguration()
     /// The `iss` that tokens must have, if any.
     public var issuer: String?
     /// The `aud` that tokens must have or contain, if any.
@@ -52,7 +54,7 @@ extension UserAuthenticationConfiguration {
             ConfigurationKeys.authJWKSFile, ConfigurationKeys.authJWKSURL, ConfigurationKeys.authIssuer,
             ConfigurationKeys.authAudience, ConfigurationKeys.authUsersFile,
             ConfigurationKeys.authTokenSigningKeyFile, ConfigurationKeys.allowInsecure,
-        ]
+        ] + OutgoingConfiguration.keys
     }
 
     /// All settings that ``read(_:)`` uses, for a service that issues tokens too.
@@ -69,6 +71,7 @@ extension UserAuthenticationConfiguration {
         configuration.jwksFile = reader.read(ConfigurationKeys.authJWKSFile)
         configuration.jwksURL = reader.read(ConfigurationKeys.authJWKSURL)
         configuration.isInsecureJWKSAllowed = reader.allows(.jwks)
+        configuration.outgoing = OutgoingConfiguration.read(&reader)
         configuration.issuer = reader.read(ConfigurationKeys.authIssuer)
         configuration.audience = reader.read(ConfigurationKeys.authAudience)
         configuration.usersFile = reader.read(ConfigurationKeys.authUsersFile)

@@ -28,7 +28,8 @@ public final class UserAuthenticator: Sendable {
         hold: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) throws {
         let remote = try configuration.jwksURL.map { text in
-            let url = try KeySetURL(text, isInsecureAllowed: configuration.isInsecureJWKSAllowed)
+            let url = try KeySetURL(
+                text, isInsecureAllowed: configuration.isInsecureJWKSAllowed, outgoing: configuration.outgoing)
             return RemoteKeySet(logger: logger, now: instant) { try await url.fetch() }
         }
         let users = try configuration.usersFile.map {

@@ -57,7 +57,7 @@ extension MessagingConfiguration {
     public static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.amqpDeclare,
-            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure,
+            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure, ConfigurationKeys.sslCertFile,
         ]
     }
 
@@ -76,6 +76,7 @@ extension MessagingConfiguration {
             var configuration = try MessagingConfiguration(
                 amqpURL: url, retryDelays: delays, prefetch: prefetch, connectionName: connectionName)
             configuration.topology.isDeclared = declare == .auto
+            configuration.amqp.useAuthorities(of: reader.read(ConfigurationKeys.sslCertFile))
             let hosts = configuration.amqp.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
             reader.refuse(
                 hosts.map { "names \($0)" }, of: ConfigurationKeys.amqpURL.name, as: .amqp,
@@ -109,6 +110,9 @@ public struct DispatchTopology: Sendable, Hashable {
     public let retryDelays: [Duration]
     /// Whether connecting declares exchanges and queues (`AMQP_DECLARE`), or only checks that they exist.
     public var isDeclared = true
+    /// Whether this service publishes new notifications. A dispatcher does not, and with least rights its user has no
+    /// permission for ``exchange``, so it does not look for it either: RabbitMQ 4.2.7 and 4.3.1 would refuse that.
+    public var publishesNew = true
 
     /// A topology that is declared.
     public init(retryDelays: [Duration], prefix: String = "securepush") {
@@ -156,6 +160,7 @@ public struct DispatchTopology: Sendable, Hashable {
                 .init(queue: dispatchQueue, exchange: exchange, key: DispatchTopology.dispatchKey),
             ])
         topology.isDeclared = isDeclared
+        if !isDeclared && !publishesNew { topology.exchanges.removeAll { $0.name == exchange } }
         return topology
     }
 

@@ -4,6 +4,8 @@ public protocol ConfigurationKeyDescription: Sendable {
     var name: String { get }
     /// The placeholder of a value in usage texts, for example `PORT`.
     var hint: String { get }
+    /// The words that are values, for completion; empty if there are others.
+    var choices: [String] { get }
     /// A second, shorter flag, for example `--state`. Most keys have none.
     var shortFlag: String? { get }
     /// The text that is used when none is given; `nil` if there is none.
@@ -48,6 +50,9 @@ public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
 
     /// The placeholder of a value in usage texts.
     public var hint: String { parser.hint }
+
+    /// The words that are values, for completion; empty if there are others.
+    public var choices: [String] { parser.choices }
 
     /// Why a text is not a value of this key; `nil` if it is one.
     public func problem(with text: String) -> String? {

@@ -20,21 +20,28 @@ public struct ConfigurationRefusal: Error, Sendable, Hashable {
 public struct ConfigurationParser<Value: Sendable>: Sendable {
     /// The placeholder of the value in usage texts, for example `PORT`.
     public let hint: String
+    /// The words that it accepts; empty if it accepts others, too.
+    public let choices: [String]
     /// Parses a text that is not empty.
     public let parse: @Sendable (String) throws(ConfigurationRefusal) -> Value
 
     /// - Parameters:
     ///   - hint: the placeholder of the value in usage texts.
+    ///   - choices: the words that it accepts, if there are no others.
     ///   - parse: parses a text that is not empty.
-    public init(hint: String, parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value) {
+    public init(
+        hint: String, choices: [String] = [],
+        parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value
+    ) {
         self.hint = hint
+        self.choices = choices
         self.parse = parse
     }
 
     /// The same syntax with other values.
     public func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> ConfigurationParser<Other> {
         let parse = parse
-        return ConfigurationParser<Other>(hint: hint) { text throws(ConfigurationRefusal) in
+        return ConfigurationParser<Other>(hint: hint, choices: choices) { text throws(ConfigurationRefusal) in
             transform(try parse(text))
         }
     }
@@ -53,7 +60,7 @@ extension ConfigurationParser where Value == String {
 extension ConfigurationParser where Value == Bool {
     /// `true`, `yes`, `on`, `1` or their opposites, in upper or lower case.
     public static var boolean: Self {
-        ConfigurationParser(hint: "BOOLEAN") { text throws(ConfigurationRefusal) in
+        ConfigurationParser(hint: "BOOLEAN", choices: ["true", "false"]) { text throws(ConfigurationRefusal) in
             switch text.lowercased() {
             case "true", "yes", "on", "1": return true
             case "false", "no", "off", "0": return false
@@ -81,7 +88,7 @@ extension ConfigurationParser where Value == Int {
 extension ConfigurationParser where Value: CaseIterable & RawRepresentable<String> {
     /// One of the raw values of an enumeration, in upper or lower case.
     public static func oneOf(_ type: Value.Type = Value.self, hint: String) -> Self {
-        ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
+        ConfigurationParser(hint: hint, choices: Value.allCases.map(\.rawValue)) { text throws(ConfigurationRefusal) in
             if let value = Value(rawValue: text.lowercased()) { return value }
             let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationRefusal("is none of: \(known)")
@@ -92,10 +99,11 @@ extension ConfigurationParser where Value: CaseIterable & RawRepresentable<Strin
 extension ConfigurationParser where Value == Logger.Level {
     /// A level of swift-log, in upper or lower case; `warn` means `warning`.
     public static var logLevel: Self {
-        ConfigurationParser(hint: "LEVEL") { text throws(ConfigurationRefusal) in
+        let levels = Logger.Level.allCases.map(\.rawValue)
+        return ConfigurationParser(hint: "LEVEL", choices: levels) { text throws(ConfigurationRefusal) in
             let name = text.lowercased()
             if let level = Logger.Level(rawValue: name == "warn" ? "warning" : name) { return level }
-            throw ConfigurationRefusal("is none of: " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+            throw ConfigurationRefusal("is none of: " + levels.joined(separator: ", "))
         }
     }
 }

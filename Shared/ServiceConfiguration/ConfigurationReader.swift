@@ -46,18 +46,27 @@ public struct ConfigurationReader: Sendable {
     public private(set) var issues: [ConfigurationIssue] = []
 
     private let flags: [String: String]
-    private let environment: [String: String]
+    private let environment: SettingsEnvironment
 
     /// - Parameters:
     ///   - flags: the values of the command line by key name (`HTTP_PORT`).
-    ///   - environment: the process's environment.
+    ///   - environment: the process's environment. Each setting may be `NAME` or `SECUREPUSH_NAME`.
     public init(flags: [String: String] = [:], environment: [String: String]) {
+        self.init(flags: flags, environment: SettingsEnvironment(environment))
+    }
+
+    /// The same with an environment whose names are known.
+    public init(flags: [String: String] = [:], environment: SettingsEnvironment) {
         self.flags = flags
         self.environment = environment
     }
 
     /// The value of a key; `nil` if it is absent and has no default, or if it is invalid, which is noted.
     public mutating func read<V>(_ key: ConfigurationKey<V>) -> V? {
+        if (flags[key.name] ?? "").isEmpty, let conflict = environment.conflict(of: key.name) {
+            note(conflict.key, conflict.problem)
+            return nil
+        }
         guard let text = text(key) else { return nil }
         do {
             return try key.parser.parse(text)
@@ -77,7 +86,7 @@ public struct ConfigurationReader: Sendable {
     ///
     /// If both are set, that is noted, because it is not clear which one is meant. If neither is set, the key's default
     /// is used.
-    public mutating func read(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String? {
+    public mutating func read<V>(_ key: ConfigurationKey<V>, orFile fileKey: ConfigurationKey<String>) -> V? {
         guard text(fileKey) != nil else { return read(key) }
         guard !isSet(key) else {
             note(key.name, "is set, and \(fileKey.name) too: set one of them")
@@ -88,7 +97,12 @@ public struct ConfigurationReader: Sendable {
             note(fileKey.name, "names a file that is empty, not text, or larger than 64 KiB")
             return nil
         }
-        return contents
+        do {
+            return try key.parser.parse(contents)
+        } catch {
+            note(fileKey.name, "names a file whose text \(error.problem)")
+            return nil
+        }
     }
 
     /// Like ``read(_:orFile:)``. If neither is set, that is noted.
@@ -120,9 +134,11 @@ public struct ConfigurationReader: Sendable {
         return platforms
     }
 
-    /// Notes an issue that only the caller can find, for example two values that contradict each other.
-    public mutating func note(_ key: String, _ issue: String) {
-        issues.append(ConfigurationIssue(key: key, problem: issue))
+    /// Notes an issue that only the caller can find, for example two values that contradict each other. An issue is
+    /// noted once, however many parts of a service read its key.
+    public mutating func note(_ key: String, _ problem: String) {
+        let issue = ConfigurationIssue(key: key, problem: problem)
+        if !issues.contains(issue) { issues.append(issue) }
     }
 
     /// Whether a flag or the environment has a value for the key, valid or not.
@@ -130,12 +146,7 @@ public struct ConfigurationReader: Sendable {
 
     /// Whether `ALLOW_INSECURE` names this kind of connection.
     public mutating func allows(_ link: InsecureLink) -> Bool {
-        let name = ConfigurationKeys.allowInsecure.name
-        let before = issues
-        let allowed = read(ConfigurationKeys.allowInsecure) ?? []
-        // An invalid value is noted once, however often it is read.
-        if before.contains(where: { $0.key == name }) { issues = before }
-        return allowed.contains(link)
+        (read(ConfigurationKeys.allowInsecure) ?? []).contains(link)
     }
 
     /// Notes hosts beyond this machine that a setting reaches without protection, unless `ALLOW_INSECURE` allows it.
@@ -177,6 +188,13 @@ public struct ConfigurationReader: Sendable {
         return rest[..<at].contains(":")
     }
 
+    /// The variables that begin with `SECUREPUSH_` and are no setting; see ``SettingsEnvironment/unknown(besides:)``.
+    ///
+    /// - Parameter keys: the service's settings.
+    public func unknownVariables(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
+        environment.unknown(besides: keys.map(\.name))
+    }
+
     private func given(_ name: String) -> String? {
         [flags[name], environment[name]].compactMap(\.self).first { !$0.isEmpty }
     }
@@ -185,7 +203,8 @@ public struct ConfigurationReader: Sendable {
 
     private func describe(_ key: some ConfigurationKeyDescription, _ text: String, _ problem: String) -> String {
         guard !key.isSecret else { return problem }
-        let source = flags[key.name] == text ? " (from \(key.flag))" : ""
+        let variable = environment.variable(of: key.name) ?? key.name
+        let source = flags[key.name] == text ? " (from \(key.flag))" : variable == key.name ? "" : " (from \(variable))"
         let shown = text.count > 60 ? text.prefix(57) + "..." : text[...]
         return "\(shown.debugDescription) \(problem)\(source)"
     }

@@ -1,5 +1,3 @@
-public import NIOSSL
-
 #if canImport(Glibc)
 import Glibc
 #else
@@ -31,16 +29,5 @@ public enum InsecureLink: String, CaseIterable, Sendable {
         let bytes = withUnsafeBytes(of: &six) { Array($0) }
         return bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
             || bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF && bytes[12] == 127
-    }
-}
-
-/// The TLS settings of every HTTP client.
-public enum OutgoingTLS {
-    /// TLS 1.2 or newer (RFC 8996 forbids older versions), with certificates and names verified.
-    public static var configuration: TLSConfiguration {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.certificateVerification = .fullVerification
-        return configuration
     }
 }

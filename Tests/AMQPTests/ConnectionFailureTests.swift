@@ -1,7 +1,9 @@
-import AMQP
+import Foundation
 import StackKit
 import TestSupport
 import Testing
+
+@testable import AMQP
 
 @Suite(.timeLimit(.minutes(5))) struct ConnectionFailureTests {
     private func failure(_ url: String) async throws -> AMQPError? {
@@ -16,6 +18,8 @@ import Testing
         #expect(error?.code == .accessRefused)
         #expect(error?.replyCode == 403)
         #expect(error.map { !"\($0)".contains("hunter2") } == true)
+        let start = "logging in at amqp://127.0.0.1:\(try brokerPort())/%2F: ACCESS_REFUSED"
+        #expect(error?.message.hasPrefix(start) == true)
     }
 
     @Test func unknownVirtualHost() async throws {
@@ -25,7 +29,27 @@ import Testing
     }
 
     @Test func nobodyListens() async throws {
-        #expect(try await failure("amqp://127.0.0.1:1")?.code == .connectFailed)
+        let error = try await failure("amqp://127.0.0.1:1")
+        #expect(error?.code == .connectFailed)
+        #expect(error?.message == "connecting to amqp://127.0.0.1:1/%2F: connection refused")
+    }
+
+    @Test func theReasonIsAskedForAgainWhereTheLibraryDropsIt() {
+        #expect(ConnectFailure.probe("127.0.0.1", 1) == ECONNREFUSED)
+        #expect(ConnectFailure.probe("nobody.invalid", 1) == nil)
+        #expect(ConnectFailure.text(of: ECONNREFUSED) == "connection refused")
+        #expect(ConnectFailure.text(of: EINPROGRESS) == nil && ConnectFailure.text(of: 0) == nil)
+    }
+
+    @Test(arguments: ["amqp", "amqps"]) func aPeerThatHangsUp(_ scheme: String) async throws {
+        // Connects to nobody, and so closes each connection at once.
+        let proxy = try TCPProxy(to: 1)
+        defer { proxy.close() }
+        let error = try await failure("\(scheme)://127.0.0.1:\(proxy.port)")
+        #expect(error?.code == (scheme == "amqp" ? .connectFailed : .tls))
+        #expect(error?.message.contains("127.0.0.1:\(proxy.port)") == true)
+        let reasons = ["the peer closed the connection", "unexpected eof while reading"]
+        #expect(reasons.contains { error?.message.contains($0) == true }, "\(error?.message ?? "none")")
     }
 
     @Test func unknownHost() async throws {

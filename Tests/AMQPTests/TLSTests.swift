@@ -38,12 +38,13 @@ extension OwnBrokerTests {
                 let untrusted = try await failure(
                     "amqps://localhost:\(port)?cacertfile=\(certificates.path("other.pem"))")
                 #expect(untrusted?.code == .tls)
-                #expect(untrusted?.message.contains("cert verification failed") == true)
+                let reason = "certificate verify failed: self-signed certificate in certificate chain"
+                #expect(untrusted?.message == "connecting to amqps://localhost:\(port)/%2F: \(reason)")
 
                 let otherName = try await failure(
                     "amqps://127.0.0.1:\(port)?cacertfile=\(certificates.path("ca.pem"))")
                 #expect(otherName?.code == .tls)
-                #expect(otherName?.message.contains("hostname") == true)
+                #expect(otherName?.message.contains("the host name does not match") == true)
 
                 let unverified = try await failure("amqps://127.0.0.1:\(port)?verify=verify_none")
                 #expect(unverified == nil)
@@ -54,6 +55,10 @@ extension OwnBrokerTests {
                 let plain = try await failure(
                     "amqps://localhost:\(server.port)?cacertfile=\(certificates.path("ca.pem"))")
                 #expect(plain?.code == .tls)
+                #expect(plain?.message.contains("(the port does not speak TLS)") == true)
+                let bare = try await failure("amqp://localhost:\(port)")
+                #expect(bare?.code == .connectFailed)
+                #expect(bare?.message.hasSuffix("does the port speak AMQP without TLS?") == true)
 
                 try await publishes(good)
             }

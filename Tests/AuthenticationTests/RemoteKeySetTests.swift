@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import Logging
 import SecurePushCore
+import ServiceConfiguration
 import ServiceLifecycle
 import StackKit
 import Synchronization
@@ -66,6 +67,30 @@ final class KeyServer: Sendable {
 
     private func token(_ key: TestKey, _ keyID: String, _ more: String = "") throws -> String {
         "Bearer " + (try key.token(header: #"{"alg":"ES256","kid":"\#(keyID)"}"#, claims: claims(more)))
+    }
+
+    @Test func keysAreFetchedThroughTheProxy() async throws {
+        let key = TestKey.es256()
+        let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
+        try await server.withURL { url in
+            let port = try #require(URLComponents(string: url)?.port)
+            let tunnels = try await ConnectProxy(to: port)
+            let proxy = try OutgoingProxy("http://u:p@127.0.0.1:\(tunnels.port)")
+            try await withAuthenticator(
+                jwks: nil,
+                configure: { configuration, _ in
+                    configuration.jwksURL = "http://keys.invalid/keys"
+                    configuration.isInsecureJWKSAllowed = true
+                    configuration.outgoing.httpProxy = proxy
+                },
+                { bench in try await bench.expectUser(token(key, "a"), "alice") })
+            // No resolver knows the host.
+            #expect(tunnels.heads.count == 1)
+            #expect(tunnels.heads.first?.hasPrefix("CONNECT keys.invalid:80 HTTP/1.1\r\n") == true)
+            #expect(tunnels.heads.first?.lowercased().contains("proxy-authorization: basic dtpw") == true)
+            try await tunnels.stop()
+        }
+        #expect(server.requestCount == 1)
     }
 
     @Test func keysAreFetchedOnce() async throws {

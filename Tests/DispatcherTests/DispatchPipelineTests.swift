@@ -201,7 +201,7 @@ import Testing
         #expect(gateway.sent.isEmpty)
     }
 
-    @Test func poisonIsParkedAtOnce() async throws {
+    @Test func poisonIsDeadLetteredAtOnce() async throws {
         let gateway = FakeGateway()
         let id = try await stored()
         try await withPipeline(gateway) {

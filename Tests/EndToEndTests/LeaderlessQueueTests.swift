@@ -25,9 +25,9 @@ struct LeaderlessQueueTests {
                 "securepush", ["doctor"], environment: ["AMQP_URL": stack.broker.url], folder: stack.folder)
             #expect(try await doctor.exitCode(within: .seconds(40)) == 1)
             let said = doctor.standardOutput
-            #expect(said.contains("faulty       queue \(queue): has no leader"))
+            #expect(said.contains("failed        queue \(queue): has no leader"))
             #expect(said.contains("rabbitmqctl eval \"ra:trigger_election({'%2F_\(queue)', node()}).\""))
-            #expect(said.contains("ok           queue securepush.retry.120:"))
+            #expect(said.contains("ok            queue securepush.retry.120:"))
 
             try await stack.broker.control("eval", "sys:resume(whereis('%2F_\(queue)')).")
             #expect(try await ingest.isReady())

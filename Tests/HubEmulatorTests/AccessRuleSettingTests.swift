@@ -1,3 +1,4 @@
+import Foundation
 import ServiceConfiguration
 import Testing
 
@@ -32,5 +33,18 @@ import Testing
         #expect(EmulatorConfiguration.read(&bad) == nil)
         #expect(bad.issues.map(\.key) == ["EMULATOR_ACCESS_RULES"])
         #expect(!bad.issues.contains { $0.problem.contains("secret") })
+    }
+
+    @Test func everySecretMayBeInAFile() throws {
+        let names = EmulatorConfiguration.keys.map(\.name)
+        for key in EmulatorConfiguration.keys where key.isSecret { #expect(names.contains(key.name + "_FILE")) }
+        let file = FileManager.default.temporaryDirectory.appending(path: "rules-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("a:Send:k1, b:Manage:k2\n".utf8).write(to: file)
+        var reader = ConfigurationReader(environment: ["SECUREPUSH_EMULATOR_ACCESS_RULES_FILE": file.path])
+        #expect(try #require(EmulatorConfiguration.read(&reader)).rules.map(\.name).suffix(2) == ["a", "b"])
+        try Data("a:Fly:secret".utf8).write(to: file)
+        #expect(EmulatorConfiguration.read(&reader) == nil)
+        #expect(!reader.issues.isEmpty && !reader.issues.contains { $0.problem.contains("secret") })
     }
 }

@@ -1,13 +1,14 @@
 import HTTPTypes
 import HummingbirdTesting
 import ServiceConfiguration
+import ServiceRuntime
 import Testing
 
 @testable import HubEmulator
 
 @Suite struct HostAllowListTests {
     private static let list = HostAllowList(
-        listeningHost: "127.0.0.1", endpointHost: "hub-emulator", allowed: ["Emulator.test"])
+        listeningHost: "127.0.0.1", allowed: ["hub-emulator", "Emulator.test"], setting: "EMULATOR_ALLOWED_HOSTS")
 
     @Test(arguments: [
         "localhost", "LOCALHOST:8090", "a.localhost:1", "127.0.0.1:8090", "127.8.9.1", "[::1]:8090", "localhost.",
@@ -29,7 +30,7 @@ import Testing
 
     @Test func listeningOnAllAddressesAllowsAddressesAndNoNames() {
         for host in ["0.0.0.0", "::"] {
-            let list = HostAllowList(listeningHost: host, endpointHost: "127.0.0.1", allowed: [])
+            let list = HostAllowList(listeningHost: host, allowed: [], setting: "EMULATOR_ALLOWED_HOSTS")
             #expect(list.allows("192.0.2.7:8090"))
             #expect(list.allows("[2001:db8::1]:8090"))
             #expect(!list.allows("attacker.example"))
@@ -43,6 +44,7 @@ import Testing
             for (line, body) in [
                 ("GET /emulator/messages", ""), ("POST /emulator/faults", #"{"Status":503}"#), ("GET /", ""),
                 ("GET /emulator/events", ""), ("DELETE /emulator/messages", ""),
+                ("GET /emulator/connection", ""), ("POST /emulator/connection/key", ""),
             ] {
                 let request =
                     "\(line) HTTP/1.1\r\nHost: attacker.example\r\nOrigin: http://attacker.example\r\n"

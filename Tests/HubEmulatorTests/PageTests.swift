@@ -31,6 +31,13 @@ import Testing
         #expect(page.occurrences(of: "<style>") == 1)
     }
 
+    @Test func theIconNeedsNoToken() async throws {
+        try await withEmulator { emulator in
+            let icon = try await emulator.call(.get, "/favicon.ico", authorization: nil)
+            #expect(icon.status == .noContent && icon.headers[.cacheControl] != nil)
+        }
+    }
+
     @Test func otherOriginsMayNotUseTheAPI() async throws {
         try await withEmulator { emulator in
             let foreign = try await emulator.call(

@@ -129,7 +129,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         }
     }
 
-    @Test func whatCannotBeReadIsParkedAndTheRestGoesOn() async throws {
+    @Test func whatCannotBeReadIsDeadLetteredAndTheRestGoesOn() async throws {
         try await withStack { stack in
             let configuration = stack.configuration.amqp
             let raw = try AMQPPublisher(configuration: configuration, logger: quiet)

@@ -46,4 +46,15 @@ import Testing
                 amqpURL: "amqp://h", retryDelays: [.seconds(1)], prefetch: 0, connectionName: "t")
         }
     }
+
+    /// RabbitMQ refuses the look-up of an exchange for which a user has no permission at all (4.2.7, 4.3.1).
+    @Test func aServiceThatOnlyConsumesDoesNotLookForTheExchangeOfNewNotifications() {
+        var topology = DispatchTopology(retryDelays: [.seconds(1)])
+        topology.publishesNew = false
+        #expect(topology.declarations.exchanges.map(\.name) == [topology.exchange, topology.deadExchange])
+        topology.isDeclared = false
+        #expect(topology.declarations.exchanges.map(\.name) == [topology.deadExchange])
+        topology.publishesNew = true
+        #expect(topology.declarations.exchanges.map(\.name) == [topology.exchange, topology.deadExchange])
+    }
 }

@@ -48,13 +48,13 @@ import Testing
             }
             let found = await findings(server, ["RETRY_DELAYS": "1s,5s"])
             #expect(found["queue securepush.dispatch"]?.advice == "Start a dispatcher.")
-            #expect(found["queue securepush.dead"]?.detail == "1 dead letters")
-            #expect(found["topology"]?.state == .faulty)
+            #expect(found["queue securepush.dead"]?.detail == "1 dead letter")
+            #expect(found["topology"]?.state == .failed)
             #expect(found["topology"]?.detail.contains("securepush.retry.5") == true)
             #expect(found["topology"]?.detail.contains("x-") == true, "\(found["topology"]?.detail ?? "")")
 
             try await server.control("set_vm_memory_high_watermark", "0.00001")
-            #expect(try await eventually { await findings(server)["broker alarm"]?.state == .faulty })
+            #expect(try await eventually { await findings(server)["broker alarm"]?.state == .failed })
             try await server.control("set_vm_memory_high_watermark", "0.4")
             #expect(try await eventually { await findings(server)["broker alarm"] == nil })
         }
@@ -103,7 +103,7 @@ import Testing
 
                 try await publish([DispatchMessage(id: NotificationID())], reason: "x", configuration)
                 #expect(try await run("purge").code == 64)
-                #expect(try await run("purge", "--yes").output == "purged 1 dead letters\n")
+                #expect(try await run("purge", "--yes").output == "purged 1 dead letter\n")
                 #expect(try await run("list").output.isEmpty)
             }
         }

@@ -1,15 +1,19 @@
+import AMQP
 import Authentication
 import Foundation
+import Messaging
 import Storage
 import Testing
 
 @testable import SecurePushCLI
 
 @Suite struct ServiceFoldersTests {
-    private static func folders(in folder: String) -> ServiceFolders {
-        ServiceFolders(
+    private static func folders(
+        in folder: String, database: String = "postgres:5432/securepush", broker: String = "rabbitmq:5672"
+    ) throws -> ServiceFolders {
+        try ServiceFolders(
             setup: LocalSetup(directory: "\(folder)/state", hubEndpoint: "http://hub-emulator:8090/"),
-            directory: "\(folder)/services", database: "postgres:5432/securepush", broker: "rabbitmq:5672",
+            directory: "\(folder)/services", database: database, broker: #require(BrokerPlace(broker)),
             retryDelays: [.seconds(1), .seconds(5)])
     }
 
@@ -19,11 +23,13 @@ import Testing
 
     @Test func `Each service gets what it works with, and nothing else`() async throws {
         try await withTemporaryFolder { folder in
-            let folders = Self.folders(in: folder)
+            let folders = try Self.folders(in: folder)
             _ = try folders.setup.run()
             _ = try folders.run()
             let expected: [String: Set<String>] = [
-                "ingest": ["payload.keys", "api-keys", "users", "jwks.json", "database-url", "amqp-url"],
+                "ingest": [
+                    "payload.keys", "api-keys", "users", "jwks.json", "admin-password", "database-url", "amqp-url",
+                ],
                 "dispatcher": ["hub-connection-string", "database-url", "amqp-url"],
                 "retrieval": [
                     "payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string",
@@ -51,9 +57,30 @@ import Testing
         }
     }
 
+    @Test func `URLs with TLS have the parameters at their end`() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = try Self.folders(
+                in: folder, database: "db:5432/securepush?sslmode=verify-full&sslrootcert=/etc/ca.crt",
+                broker: "amqps://mq:5671?cacertfile=/etc/ca.crt")
+            _ = try folders.setup.run()
+            _ = try folders.run()
+            let database = try SecretFile.read("\(folders.directory)/ingest/database-url")
+            #expect(database.hasSuffix("@db:5432/securepush?sslmode=verify-full&sslrootcert=/etc/ca.crt"))
+            #expect(try SecretFile.read("\(folders.directory)/admin/database-url").hasSuffix("sslrootcert=/etc/ca.crt"))
+            let broker = try SecretFile.read("\(folders.directory)/dispatcher/amqp-url")
+            #expect(broker.hasPrefix("amqps://securepush_dispatcher:"))
+            #expect(broker.hasSuffix("@mq:5671/%2F?cacertfile=/etc/ca.crt"))
+            // The services accept both without ALLOW_INSECURE.
+            #expect(
+                try MessagingConfiguration(amqpURL: broker, retryDelays: [.seconds(1)], connectionName: "test")
+                    .amqp.unverifiedHosts == [])
+        }
+        #expect(BrokerPlace("https://mq:5671") == nil)
+    }
+
     @Test func `The second time nothing changes, and a changed file is handed over again`() async throws {
         try await withTemporaryFolder { folder in
-            let folders = Self.folders(in: folder)
+            let folders = try Self.folders(in: folder)
             _ = try folders.setup.run()
             #expect(try !folders.run().isEmpty)
             #expect(try folders.run() == [])
@@ -67,7 +94,7 @@ import Testing
 
     @Test func `Keys of signed pushes are handed over once they exist`() async throws {
         try await withTemporaryFolder { folder in
-            let folders = Self.folders(in: folder)
+            let folders = try Self.folders(in: folder)
             _ = try folders.setup.run()
             _ = try folders.run()
             let secrets = folders.setup.secrets

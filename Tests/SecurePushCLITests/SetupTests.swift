@@ -16,7 +16,7 @@ import Testing
     @Test func `It makes what is missing, and the second time nothing`() async throws {
         try await withTemporaryFolder { folder in
             let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8090/")
-            #expect(try setup.run().count == 11)
+            #expect(try setup.run().count == 12)
             let before = try contents(of: setup.secrets)
             #expect(try setup.run() == [])
             #expect(try contents(of: setup.secrets) == before)
@@ -35,7 +35,7 @@ import Testing
             _ = try setup.run()
             #expect(SecretFile.mode(setup.secrets) == 0o700)
             let names = try contents(of: setup.secrets).keys
-            #expect(names.count == 12)
+            #expect(names.count == 13)
             for name in names { #expect(SecretFile.mode("\(setup.secrets)/\(name)") == 0o600, "\(name)") }
         }
     }

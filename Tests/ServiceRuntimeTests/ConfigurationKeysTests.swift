@@ -22,7 +22,8 @@ struct ConfigurationKeysTests {
         "HTTP_MAX_IN_FLIGHT", "HTTP_HEADER_TIMEOUT", "HTTP_BODY_TIMEOUT", "DATABASE_URL_FILE", "AMQP_URL_FILE",
         "AMQP_DECLARE", "ALLOW_INSECURE", "SILENT_PUSH_MIN_INTERVAL", "PUSH_SIGNING_KEY_FILE",
         "PUSH_VERIFICATION_KEYS_FILE", "HUB_TELEMETRY", "DEVICE_STALE_AFTER", "AUTH_REFRESH_TTL", "DISPATCH_WITHDRAW",
-        "RETRIEVAL_CORS_ORIGINS", "RECIPIENT_E2E_REQUIRED",
+        "RETRIEVAL_CORS_ORIGINS", "RECIPIENT_E2E_REQUIRED", "HTTPS_PROXY", "HTTPS_PROXY_FILE", "HTTP_PROXY",
+        "HTTP_PROXY_FILE", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
     ]
 
     @Test func everyKeyOnce() {
@@ -38,7 +39,13 @@ struct ConfigurationKeysTests {
 
     @Test func secrets() {
         let secrets = ConfigurationKeys.all.filter(\.isSecret).map(\.name)
-        #expect(secrets.sorted() == ["AMQP_URL", "DATABASE_URL", "HUB_CONNECTION_STRING"])
+        #expect(
+            secrets.sorted() == ["AMQP_URL", "DATABASE_URL", "HTTPS_PROXY", "HTTP_PROXY", "HUB_CONNECTION_STRING"])
+    }
+
+    @Test func everySecretMayBeInAFile() {
+        let names = ConfigurationKeys.all.map(\.name)
+        for key in ConfigurationKeys.all where key.isSecret { #expect(names.contains(key.name + "_FILE")) }
     }
 
     @Test func defaultsCanBeRead() {

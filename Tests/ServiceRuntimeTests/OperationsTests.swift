@@ -123,7 +123,8 @@ struct OperationsTests {
         let text = String(buffer: response.body)
         #expect(
             text.contains(
-                #"securepush_build_info{service="test",swift="\#(SecurePushVersion.swift)",version="0.1.0"} 1"#))
+                #"securepush_build_info{revision="\#(SecurePushVersion.revision)",service="test","#
+                    + #"swift="\#(SecurePushVersion.swift)",version="0.1.0"} 1"#))
         #if os(Linux)
         #expect(text.contains("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total "))
         let resident = try #require(ProcessMetrics.residentBytes())

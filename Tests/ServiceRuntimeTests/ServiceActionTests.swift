@@ -64,7 +64,7 @@ struct ServiceActionTests {
             return
         }
         #expect(code == 64)
-        #expect(lines == ["ingest: unknown option --http-prot", "See ingest --help."])
+        #expect(lines == ["error: unknown option --http-prot: is --http-port meant?", "See ingest --help."])
     }
 
     @Test func refusesConfigurationWithALineForEachIssue() {
@@ -76,10 +76,10 @@ struct ServiceActionTests {
         #expect(code == 78)
         #expect(
             lines == [
-                #"ingest: LOG_FORMAT: "xml" is none of: text, json"#,
-                #"ingest: HTTP_PORT: "x" is not a whole number from 0 to 65535"#,
-                "ingest: TLS_PRIVATE_KEY_FILE: is needed, since TLS_CERTIFICATE_FILE is set",
-                #"ingest: TLS_CERTIFICATE_FILE: "/nonexistent" names a file that does not exist"#,
+                #"error: LOG_FORMAT: "xml" is none of: text, json"#,
+                #"error: HTTP_PORT: "x" is not a whole number from 0 to 65535"#,
+                "error: TLS_PRIVATE_KEY_FILE: is needed, since TLS_CERTIFICATE_FILE is set",
+                #"error: TLS_CERTIFICATE_FILE: "/nonexistent" names a file that does not exist"#,
             ])
     }
 
@@ -90,7 +90,7 @@ struct ServiceActionTests {
             Issue.record("not refused")
             return
         }
-        #expect(lines == ["ingest: the configuration is incomplete"])
+        #expect(lines == ["error: the configuration is incomplete"])
     }
 
     @Test(
@@ -120,7 +120,7 @@ struct ServiceActionTests {
             Issue.record("nothing printed")
             return
         }
-        #expect(text.hasPrefix("ingest 0.1.0 (Swift 6."))
+        #expect(text.hasPrefix("ingest 0.1.0 (revision ") && text.contains(", Swift 6."))
     }
 
     @Test func help() {

@@ -37,9 +37,12 @@ struct ServiceArgumentsTests {
     }
 
     @Test(arguments: [
-        (["--htp-port", "1"], "unknown option --htp-port"), (["--port=1"], "unknown option --port"),
-        (["--hepl"], "unknown option --hepl"), (["heath"], "unknown argument heath"),
+        (["--htp-port", "1"], "unknown option --htp-port: is --http-port meant?"),
+        (["--port=1"], "unknown option --port"),
+        (["--hepl"], "unknown option --hepl: is --help meant?"),
+        (["heath"], "unknown argument heath: is health meant?"),
         (["health", "x"], "unknown argument x"),
+        (["--generate-completion-script", "csh"], "--generate-completion-script needs one of: bash, zsh, fish"),
         (["--http-port"], "--http-port needs a value: --http-port PORT"),
         (["--http-port", "--hub-name", "x"], "--http-port needs a value: --http-port PORT"),
     ])

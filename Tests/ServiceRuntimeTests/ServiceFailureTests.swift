@@ -14,22 +14,22 @@ struct ServiceFailureTests {
         let error = ConfigurationError([
             ConfigurationIssue(key: "A", problem: "is odd"), ConfigurationIssue(key: "B", problem: "is even"),
         ])
-        let (lines, code) = ServiceFailure.report(error, name: "ingest")
-        #expect(lines == ["ingest: A: is odd", "ingest: B: is even"])
+        let (lines, code) = ServiceFailure.report(error)
+        #expect(lines == ["error: A: is odd", "error: B: is even"])
         #expect(code == 78)
     }
 
     @Test func unusableDatabaseURL() {
-        let (lines, code) = ServiceFailure.report(StorageError(.invalid, "no such scheme"), name: "ingest")
-        #expect(lines == ["ingest: DATABASE_URL: no such scheme"])
+        let (lines, code) = ServiceFailure.report(StorageError(.invalid, "no such scheme"))
+        #expect(lines == ["error: DATABASE_URL: no such scheme"])
         #expect(code == 78)
     }
 
     @Test func otherErrors() {
-        let (lines, code) = ServiceFailure.report(Broken(), name: "ingest")
-        #expect(lines == ["ingest: first line second line"])
+        let (lines, code) = ServiceFailure.report(Broken())
+        #expect(lines == ["error: first line second line"])
         #expect(code == 1)
-        #expect(ServiceFailure.report(StorageError(.migrationNeeded, "x"), name: "i").code == 1)
-        #expect(ServiceFailure.report(CancellationError(), name: "i").code == 1)
+        #expect(ServiceFailure.report(StorageError(.migrationNeeded, "x")).code == 1)
+        #expect(ServiceFailure.report(CancellationError()).code == 1)
     }
 }

@@ -80,6 +80,22 @@ import Testing
         #expect(!text.contains(/[a-z]+:\/\/[^\s\/"]*:[^\s\/"]*@/))
     }
 
+    /// Exact versions: a stack that worked yesterday works tomorrow. The chart and the components have the same ones.
+    @Test func serversArePinned() throws {
+        let text = try Self.text()
+        let images = Set(text.matches(of: /image: (\S+)/).map { String($0.1) })
+        #expect(images == ["securepush:local", "rabbitmq:4.3.5", "postgres:17.11"])
+        for (path, tag) in [
+            ("deploy/kubernetes/components/rabbitmq/cluster.yaml", "rabbitmq:4.3.5-management"),
+            ("deploy/kubernetes/components/cloudnative-pg/cluster.yaml", "postgresql:17.11-"),
+            ("deploy/Dockerfile", "ARG SWIFT_IMAGE=swift:6.3.1-bookworm"),
+            ("deploy/Dockerfile", "ARG RUNTIME_IMAGE=debian:12.12-slim"),
+        ] {
+            let file = TestEnvironment.packageRoot.appending(path: path)
+            #expect(try String(contentsOf: file, encoding: .utf8).contains(tag), "\(path) has no \(tag)")
+        }
+    }
+
     @Test func noServiceMayChangeTheSchemaOrTheQueues() throws {
         let text = try Self.text()
         #expect(text.contains("DATABASE_MIGRATE: check") && text.contains("AMQP_DECLARE: check"))

@@ -44,7 +44,7 @@ import Testing
                 Issue.record("\(page.path) shows an unknown command: \(line)")
                 continue
             }
-            for flag in words where flag.hasPrefix("--") && !["--json", "--no-color"].contains(flag) {
+            for flag in words where flag.hasPrefix("--") && !["--json", "--no-color", "--ca-file"].contains(flag) {
                 #expect(section.contains("`\(flag.prefix { $0 != "=" })"), "\(page.path): \(line)")
             }
         }

@@ -278,7 +278,7 @@ extension Checker {
         verdict.bar(
             "drained after the last fault", tally.unsettled == 0 ? Verdict.seconds(drain) : "never", "≤ 60 s",
             tally.unsettled == 0 && drain <= Self.allowedDrain)
-        verdict.note("given up (dead, visible)", tally.dead)
+        verdict.note("deliveries that are dead, visibly", tally.dead)
         verdict.note("messages in the dead-letter queue", letters)
         verdict.bar("  of which hold no ID", lettersWithoutID, "0", lettersWithoutID == 0)
     }

@@ -48,13 +48,13 @@ found = deliveries()
 refused = metric("securepush_dispatch_attempts_total", result="throttled") - before
 attempts = used_up(found)
 dead = sum(1 for _, all in found for delivery in all if delivery["State"] == "dead")
-parked = metric("securepush_dead_lettered_total")
+dead_lettered = metric("securepush_dead_lettered_total")
 stack.request(EMULATOR, "DELETE", "/emulator/faults")
 end = time.monotonic()
 print(f"{count} notifications in {seconds} s of 429 with Retry-After: 5")
 print(f"  requests the hub refused    {refused:.0f}: {refused / seconds * 5:.1f} in each 5 s, all platforms together")
 print(f"  attempts used up            {attempts}")
-print(f"  given up, parked            {dead}, {parked:.0f}")
+print(f"  dead, dead letters          {dead}, {dead_lettered:.0f}")
 while time.monotonic() < end + 180:
     found = deliveries()
     if all(status == "dispatched" for status, _ in found):
@@ -64,6 +64,6 @@ drained = time.monotonic() - end
 statuses = [status for status, _ in found]
 print(f"  dispatched after the storm  {statuses.count('dispatched')} of {count} within {drained:.1f} s")
 print(f"  attempts in all             {used_up(found)} for {3 * count} sends")
-is_kept = attempts == 0 and dead == 0 and parked == 0 and statuses.count("dispatched") == count
+is_kept = attempts == 0 and dead == 0 and dead_lettered == 0 and statuses.count("dispatched") == count
 print("PASS" if is_kept else "FAIL")
 sys.exit(0 if is_kept else 1)

@@ -44,6 +44,21 @@ struct DurationArgument: ExpressibleByArgument, Sendable, Equatable {
     var defaultValueDescription: String { duration.configurationText }
 }
 
+/// A time in RFC 3339, or a duration from now.
+struct FutureArgument: ExpressibleByArgument, Sendable, Equatable {
+    /// `nil` if a duration was given.
+    let time: Timestamp?
+    private let delay: Duration
+
+    init?(argument: String) {
+        time = TimeArgument(argument: argument)?.time
+        guard let delay = time == nil ? DurationArgument(argument: argument)?.duration : .zero else { return nil }
+        self.delay = delay
+    }
+
+    func time(_ now: Timestamp) -> Timestamp { time ?? now + delay }
+}
+
 /// A time in RFC 3339, or a duration before now.
 struct SinceArgument: ExpressibleByArgument, Sendable, Equatable {
     private enum Value: Equatable { case time(Timestamp), ago(Duration) }
@@ -70,18 +85,19 @@ struct SinceArgument: ExpressibleByArgument, Sendable, Equatable {
 
 extension UserName {
     /// - Throws: ``CommandFailure`` with code `usage` if the text is not a user's name.
-    static func parse(_ text: String) throws -> UserName {
-        guard let user = UserName(text) else { throw CommandFailure(.usage, rule("user")) }
+    static func parse(_ text: String, of argument: String = "<name>") throws -> UserName {
+        guard let user = UserName(text) else { throw CommandFailure(.usage, rule("user", argument)) }
         return user
     }
 
+    /// - Parameter argument: the option that holds the name.
     /// - Throws: a usage error if the text is not a user's name.
-    static func validate(_ text: String, as role: String) throws {
-        if UserName(text) == nil { throw ValidationError(rule(role)) }
+    static func validate(_ text: String, of argument: String, as role: String) throws {
+        if UserName(text) == nil { throw ValidationError(rule(role, argument)) }
     }
 
-    private static func rule(_ role: String) -> String {
-        "The name of a \(role) must have 1 to 1,024 bytes of UTF-8 and no control characters."
+    private static func rule(_ role: String, _ argument: String) -> String {
+        "\(argument): the name of a \(role) must have 1 to 1,024 bytes of UTF-8 and no control characters."
     }
 }
 

@@ -28,6 +28,8 @@ struct CommandFailure: Error, Sendable, Equatable {
     var details: [String] = []
     /// How to correct it.
     var hint: String?
+    /// How long the server asks to wait (`Retry-After`), 0 s to a day.
+    var retryAfter: Duration?
 
     init(_ code: Code, _ message: String, details: [String] = [], hint: String? = nil) {
         self.code = code

@@ -21,8 +21,14 @@ protocol ConsoleCommand: AsyncParsableCommand {
 extension ConsoleCommand {
     mutating func run() async throws {
         let console = Console(output)
+        let command = self
         do {
-            try await run(on: console)
+            try SettingNames.check(for: command, console)
+            if let network = (command as? any NetworkCommand)?.network {
+                try await Network.with(network) { try await command.run(on: console) }
+            } else {
+                try await command.run(on: console)
+            }
         } catch let error as ExitCode {
             throw error
         } catch {
@@ -47,6 +53,14 @@ struct Console: Sendable {
         colorsMessages = allowsColors && isatty(STDERR_FILENO) == 1
     }
 
+    /// For a command line that could not be read.
+    init(arguments: [String]) {
+        var options = OutputOptions()
+        options.json = arguments.contains("--json")
+        options.noColor = arguments.contains("--no-color")
+        self.init(options)
+    }
+
     /// Writes one line of data.
     func line(_ text: String) { Console.write(text + "\n", to: .standardOutput) }
 
@@ -54,6 +68,12 @@ struct Console: Sendable {
     func show(_ value: some Encodable, _ text: @autoclosure () -> String) throws {
         line(isJSON ? try JSONCoding.encode(value) : text())
     }
+
+    /// Writes bytes of data as they are.
+    func write(_ data: Data) { try? FileHandle.standardOutput.write(contentsOf: data) }
+
+    /// Says that a list is empty, because silence could be a mistake. `--json` prints the empty list itself.
+    func nothing(_ text: String) { if !isJSON { message(text) } }
 
     /// Writes a message for people. Programs do not need it.
     func message(_ text: String) { Console.write(text + "\n", to: .standardError) }
@@ -129,11 +149,7 @@ struct ProgressLine: Sendable {
     }
 
     /// The width of the terminal on standard error; 80 if it is unknown.
-    private static var columns: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
+    private static var columns: Int { Terminal.columns(of: STDERR_FILENO) ?? Terminal.standardColumns }
 }
 
 /// The whole terminal on standard output, redrawn repeatedly. Restores the previous content when closed (ECMA-48, and

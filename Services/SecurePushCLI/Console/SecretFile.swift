@@ -8,15 +8,17 @@ import SecurePushCore
 enum SecretFile {
     /// The text of a file without the line end that editors and `echo` add.
     ///
+    /// - Parameter option: the option or variable that names the file, for the message.
     /// - Throws: ``CommandFailure`` with code `configuration` if the file cannot be read, is not UTF-8, or is empty.
-    static func read(_ path: String) throws -> String {
+    static func read(_ path: String, of option: String? = nil) throws -> String {
+        let place = option.map { "\($0): " } ?? ""
         let line: String
         do {
             line = try FileContent(path: path).textWithoutLineEnd
         } catch {
-            throw CommandFailure(.configuration, "\(error)")
+            throw CommandFailure(.configuration, "\(place)\(error)")
         }
-        guard !line.isEmpty else { throw CommandFailure(.configuration, "\(path) is empty.") }
+        guard !line.isEmpty else { throw CommandFailure(.configuration, "\(place)\(path) is empty.") }
         return line
     }
 
@@ -66,51 +68,5 @@ enum SecretFile {
     /// The permission bits of a file; `nil` if the file does not exist.
     static func mode(_ path: String) -> Int? {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
-    }
-}
-
-/// Reads payloads and passwords from standard input.
-enum StandardInput {
-    private static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
-
-    /// Reads everything up to the end, as UTF-8.
-    static func readAll() throws -> String {
-        let data = try FileHandle.standardInput.readToEnd() ?? Data()
-        guard let text = String(data: data, encoding: .utf8) else {
-            throw CommandFailure(.usage, "Standard input is not UTF-8.")
-        }
-        return text
-    }
-
-    /// Reads a password: the first line of standard input. A terminal shows the prompt and does not echo.
-    static func readPassword(prompt: String) throws -> String {
-        if isTerminal { FileHandle.standardError.write(Data(prompt.utf8)) }
-        let line = withoutEcho { Swift.readLine(strippingNewline: true) }
-        guard let line, !line.isEmpty else { throw CommandFailure(.usage, "Standard input holds no password.") }
-        return line
-    }
-
-    private static func withoutEcho<Value>(_ body: () -> Value) -> Value {
-        var settings = termios()
-        guard isTerminal, tcgetattr(STDIN_FILENO, &settings) == 0 else { return body() }
-        var silent = settings
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
-        defer {
-            tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
-            FileHandle.standardError.write(Data("\n".utf8))
-        }
-        return body()
-    }
-}
-
-/// Reads a password from a file or from standard input, never from the value of a flag.
-struct PasswordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file with the password (default: standard input).", valueName: "file"))
-    var passwordFile: String?
-
-    func password(of user: String) throws -> String {
-        if let passwordFile { return try SecretFile.read(passwordFile) }
-        return try StandardInput.readPassword(prompt: "Password of \(user.printable): ")
     }
 }

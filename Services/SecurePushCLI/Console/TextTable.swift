@@ -1,24 +1,72 @@
+import ArgumentParser
 import Foundation
 
 /// Rows of cells in aligned columns, two spaces apart: words to the left, numbers to the right.
 struct TextTable: Sendable {
+    /// A step that makes a table narrower. Columns keep their numbers when others are left out.
+    enum Narrowing: Sendable {
+        /// Other cells for a column: the header, then one per row.
+        case replace(column: Int, cells: [String])
+        case leaveOut(column: Int)
+        /// Cuts the cells of a column off, but to no less than this width.
+        case cut(column: Int, to: Int)
+    }
+
     private var rows: [[String]] = []
     /// Whether all columns hold words; otherwise only the first does.
     private let isOfWords: Bool
+    private var leftOut: Set<Int> = []
 
     init(isOfWords: Bool = false) { self.isOfWords = isOfWords }
 
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
-    /// One line per row, without trailing spaces.
-    var lines: [String] {
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in
+    /// Takes the steps, in their order, until the table fits.
+    ///
+    /// - Parameters:
+    ///   - width: the width of the terminal; `nil` if lines may have any length.
+    ///   - least: the number of steps to take in any case, as for an earlier page of the same list.
+    /// - Returns: the number of steps that were taken.
+    @discardableResult
+    mutating func fit(_ width: Int?, _ steps: [Narrowing], atLeast least: Int = 0) -> Int {
+        guard let width else { return 0 }
+        var taken = 0
+        for step in steps where taken < least || self.width > width {
+            taken += 1
+            switch step {
+            case .replace(let column, let cells):
+                for (row, cell) in zip(rows.indices, cells) where rows[row].indices.contains(column) {
+                    rows[row][column] = cell
+                }
+            case .leaveOut(let column): leftOut.insert(column)
+            case .cut(let column, let least):
+                let room = max(least, widths[column] - max(0, self.width - width))
+                for row in rows.indices where rows[row].indices.contains(column) {
+                    rows[row][column] = rows[row][column].cut(to: room)
+                }
+            }
+        }
+        return taken
+    }
+
+    /// The length of the longest line.
+    var width: Int {
+        let shown = widths.enumerated().filter { !leftOut.contains($0.offset) }.map(\.element)
+        return shown.reduce(0, +) + 2 * max(0, shown.count - 1)
+    }
+
+    private var widths: [Int] {
+        (0..<(rows.map(\.count).max() ?? 0)).map { column in
             rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
         }
+    }
+
+    /// One line per row, without trailing spaces.
+    var lines: [String] {
+        let widths = widths
         return rows.map { row in
             var line = ""
-            for (column, cell) in row.enumerated() {
+            for (column, cell) in row.enumerated() where !leftOut.contains(column) {
                 let blanks = String(repeating: " ", count: widths[column] - cell.count)
                 line += column == 0 ? "" : "  "
                 line += column == 0 || isOfWords ? cell + blanks : blanks + cell
@@ -29,7 +77,19 @@ struct TextTable: Sendable {
     }
 }
 
+/// Whether a table may be made narrower to fit the terminal.
+struct TableOptions: ParsableArguments {
+    @Flag(help: "Print whole tables, even if the lines are longer than the terminal is wide.")
+    var wide = false
+
+    /// The width that tables must fit; `nil` without a terminal.
+    var width: Int? { wide ? nil : Terminal.columns(of: STDOUT_FILENO) }
+}
+
 extension String {
+    /// The text, or its beginning with an ellipsis if it has more characters.
+    func cut(to width: Int) -> String { count <= width ? self : prefix(max(0, width - 1)) + "…" }
+
     /// The text without control characters except newline and tab, so that a payload cannot control the terminal.
     var printable: String {
         String(

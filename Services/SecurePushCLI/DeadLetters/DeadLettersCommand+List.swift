@@ -20,6 +20,7 @@ extension DeadLettersCommand {
         @Option(help: ArgumentHelp("Maximum number, 1 to 10,000.", valueName: "n"))
         var limit = 100
 
+        @OptionGroup var table: TableOptions
         @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -34,7 +35,11 @@ extension DeadLettersCommand {
             if console.isJSON {
                 for row in rows { try console.show(row, "") }
             } else {
-                for line in DeadLetterRow.table(rows) { console.line(line) }
+                for line in DeadLetterRow.table(rows, width: table.width) { console.line(line) }
+                if rows.isEmpty, found.total > 0 {
+                    console.nothing(
+                        "No dead letters match. To see more, leave out --reason, --platform or --unreadable.")
+                }
                 console.message("\(rows.count.grouped) shown, \(found.total.grouped) dead letters in total")
             }
         }
@@ -62,6 +67,7 @@ extension DeadLettersCommand {
         @Argument(help: "The ID of the notification.")
         var id: IDArgument
 
+        @OptionGroup var table: TableOptions
         @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -96,11 +102,11 @@ extension DeadLettersCommand {
                     deliveries: deliveries)
                 return try console.show(report, "")
             }
-            for line in Self.lines(rows, record?.expiresAt, deliveries ?? []) { console.line(line) }
+            for line in Self.lines(rows, record?.expiresAt, deliveries ?? [], width: table.width) { console.line(line) }
         }
 
         private static func lines(
-            _ rows: [DeadLetterRow], _ expiresAt: Timestamp?, _ deliveries: [DeliveryRow]
+            _ rows: [DeadLetterRow], _ expiresAt: Timestamp?, _ deliveries: [DeliveryRow], width: Int?
         ) -> [String] {
             var facts = TextTable(isOfWords: true)
             facts.add(["ID", rows.first?.id ?? "-"])
@@ -112,7 +118,7 @@ extension DeadLettersCommand {
                 let platforms = row.platforms?.joined(separator: ",").oneLine ?? "all platforms"
                 facts.add(["Dead-lettered", "\(platforms): \(row.reason.oneLine)"])
             }
-            return facts.lines + (deliveries.isEmpty ? [] : [""] + DeliveryRow.table(deliveries))
+            return facts.lines + (deliveries.isEmpty ? [] : [""] + DeliveryRow.table(deliveries, width: width))
         }
     }
 }
@@ -165,7 +171,8 @@ struct DeadLetterRow: Encodable, Sendable, Equatable {
         age = max(.zero, now - since).spoken
     }
 
-    static func table(_ rows: [DeadLetterRow]) -> [String] {
+    /// - Parameter width: of the terminal; `nil` if lines may have any length.
+    static func table(_ rows: [DeadLetterRow], width: Int? = nil) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
         table.add(["ID", "AGE", "ATTEMPT", "PLATFORMS", "STATUS", "RECIPIENT", "REASON"])
@@ -176,6 +183,12 @@ struct DeadLetterRow: Encodable, Sendable, Equatable {
                 row.recipient?.oneLine ?? "-", row.reason.oneLine,
             ])
         }
+        table.fit(
+            width,
+            [
+                .leaveOut(column: 2), .leaveOut(column: 4), .cut(column: 5, to: 9), .leaveOut(column: 3),
+                .cut(column: 6, to: 20),
+            ])
         return table.lines
     }
 }

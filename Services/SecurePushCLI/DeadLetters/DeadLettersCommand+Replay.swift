@@ -101,7 +101,9 @@ extension DeadLettersCommand {
 
         func run(on console: Console) async throws {
             let purged = try await DeadLetterScan.with(console) { try await Self.purge($0, selection) }
-            try console.show(Report(purged: purged), "purged \(purged.grouped) dead letters")
+            try console.show(
+                Report(purged: purged),
+                purged == 1 ? "purged 1 dead letter" : "purged \(purged.grouped) dead letters")
         }
 
         static func purge(_ scan: DeadLetterScan, _ selection: DeadLetterSelection) async throws -> Int {

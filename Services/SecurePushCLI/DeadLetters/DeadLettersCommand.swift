@@ -44,12 +44,7 @@ struct DeadLetterSelection: ParsableArguments, Sendable {
     }
 }
 
-/// Reads each dead letter once that is in the queue at the start. Ignores those that arrive later.
-struct DeadLetterScan: Sendable {
-    let queue: any DeadLetterQueue
-    /// Called after each dead letter.
-    var progress: @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
-
+extension DeadLetterScan {
     /// Opens the queue for the duration of `body`. The broker requeues everything that `body` has not removed.
     static func with<Value>(_ console: Console, _ body: (DeadLetterScan) async throws -> Value) async throws -> Value {
         let queue = try await RabbitMQDeadLetterQueue.open(try Settings().messaging())
@@ -65,32 +60,5 @@ struct DeadLetterScan: Sendable {
         line.clear()
         await queue.close()
         return result
-    }
-
-    /// - Parameter body: receives a dead letter; `false` ends the scan.
-    /// - Returns: the number of dead letters in the queue.
-    @discardableResult
-    func run(_ body: (DeadLetter) async throws -> Bool) async throws -> Int {
-        let total = try await queue.count()
-        var done = 0
-        while done < total, let letter = try await queue.next() {
-            try Task.checkCancellation()
-            done += 1
-            progress(done, total)
-            guard try await body(letter) else { break }
-        }
-        return total
-    }
-
-    /// The first `limit` dead letters that match.
-    func letters(
-        _ limit: Int = .max, where matches: (DeadLetter) -> Bool
-    ) async throws -> (letters: [DeadLetter], total: Int) {
-        var letters: [DeadLetter] = []
-        let total = try await run { letter in
-            if matches(letter) { letters.append(letter) }
-            return letters.count < limit
-        }
-        return (letters, total)
     }
 }

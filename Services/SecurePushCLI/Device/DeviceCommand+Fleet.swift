@@ -37,12 +37,14 @@ extension DeviceCommand {
             let handle = handle ?? platform.makeHandle()
             let report = reporter(user, platform, listening, console)
             let full = ClientCredentials(credentials)
+            let retryAfter = RetryAfterNote()
             let session = DeviceSession(user: user, credentials: full)
             let screen = DeviceScreen(
                 handle: handle, emulator: emulator, countsPrompts: loginAfter == nil, report: report)
             let client = SecurePushClient(
                 configuration: configuration, credentials: session,
-                store: MemoryClientStore(), transport: HTTPClientTransport(http: requests), presenter: screen)
+                store: MemoryClientStore(), transport: HTTPClientTransport(http: requests, retryAfter: retryAfter),
+                presenter: screen)
             return SimulatedDevice(
                 device: PushDevice(platform: platform.clientPlatform, channel: handle), client: client,
                 screen: screen, session: session,
@@ -50,9 +52,11 @@ extension DeviceCommand {
                 logIn: SimulatedDevice.LogIn(
                     credentials: full, first: fetchToken ?? (loginAfter == nil ? full : nil),
                     delay: loginAfter?.duration),
-                report: report)
+                retryAfter: retryAfter, report: report)
         }
-        return DeviceFleet(devices: devices, retrieval: retrieval, limit: count, isTemporary: handle == nil)
+        return DeviceFleet(
+            devices: devices, retrieval: retrieval, emulator: emulator, limit: count, isTemporary: !keep,
+            tell: console.message)
     }
 
     private static func pushKeys(_ path: String) throws -> PushKeySet {
@@ -76,7 +80,7 @@ extension DeviceCommand {
                 try? console.show(event, "")
             } else if event.isData, isOne || event.event != .received {
                 console.line(event.line)
-            } else if isOne || [.disconnected, .loggedIn].contains(event.event) {
+            } else if isOne || [.disconnected, .waiting, .loggedIn].contains(event.event) {
                 console.message(event.line)
             } else if event.event == .listening {
                 listening.note()

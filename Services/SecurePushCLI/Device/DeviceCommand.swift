@@ -4,7 +4,7 @@ import Foundation
 import SecurePushClient
 import SecurePushCore
 
-struct DeviceCommand: ConsoleCommand {
+struct DeviceCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
         abstract: "Simulate users' devices: register, receive pushes, fetch and show the payloads.",
@@ -12,8 +12,13 @@ struct DeviceCommand: ConsoleCommand {
             Each device is an app of the Swift SDK (Clients/Swift). It registers with the retrieval service,
             listens to the hub emulator in place of Apple's, Google's or Microsoft's push service, and fetches the
             payload of each push with the user's credentials. An alert push of Apple goes through the SDK's service
-            extension. If the service refuses the credentials, the device shows the generic prompt. Runs until Ctrl-C,
-            or until the devices have shown --count notifications.
+            extension. If the service refuses the credentials, the device shows the generic prompt. Runs until Ctrl-C
+            or SIGTERM, or until the devices have shown --count notifications. At the end it removes the device from the
+            server, unless --keep is given.
+
+            If the hub emulator does not answer at the start, the command gives up after six tries (exit code 69).
+            Later it connects again for as long as it takes. If retrieval cannot register the device now (429, 5xx), it
+            tries again, after the Retry-After that retrieval gives.
 
             --devices starts several devices in one process. {n} in the user's name is the number of the device, from 1:
             each device then has its own user, and without --devices there are as many devices as --count says, one
@@ -47,6 +52,9 @@ struct DeviceCommand: ConsoleCommand {
         help: ArgumentHelp("Number of devices, 1 to 2,000 (default: 1; --count with {n} in --user).", valueName: "n"))
     var devices: Int?
 
+    @Flag(help: "Leave the device registered at the end. With --handle, the next start then continues as that device.")
+    var keep = false
+
     @Option(help: ArgumentHelp("Log in this time after the first prompt.", valueName: "duration"))
     var loginAfter: DurationArgument?
 
@@ -69,11 +77,13 @@ struct DeviceCommand: ConsoleCommand {
     var pushKeysFile: String?
 
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     static let maxDevices = 2000
 
     func validate() throws {
+        try UserName.validate(user, of: "--user", as: "user")
         try requireRange("--count", count, 1 ... .max)
         try requireRange("--devices", devices, 1...Self.maxDevices)
         if platform.isEmpty { throw ValidationError("Give at least one --platform.") }

@@ -10,6 +10,8 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         case loggedIn
         case ignored
         case disconnected
+        /// The server cannot serve a request now; the device tries again.
+        case waiting
     }
 
     /// A kind of text.
@@ -53,7 +55,7 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
             case .shows: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
             case .removed: (id ?? "") + (kind.map { "  (\($0))" } ?? "")
             case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
-            case .registered, .listening, .loggedIn, .disconnected: (text ?? reason ?? "").printable
+            case .registered, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
             }
         let name = event == .loggedIn ? "logged in" : event.rawValue
         return (user.map { $0.printable.padded(to: 15) } ?? "") + platform.padded(to: 9) + name.padded(to: 12) + words

@@ -10,20 +10,35 @@ struct DeviceFleet: Sendable {
     static let maxRegistrations = 16
     /// Connections to retrieval.
     static let maxRequests = 64
-    /// How long the devices may take to remove themselves at the end.
-    static let farewell = Duration.seconds(3)
+    /// Concurrent removals at the end.
+    static let maxRemovals = 64
+    /// How long the devices may take to remove themselves at the end. Nobody waits longer for Ctrl-C.
+    static let farewell = Duration.seconds(10)
 
     let devices: [SimulatedDevice]
     let retrieval: APIClient
+    let emulator: APIClient
     /// Ends after this many notifications; `nil` for no limit.
     let limit: Int?
-    /// Whether the devices are removed from the server at the end, because their handles cannot be used again.
+    /// Whether the devices are removed from the server at the end.
     let isTemporary: Bool
+    /// Tells a person something about all devices.
+    let tell: @Sendable (String) -> Void
 
-    /// Registers all devices and runs them until the limit is reached or it is cancelled.
+    /// Registers all devices and runs them until the limit is reached or it is cancelled. However it ends, the devices
+    /// are removed from the server.
     func run() async throws {
+        try await emulator.waitForEmulator { failure, wait in
+            tell("\(failure.message) Tries again in \(wait.spoken).")
+        }
         do {
             try await register()
+        } catch {
+            // The server may have a device whose answer was lost. Most often it has none, and there is nothing to tell.
+            await leave(isSilent: true)
+            throw error
+        }
+        do {
             try await listen()
         } catch {
             await leave()
@@ -47,25 +62,37 @@ struct DeviceFleet: Sendable {
     }
 
     /// In a task of its own, because this one may be cancelled.
-    private func leave() async {
+    private func leave(isSilent: Bool = false) async {
         guard isTemporary else { return }
-        await Task {
+        let removed = ShownCount(limit: devices.count)
+        let isDone = await Task {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { try? await Self.forEach(devices) { await $0.unregister() } }
+                group.addTask {
+                    try? await Self.forEach(devices, atOnce: Self.maxRemovals) { device in
+                        if await device.unregister() { _ = removed.add(1) }
+                    }
+                }
                 group.addTask { try? await Task.sleep(for: Self.farewell) }
                 await group.next()
                 group.cancelAll()
             }
+            return removed.add(0)
         }.value
+        if isDone || isSilent { return }
+        tell(
+            devices.count == 1
+                ? "The device could not be removed: \(retrieval.service) may still have its installation."
+                : "Not all devices could be removed: \(retrieval.service) may still have some of their installations.")
     }
 
     /// Runs a closure for every element, a few of them concurrently.
     static func forEach<Element: Sendable>(
-        _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Void
+        _ elements: [Element], atOnce limit: Int = maxRegistrations,
+        _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, element) in elements.enumerated() {
-                if index >= maxRegistrations { _ = try await group.next() }
+                if index >= limit { _ = try await group.next() }
                 group.addTask { try await body(element) }
             }
             try await group.waitForAll()
@@ -73,7 +100,7 @@ struct DeviceFleet: Sendable {
     }
 }
 
-/// Counts the notifications that all devices have shown.
+/// Counts what all devices have done, such as the notifications that they have shown.
 final class ShownCount: Sendable {
     private let limit: Int?
     private let count = Mutex(0)
@@ -114,7 +141,7 @@ struct DeviceTokens: Sendable {
     private let issuer: TokenIssuer
 
     init(signingKeyFile: String) throws {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Settings()
         let configuration = UserAuthenticationConfiguration(
             issuer: environment["AUTH_ISSUER"], audience: environment["AUTH_AUDIENCE"],
             signingKeyFile: signingKeyFile, tokenTTL: .seconds(86_400))

@@ -4,18 +4,20 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import SecurePushClient
-import ServiceConfiguration
+import Synchronization
 
 /// The SDK's transport over AsyncHTTPClient: a thousand devices of one process share its connections, where
 /// each URLSession would bring connections and a thread of its own.
 struct HTTPClientTransport: Transport {
     let http: HTTPClient
+    /// Gets the `Retry-After` of each response, which the SDK's errors do not have.
+    var retryAfter: RetryAfterNote?
 
     /// A client for devices. It follows no redirect, so that credentials go to no other host.
     ///
     /// - Parameter connections: the maximum number of connections to one host.
     static func makeClient(connections: Int) -> HTTPClient {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
+        var configuration = HTTPClient.Configuration(tlsConfiguration: Network.current.tls)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.redirectConfiguration = .disallow
@@ -30,6 +32,7 @@ struct HTTPClientTransport: Transport {
         if let body = request.body { message.body = .bytes(ByteBuffer(bytes: body)) }
         do {
             let response = try await http.execute(message, timeout: Self.amount(timeout))
+            retryAfter?.note(response.headers.first(name: "Retry-After"))
             let body = try await response.body.collect(upTo: maxBytes)
             let headers = response.headers.map { ($0.name.lowercased(), $0.value) }
             return TransportResponse(
@@ -59,6 +62,18 @@ struct HTTPClientTransport: Transport {
         default: TransportError.unreachable
         }
     }
+}
+
+/// The `Retry-After` of a client's last response (RFC 9110, 10.2.3). Dates are not read: the services send seconds.
+final class RetryAfterNote: Sendable {
+    private let last = Mutex<Duration?>(nil)
+
+    func note(_ value: String?) {
+        let wait = value.flatMap { Int($0) }.map { Duration.seconds(min(max($0, 0), 86_400)) }
+        last.withLock { $0 = wait }
+    }
+
+    var wait: Duration? { last.withLock { $0 } }
 }
 
 extension SecurePushConfiguration {
@@ -97,7 +112,11 @@ extension CommandFailure {
     /// A request of the SDK that failed.
     init(_ failure: SecurePushFailure, from client: APIClient) {
         switch failure.code {
-        case .unreachable, .timedOut, .untrusted:
+        case .untrusted:
+            self.init(
+                .unreachable, "\(client.service) does not answer at \(client.baseURL): its certificate is not trusted.",
+                hint: "Give the authority's certificate with --ca-file FILE, or set SSL_CERT_FILE.")
+        case .unreachable, .timedOut:
             self.init(
                 .unreachable, "\(client.service) does not answer at \(client.baseURL) (\(failure.code)).",
                 hint: "Is it running there? `securepush doctor` checks every part.")

@@ -9,6 +9,7 @@ struct SimulatedDevice: Sendable {
     let session: DeviceSession
     let channel: PushChannel
     let logIn: LogIn
+    let retryAfter: RetryAfterNote
     let report: @Sendable (DeviceEvent) -> Void
 
     /// How the user is logged in.
@@ -21,20 +22,35 @@ struct SimulatedDevice: Sendable {
         var delay: Duration?
     }
 
-    /// Registers the device, and logs out if the log-in comes later.
+    /// Registers the device, and logs out if the log-in comes later. A server that refuses for a time (429, 5xx) is
+    /// asked again after its `Retry-After`, or after a wait that grows.
     ///
     /// - Throws: ``CommandFailure``.
-    func register(at retrieval: APIClient) async throws {
+    func register(at retrieval: APIClient, _ schedule: RetrySchedule = .registration) async throws {
         session.use(logIn.credentials)
-        let id = try await client.register(device, at: retrieval)
-        report(DeviceEvent(.registered, text: id))
-        session.use(logIn.first)
+        var schedule = schedule
+        while true {
+            do {
+                let id = try await client.register(device)
+                report(DeviceEvent(.registered, text: id))
+                return session.use(logIn.first)
+            } catch let failure as SecurePushFailure {
+                let reason = CommandFailure(failure, from: retrieval)
+                guard failure.isTemporaryRefusal, let wait = schedule.next(retryAfter: retryAfter.wait) else {
+                    throw reason
+                }
+                report(DeviceEvent(.waiting, reason: "\(reason.message) Tries again in \(wait.spoken)."))
+                try await Task.sleep(for: wait)
+            }
+        }
     }
 
-    /// Removes the device from the server. Ignores errors: the process ends.
-    func unregister() async {
+    /// Removes the device from the server.
+    ///
+    /// - Returns: whether the server has removed it, or never had it.
+    func unregister() async -> Bool {
         session.use(logIn.credentials)
-        try? await client.unregister()
+        return (try? await client.unregister()) != nil
     }
 
     /// Receives pushes until a closure says after one that it is enough, or until cancelled.
@@ -103,5 +119,13 @@ struct SimulatedDevice: Sendable {
         case .nothing:
             report(DeviceEvent(.ignored, id: push.push.id?.rawValue, reason: "nothing to show"))
         }
+    }
+}
+
+extension SecurePushFailure {
+    /// Whether the server answered that it cannot serve the request now.
+    fileprivate var isTemporaryRefusal: Bool {
+        guard let status = code.status else { return false }
+        return status == 429 || (500...599).contains(status)
     }
 }

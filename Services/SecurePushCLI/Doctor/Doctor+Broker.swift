@@ -19,12 +19,12 @@ extension Doctor {
             findings += await queues(connection, configuration)
             await connection.close()
         } catch let error as AMQPError where error.code == .accessRefused {
-            findings.append(.faulty(part, error.message, "Correct the user, password or virtual host in AMQP_URL."))
+            findings.append(.failed(part, error.message, "Correct the user, password or virtual host in AMQP_URL."))
         } catch let error as AMQPError {
             findings.append(
                 .unreachable(part, error.message, "Is RabbitMQ running there? `make up` starts a private server."))
         } catch {
-            findings.append(.faulty(part, "\(error)", "Correct AMQP_URL."))
+            findings.append(.failed(part, "\(error)", "Correct AMQP_URL."))
         }
         return findings
     }
@@ -37,7 +37,7 @@ extension Doctor {
             publisher = try AMQPPublisher(
                 configuration: configuration, publishTimeout: .seconds(3), logger: .silent)
         } catch {
-            return [.faulty("AMQP_URL", "\(error)", "Raise the limits of descriptors and threads (ulimit -n, -u).")]
+            return [.failed("AMQP_URL", "\(error)", "Raise the limits of descriptors and threads (ulimit -n, -u).")]
         }
         let probe = AMQPMessage(exchange: "", routingKey: "securepush.doctor.no-such-queue", body: [])
         let result = try? await withRunning(publisher) {
@@ -51,7 +51,7 @@ extension Doctor {
         }
         guard case .failure(let error)? = result, error.code == .blocked || error.code == .timeout else { return [] }
         return [
-            .faulty(
+            .failed(
                 "broker alarm", "the broker accepts no messages: \(error.message)",
                 "On the node, run rabbitmqctl status (alarms, memory, disk), then free memory or disk space. "
                     + "Ingest still accepts notifications.")
@@ -62,7 +62,7 @@ extension Doctor {
         var reader = ConfigurationReader(environment: settings.all)
         guard let delays = reader.read(ConfigurationKeys.retryDelays) else {
             let problem = reader.issues.first?.problem ?? "is invalid"
-            return [.faulty("RETRY_DELAYS", problem, "Correct RETRY_DELAYS, for example 1s,5s,30s,2m,10m.")]
+            return [.failed("RETRY_DELAYS", problem, "Correct RETRY_DELAYS, for example 1s,5s,30s,2m,10m.")]
         }
         var topology = DispatchTopology(retryDelays: delays)
         // A user without the right to configure can inspect a queue, but not compare its arguments.
@@ -96,12 +96,12 @@ extension Doctor {
     static func queue(_ name: String, _ status: AMQPQueueStatus, _ topology: DispatchTopology) -> Finding {
         let part = "queue \(name)"
         if name == topology.deadQueue, status.messages > 0 {
-            return .faulty(
-                part, "\(status.messages.grouped) dead letters",
+            return .warning(
+                part, status.messages == 1 ? "1 dead letter" : "\(status.messages.grouped) dead letters",
                 "See the reasons with `securepush dead-letters list`, then replay or purge them.")
         }
         if name == topology.dispatchQueue, status.consumers == 0 {
-            return .faulty(part, "\(status.messages.grouped) messages, no consumer", "Start a dispatcher.")
+            return .failed(part, "\(status.messages.grouped) messages, no consumer", "Start a dispatcher.")
         }
         return .ok(part, "\(status.messages.grouped) messages, \(status.consumers) consumers")
     }
@@ -111,9 +111,9 @@ extension Doctor {
         let part = "queue \(name)"
         switch error.code {
         case .notFound:
-            return .faulty(part, "is not declared", "Start ingest or a dispatcher once. They declare the queues.")
+            return .failed(part, "is not declared", "Start ingest or a dispatcher once. They declare the queues.")
         case .queueUnavailable:
-            return .faulty(
+            return .failed(
                 part, "has no leader: it confirms and delivers nothing", LeaderlessQueue.remedy(name, configuration))
         default: return .unreachable(part, error.message, "Check the broker's log.")
         }
@@ -130,7 +130,7 @@ extension Doctor {
             let advice =
                 "If you changed RETRY_DELAYS, change it back. Otherwise replay or purge the dead letters, stop the "
                 + "services, run rabbitmqctl delete_queue NAME, and start the services. The outbox refills the queues."
-            return .faulty(part, error.message, advice)
+            return .failed(part, error.message, advice)
         }
     }
 }
@@ -153,7 +153,7 @@ extension Doctor {
         } else if version.contains("+deb") || version.contains("ubuntu") {
             return .ok(part, "\(version); see its changelog for the fixes of 2026")
         }
-        return .faulty(
+        return .warning(
             part, "\(version) lacks the fixes of CVE-2026-44235, -44236, -59986 and -61547",
             "Run apt-get update && apt-get install --only-upgrade librabbitmq4, or use 0.16.0 or newer.")
     }

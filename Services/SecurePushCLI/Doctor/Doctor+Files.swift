@@ -26,7 +26,7 @@ extension Doctor {
         _ key: String, _ path: String, isSecret: Bool, _ read: (String) throws -> String
     ) -> Finding {
         guard let mode = SecretFile.mode(path) else {
-            return .faulty(
+            return .failed(
                 key, "\(path) does not exist", "Create it, or correct \(key). `securepush setup` creates all files.")
         }
         let content: String
@@ -34,10 +34,10 @@ extension Doctor {
             content = try read(path)
         } catch {
             let failure = CommandFailure(describing: error)
-            return .faulty(key, failure.message, failure.hint ?? "Correct \(path), or create it again.")
+            return .failed(key, failure.message, failure.hint ?? "Correct \(path), or create it again.")
         }
         if isSecret && mode & 0o077 != 0 {
-            return .faulty(
+            return .failed(
                 key, "other users can access \(path) (mode \(String(mode, radix: 8)))", "chmod 600 \(path)")
         }
         return .ok(key, "\(path), \(content)")
@@ -50,10 +50,10 @@ extension Doctor {
         let key = "TLS_CERTIFICATE_FILE"
         guard let path = settings[key] else { return [] }
         guard SecretFile.exists(path) else {
-            return [.faulty(key, "\(path) does not exist", "Create it, or correct \(key).")]
+            return [.failed(key, "\(path) does not exist", "Create it, or correct \(key).")]
         }
         guard let leaf = try? NIOSSLCertificate.fromPEMFile(path).first else {
-            return [.faulty(key, "\(path) has no PEM certificate", "Store the chain there, the leaf first.")]
+            return [.failed(key, "\(path) has no PEM certificate", "Store the chain there, the leaf first.")]
         }
         let (begin, end) = (Int64(leaf.notValidBefore), Int64(leaf.notValidAfter))
         return [
@@ -70,10 +70,10 @@ extension Doctor {
         let part = "TLS_CERTIFICATE_FILE"
         let advice = "Renew it, and restart the services that serve HTTPS."
         if now < begin {
-            return .faulty(part, "\(path) is not valid before \(begin)", "Check this machine's clock, or wait.")
+            return .failed(part, "\(path) is not valid before \(begin)", "Check this machine's clock, or wait.")
         }
-        if end <= now { return .faulty(part, "\(path) expired at \(end)", advice) }
-        if end - now < renewal { return .faulty(part, "\(path) expires at \(end)", advice) }
+        if end <= now { return .failed(part, "\(path) expired at \(end)", advice) }
+        if end - now < renewal { return .warning(part, "\(path) expires at \(end)", advice) }
         return .ok(part, "\(path) is valid until \(end)")
     }
 }
@@ -88,7 +88,7 @@ extension Doctor {
             let response = try await client.send(.get, "")
             guard response.isSuccess, JSONValue(text: response.body)?["keys"] != nil else {
                 return [
-                    .faulty(
+                    .failed(
                         part, "\(url) answers \(response.status) without a JSON Web Key Set",
                         "Correct \(part): it must be the provider's jwks_uri.")
                 ]
@@ -98,7 +98,7 @@ extension Doctor {
             let failure = CommandFailure(describing: error)
             let advice = "Check the network to the provider. Until then, services refuse tokens with new keys."
             return failure.code == .unreachable
-                ? [.unreachable(part, failure.message, advice)] : [.faulty(part, failure.message, "Correct \(part).")]
+                ? [.unreachable(part, failure.message, advice)] : [.failed(part, failure.message, "Correct \(part).")]
         }
     }
 

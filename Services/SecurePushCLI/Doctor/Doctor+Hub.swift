@@ -16,7 +16,7 @@ extension Doctor {
             return [await Doctor.answer(part, configuration)] + [clock].compactMap { $0 }
         } catch {
             let failure = CommandFailure(describing: error)
-            return [.faulty(part, failure.message, failure.hint ?? "Correct HUB_CONNECTION_STRING and HUB_NAME.")]
+            return [.failed(part, failure.message, failure.hint ?? "Correct HUB_CONNECTION_STRING and HUB_NAME.")]
         }
     }
 
@@ -27,14 +27,14 @@ extension Doctor {
         } catch let error as PushGatewayError {
             return Doctor.hub(part, error)
         } catch {
-            return .faulty(part, "\(error)", "Correct HUB_CONNECTION_STRING and HUB_NAME.")
+            return .failed(part, "\(error)", "Correct HUB_CONNECTION_STRING and HUB_NAME.")
         }
     }
 
     static func hub(_ part: String, _ error: PushGatewayError) -> Finding {
         switch error.code {
         case .unauthorized:
-            return .faulty(
+            return .failed(
                 part, error.message,
                 "Copy the connection string again, from a policy with Listen, Send and Manage. 401 means a wrong key "
                     + "or a wrong clock, 403 a policy without the needed right.")
@@ -43,7 +43,7 @@ extension Doctor {
                 part, error.message, "The hub has reached the limit of its tier. Wait, or use a larger tier.")
         case .unavailable:
             return .unreachable(part, error.message, "Check that the hub's host can be reached on port 443.")
-        default: return .faulty(part, error.message, "Check the name of the hub (HUB_NAME).")
+        default: return .failed(part, error.message, "Check the name of the hub (HUB_NAME).")
         }
     }
 
@@ -61,7 +61,7 @@ extension Doctor {
     static func clock(at url: String) async -> Finding? {
         var request = HTTPClientRequest(url: url + "/")
         request.headers.add(name: "User-Agent", value: "securepush")
-        guard let response = try? await APIClient.sharedClient.execute(request, timeout: .seconds(5)),
+        guard let response = try? await Network.current.client(for: url).execute(request, timeout: .seconds(5)),
             let date = response.headers.first(name: "Date"), let time = Timestamp(httpDate: date)
         else { return nil }
         return clock(hub: time, here: .now)
@@ -70,7 +70,7 @@ extension Doctor {
     static func clock(hub: Timestamp, here: Timestamp) -> Finding? {
         let skew = max(hub, here) - min(hub, here)
         guard skew > tolerance else { return nil }
-        return .faulty(
+        return .failed(
             "clock", "this machine's clock is \(skew.spoken) \(here < hub ? "behind" : "ahead of") the hub's",
             "Synchronise the clock with NTP (timedatectl set-ntp true). The hub refuses signatures of another time.")
     }

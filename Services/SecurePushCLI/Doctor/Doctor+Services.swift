@@ -12,29 +12,61 @@ extension Doctor {
             ("INGEST_URL", "ingest"), ("RETRIEVAL_URL", "retrieval"), ("HUB_EMULATOR_URL", "hub-emulator"),
         ] {
             guard let url = settings[part] else { continue }
-            let readiness = await Doctor.readiness(part, service, url)
-            findings.append(readiness)
-            if readiness.state != .unreachable, let mismatch = await Doctor.version(part, service, url) {
-                findings.append(mismatch)
-            }
+            findings += await Doctor.service(part, service, url)
         }
         return findings
+    }
+
+    /// One service: whether it is ready, and whether another one answers in its place.
+    static func service(_ part: String, _ service: String, _ url: String) async -> [Finding] {
+        let readiness = await readiness(part, service, url)
+        if readiness.isUnreachable { return [readiness] }
+        return [readiness] + [await version(part, service, url)].compactMap { $0 }
     }
 
     private static func readiness(_ part: String, _ service: String, _ url: String) async -> Finding {
         do {
             let client = try APIClient(service: service, url: url, timeout: .seconds(5))
-            let response = try await client.send(.get, "/readyz")
-            if response.isSuccess { return .ok(part, "\(service) is ready: \(response.body.droppingLineEnd)") }
-            return .faulty(
-                part, "\(service) is not ready (\(response.status)): \(response.body.droppingLineEnd)",
-                "The response names the part that fails. Check that part.")
+            return readiness(part, service, try await client.send(.get, "/readyz"))
         } catch {
             let failure = CommandFailure(describing: error)
             let advice = "Is \(service) running there?"
             return failure.code == .unreachable
-                ? .unreachable(part, failure.message, advice) : .faulty(part, failure.message, "Correct \(part).")
+                ? .unreachable(part, failure.message, advice) : .failed(part, failure.message, "Correct \(part).")
         }
+    }
+
+    /// What `/readyz` says, in words.
+    static func readiness(_ part: String, _ service: String, _ response: APIResponse) -> Finding {
+        let readiness = Readiness(response)
+        let down = readiness.down.map { name in
+            "\(name.oneLine) is down" + (readiness.reasons[name].map { " (\($0.oneLine))" } ?? "")
+        }.joined(separator: ", ")
+        guard response.isSuccess else {
+            return .failed(
+                part, "\(service) is not ready: " + (down.isEmpty ? "it answers \(response.status)" : down),
+                down.isEmpty ? "Does \(part) name \(service)? Its log says more." : Self.remedy(readiness.down))
+        }
+        if readiness.down.isEmpty {
+            let up = readiness.up.map(\.oneLine).joined(separator: ", ")
+            let backlog = readiness.pending.map { ", \($0.grouped) in the outbox" } ?? ""
+            return .ok(part, "\(service) is ready" + (up.isEmpty ? "" : " (\(up))") + backlog)
+        }
+        return .warning(part, "\(service) is ready, but \(down)", Self.remedy(readiness.down))
+    }
+
+    /// The advice for the parts of a service that are down.
+    private static func remedy(_ parts: [String]) -> String {
+        let advice = parts.map { part in
+            switch part {
+            case "amqp":
+                "Check RabbitMQ at AMQP_URL. Ingest accepts notifications meanwhile, and publishes them afterwards."
+            case "database": "Check the database of DATABASE_URL."
+            case "files": "Correct the file. The service keeps its last good content."
+            default: "Check the part \(part.oneLine)."
+            }
+        }
+        return advice.joined(separator: " ")
     }
 
     /// A finding if another service answers, or one of another version.
@@ -48,10 +80,10 @@ extension Doctor {
 
     static func version(_ part: String, _ service: String, name: String?, version: String?) -> Finding? {
         if let name, name != service {
-            return .faulty(part, "\(name) answers there instead of \(service)", "Correct \(part).")
+            return .failed(part, "\(name) answers there instead of \(service)", "Correct \(part).")
         }
         guard let version, version != SecurePushVersion.current else { return nil }
-        return .faulty(
+        return .warning(
             part, "\(service) has version \(version), but this program has \(SecurePushVersion.current)",
             "Run the same version everywhere. The newer one migrates the database.")
     }
@@ -63,7 +95,8 @@ extension Doctor {
         let part = "DATABASE_URL"
         guard let url = settings[part] else { return [] }
         if let path = StoreSession.missingFile(url) {
-            return [.faulty(part, "there is no database at \(path)", "Run `securepush migrate`, or start a service.")]
+            let advice = "Correct DATABASE_URL. `securepush migrate --create`, or a service, makes a new database."
+            return [.failed(part, "there is no database at \(path)", advice)]
         }
         do {
             let configuration = try StorageConfiguration(url: url)
@@ -73,7 +106,7 @@ extension Doctor {
             let failure = CommandFailure(describing: error)
             let advice = failure.hint ?? "Correct DATABASE_URL."
             return failure.code == .unreachable
-                ? [.unreachable(part, failure.message, advice)] : [.faulty(part, failure.message, advice)]
+                ? [.unreachable(part, failure.message, advice)] : [.failed(part, failure.message, advice)]
         }
     }
 }

@@ -1,45 +1,57 @@
 import ArgumentParser
 import Foundation
 
-struct DoctorCommand: ConsoleCommand {
+struct DoctorCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check every configured part of the system, and give advice for each fault.",
         discussion: """
             Checks what the services' settings in the environment name: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING or
-            its file, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, RETRIEVAL_URL and
-            HUB_EMULATOR_URL. Changes nothing. Exit codes: 0 no faults, 1 some faults, 69 something does not answer, 78
-            no settings.
+            its file, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, RETRIEVAL_URL,
+            DISPATCHER_URL (several, separated by commas) and HUB_EMULATOR_URL. Changes nothing.
+
+            Each line is ok, a warning (it works, but needs attention), failed, or not examined (with the setting that
+            is missing). The last line counts them. Exit codes: 0 nothing failed, 1 something failed, 69 something does
+            not answer, 78 no settings.
 
             EXAMPLES
               DATABASE_URL=sqlite:./data.sqlite AMQP_URL=amqp://127.0.0.1 securepush doctor
-              securepush doctor --json | jq 'select(.State != "ok")'
+              securepush doctor --json | jq 'select(.State == "failed" or .State == "warning")'
               docker compose run --rm cli doctor
             """)
 
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run(on console: Console) async throws {
-        let findings = await Doctor(settings: Settings()).examine { finding in
-            try? console.show(finding, DoctorCommand.text(finding, on: console))
-        }
-        guard let code = Finding.exitCode(findings) else { return }
+        let doctor = Doctor(settings: Settings())
+        let show: (Finding) -> Void = { try? console.show($0, DoctorCommand.text($0, on: console)) }
+        let findings = await doctor.examine(show)
+        let code = Finding.exitCode(findings)
         if code == .configuration {
             throw CommandFailure(
                 .configuration, "There are no settings to check.",
                 hint: "Set the same variables as for the services: DATABASE_URL, AMQP_URL, PAYLOAD_KEYS_FILE, ...")
         }
-        throw ExitCode(code.rawValue)
+        let unexamined = doctor.unexamined
+        unexamined.forEach(show)
+        if !console.isJSON { console.message(Finding.summary(findings + unexamined)) }
+        if let code { throw code.exitCode }
     }
 
-    private static func text(_ finding: Finding, on console: Console) -> String {
-        let mark =
+    /// The state in a column of its own, the finding, and the advice below it.
+    static func text(_ finding: Finding, on console: Console) -> String {
+        let style: Style =
             switch finding.state {
-            case .ok: console.styled("ok", .green) + "           "
-            case .unreachable: console.styled("unreachable", .red) + "  "
-            case .faulty: console.styled("faulty", .yellow) + "       "
+            case .ok: .green
+            case .warning: .yellow
+            case .failed: .red
+            case .unexamined: .dim
             }
-        let advice = finding.advice.map { "\n             " + "-> \($0.printable)" } ?? ""
+        let word = finding.state.rawValue
+        let mark = console.styled(word, style) + String(repeating: " ", count: 14 - word.count)
+        if finding.state == .unexamined { return mark + "\(finding.detail): \(finding.advice ?? "")" }
+        let advice = finding.advice.map { "\n" + String(repeating: " ", count: 14) + "-> \($0.printable)" } ?? ""
         return mark + "\(finding.part): \(finding.detail.printable)" + advice
     }
 }
@@ -50,49 +62,37 @@ struct Doctor: Sendable {
 
     func examine(_ report: (Finding) -> Void) async -> [Finding] {
         var all: [Finding] = []
-        for check in [files, certificate, keySet, database, broker, library, hub, services] {
+        for check in [files, certificate, keySet, database, broker, library, hub, services, dispatchers] {
             let findings = await check()
             findings.forEach(report)
             all += findings
         }
         return all
     }
-}
 
-/// The result for one part.
-struct Finding: Encodable, Sendable, Equatable {
-    enum State: String, Encodable, Sendable {
-        case ok
-        /// It does not answer.
-        case unreachable
-        /// It exists, but something is wrong.
-        case faulty
+    /// The parts that no setting names, in the order in which the others are examined.
+    var unexamined: [Finding] {
+        Doctor.parts.filter { part in part.keys.allSatisfy { settings[$0] == nil } }.map { part in
+            .unexamined(part.keys[0], part.name, "set \(part.keys.joined(separator: " or ")) to examine it")
+        }
     }
 
-    var part: String
-    var state: State
-    var detail: String
-    /// How to correct the fault.
-    var advice: String?
-
-    static func ok(_ part: String, _ detail: String) -> Finding { Finding(part: part, state: .ok, detail: detail) }
-
-    static func faulty(_ part: String, _ detail: String, _ advice: String) -> Finding {
-        Finding(part: part, state: .faulty, detail: detail, advice: advice)
-    }
-
-    static func unreachable(_ part: String, _ detail: String, _ advice: String) -> Finding {
-        Finding(part: part, state: .unreachable, detail: detail, advice: advice)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case part = "Part", state = "State", detail = "Detail", advice = "Advice"
-    }
-
-    /// The exit code for all findings. Unreachable parts come first because they can hide other faults.
-    static func exitCode(_ findings: [Finding]) -> CommandFailure.Code? {
-        if findings.isEmpty { return .configuration }
-        if findings.contains(where: { $0.state == .unreachable }) { return .unreachable }
-        return findings.contains { $0.state == .faulty } ? .failed : nil
-    }
+    /// What can be examined, and the settings that name it.
+    static let parts: [(keys: [String], name: String)] = [
+        (["PAYLOAD_KEYS_FILE"], "the key ring of the payloads"),
+        (["INGEST_API_KEYS_FILE"], "the file of the API keys"),
+        (["AUTH_USERS_FILE"], "the file of the users"),
+        (["AUTH_TOKEN_SIGNING_KEY_FILE"], "the key that signs the users' tokens"),
+        (["AUTH_JWKS_FILE", "AUTH_JWKS_URL"], "the key set that verifies the users' tokens"),
+        (["PUSH_SIGNING_KEY_FILE"], "the key that signs pushes"),
+        (["PUSH_VERIFICATION_KEYS_FILE"], "the key set that verifies pushes"),
+        (["TLS_CERTIFICATE_FILE"], "the TLS certificate of the services"),
+        (["DATABASE_URL"], "the database"),
+        (["AMQP_URL"], "the broker with its queues"),
+        (["HUB_CONNECTION_STRING", "HUB_CONNECTION_STRING_FILE"], "the hub"),
+        (["INGEST_URL"], "the ingest service"),
+        (["RETRIEVAL_URL"], "the retrieval service"),
+        (["HUB_EMULATOR_URL"], "the hub emulator"),
+        (["DISPATCHER_URL"], "the dispatcher with its lanes"),
+    ]
 }

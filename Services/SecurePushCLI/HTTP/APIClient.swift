@@ -2,9 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import SecurePushCore
-import ServiceConfiguration
 
 /// A response with its whole body.
 struct APIResponse: Sendable, Equatable {
@@ -12,6 +10,9 @@ struct APIResponse: Sendable, Equatable {
     var body: String
     /// Seconds, if the server sent `Retry-After` as a number.
     var retryAfter: Int?
+
+    /// `Retry-After`, at most a day.
+    var wait: Duration? { retryAfter.map { .seconds(min(max($0, 0), 86_400)) } }
 
     var isSuccess: Bool { (200..<300).contains(status) }
 }
@@ -30,21 +31,19 @@ struct APIClient: Sendable {
     let baseURL: String
     /// For a request with its response.
     let timeout: Duration
-    /// Holds the connections. The shared client opens at most eight per host.
-    var http = APIClient.sharedClient
+    /// Holds the connections.
+    var http: HTTPClient
 
-    /// Fails at once if nothing listens, instead of retrying until the timeout.
-    static let sharedClient: HTTPClient = {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
-
+    /// - Parameter origin: the option or the variable that the URL comes from.
     /// - Throws: ``CommandFailure`` with code `usage` if the URL is not `http(s)://host…`.
-    init(service: String, url: String, timeout: Duration = .seconds(30)) throws {
+    init(service: String, url: String, from origin: String? = nil, timeout: Duration = .seconds(30)) throws {
         guard let parsed = URL(string: url), ["http", "https"].contains(parsed.scheme ?? ""),
             !(parsed.host() ?? "").isEmpty
-        else { throw CommandFailure(.usage, "\(url.printable) is not a URL like http://HOST:PORT or https://HOST.") }
+        else {
+            let place = origin.map { "\($0): " } ?? ""
+            throw CommandFailure(.usage, "\(place)\(url.printable) is not a URL like http://HOST:PORT or https://HOST.")
+        }
+        http = Network.current.client(for: url)
         self.service = service
         self.timeout = timeout
         baseURL = url.hasSuffix("/") ? String(url.dropLast()) : url
@@ -53,12 +52,14 @@ struct APIClient: Sendable {
     /// - Parameter path: begins with `/`; its variable parts are percent-encoded.
     /// - Throws: ``CommandFailure`` with code `unreachable` if there is no response.
     func send(
-        _ method: Method, _ path: String, authorization: String? = nil, json: String? = nil
+        _ method: Method, _ path: String, authorization: String? = nil, json: String? = nil,
+        idempotencyKey: String? = nil
     ) async throws -> APIResponse {
         var request = HTTPClientRequest(url: baseURL + path)
         request.method = HTTPMethod(rawValue: method.rawValue)
         request.headers.add(name: "User-Agent", value: "securepush")
         if let authorization { request.headers.add(name: "Authorization", value: authorization) }
+        if let idempotencyKey { request.headers.add(name: "Idempotency-Key", value: idempotencyKey) }
         if let json {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(string: json))
@@ -70,17 +71,19 @@ struct APIClient: Sendable {
                 status: Int(response.status.code), body: String(buffer: body),
                 retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) })
         } catch {
-            throw unreachable(error)
+            throw await unreachable(error)
         }
     }
 
-    /// Like ``send(_:_:authorization:json:)``, but a response with an error status is a failure.
+    /// Like ``send(_:_:authorization:json:idempotencyKey:)``, but a response with an error status is a failure.
     ///
     /// - Throws: ``CommandFailure`` that says why the service refused the request.
     func request(
-        _ method: Method, _ path: String, authorization: String? = nil, json: String? = nil
+        _ method: Method, _ path: String, authorization: String? = nil, json: String? = nil,
+        idempotencyKey: String? = nil
     ) async throws -> APIResponse {
-        let response = try await send(method, path, authorization: authorization, json: json)
+        let response = try await send(
+            method, path, authorization: authorization, json: json, idempotencyKey: idempotencyKey)
         guard response.isSuccess else { throw ProblemDocument.failure(response, from: service) }
         return response
     }
@@ -103,38 +106,29 @@ struct APIClient: Sendable {
         do {
             response = try await http.execute(request, deadline: .distantFuture)
         } catch {
-            throw unreachable(error)
+            throw await unreachable(error)
         }
         guard response.status == .ok else {
             let body = try? await response.body.collect(upTo: 1 << 20)
-            let failed = APIResponse(status: Int(response.status.code), body: body.map { String(buffer: $0) } ?? "")
+            let failed = APIResponse(
+                status: Int(response.status.code), body: body.map { String(buffer: $0) } ?? "",
+                retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) })
             throw ProblemDocument.failure(failed, from: service)
         }
         opened()
         for try await buffer in response.body { try await receive(buffer) }
     }
 
-    private func unreachable(_ error: any Error) -> any Error {
+    private func unreachable(_ error: any Error) async -> any Error {
         if error is CancellationError { return error }
+        let failure = await ConnectionFailure.describe(error, at: baseURL)
         return CommandFailure(
-            .unreachable, "\(service) does not answer at \(baseURL): \(APIClient.reason(error)).",
-            hint: "Is it running there? `securepush doctor` checks every part.")
+            .unreachable, "\(service) does not answer at \(baseURL): \(failure.reason).",
+            hint: failure.hint ?? "Is it running there? `securepush doctor` checks every part.")
     }
 
     /// Why there was no response, in words.
-    static func reason(_ error: any Error) -> String {
-        switch error {
-        case let error as HTTPClientError:
-            switch error {
-            case .connectTimeout, .deadlineExceeded, .readTimeout: "no answer in time"
-            case .remoteConnectionClosed: "the connection was closed"
-            default: error.description
-            }
-        case is NIOConnectionError: "nothing listens there, or the host name is unknown"
-        case let error as IOError: String(cString: strerror(error.errnoCode))
-        default: "\(error)"
-        }
-    }
+    static func reason(_ error: any Error) -> String { ConnectionFailure(error).reason }
 }
 
 /// The body of an error response (RFC 9457).
@@ -157,8 +151,10 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
             [fault.pointer, fault.detail].compactMap { $0?.printable }.joined(separator: ": ")
         }
         let code: CommandFailure.Code = [502, 503, 504].contains(response.status) ? .unreachable : .failed
-        return CommandFailure(
+        var failure = CommandFailure(
             code, "\(service) answered \(response.status): \(what)", details: details, hint: hint(response, service))
+        failure.retryAfter = response.wait
+        return failure
     }
 
     private static func hint(_ response: APIResponse, _ service: String) -> String? {

@@ -21,13 +21,14 @@ struct IngestOptions: ParsableArguments {
 
     /// The value of `Authorization`.
     func authorization() throws -> String {
-        if let apiKeyFile { return Credentials.bearer(try SecretFile.read(apiKeyFile)).authorization }
-        if let key = ProcessInfo.processInfo.environment["INGEST_API_KEY"], !key.isEmpty {
-            return Credentials.bearer(key).authorization
+        if let apiKeyFile {
+            return Credentials.bearer(try SecretFile.read(apiKeyFile, of: "--api-key-file")).authorization
         }
+        if let key = try Settings().secret("INGEST_API_KEY") { return Credentials.bearer(key).authorization }
         throw CommandFailure(
             .configuration, "There is no API key.",
-            hint: "Give its file with --api-key-file, or set INGEST_API_KEY. `securepush api-keys add NAME` makes one.")
+            hint: "Give its file with --api-key-file, or set INGEST_API_KEY or INGEST_API_KEY_FILE. "
+                + "`securepush api-keys add NAME` makes one.")
     }
 }
 
@@ -51,23 +52,28 @@ struct EmulatorOptions: ParsableArguments {
     }
 }
 
-/// A service, the environment variable with its URL, and its default URL.
+/// A service, the environment variable and the option with its URL, and its default URL.
 struct ServiceURL: Sendable {
     let service: String
     let key: String
+    /// The option of the commands, for messages.
+    let option: String
     let standard: String
 
-    static let ingest = ServiceURL(service: "ingest", key: "INGEST_URL", standard: "http://127.0.0.1:8080")
-    static let retrieval = ServiceURL(service: "retrieval", key: "RETRIEVAL_URL", standard: "http://127.0.0.1:8081")
-    static let dispatcher = ServiceURL(service: "dispatcher", key: "DISPATCHER_URL", standard: "http://127.0.0.1:8082")
+    static let ingest = ServiceURL(
+        service: "ingest", key: "INGEST_URL", option: "--ingest-url", standard: "http://127.0.0.1:8080")
+    static let retrieval = ServiceURL(
+        service: "retrieval", key: "RETRIEVAL_URL", option: "--retrieval-url", standard: "http://127.0.0.1:8081")
+    static let dispatcher = ServiceURL(
+        service: "dispatcher", key: "DISPATCHER_URL", option: "--dispatcher", standard: "http://127.0.0.1:8082")
     static let hubEmulator = ServiceURL(
-        service: "hub-emulator", key: "HUB_EMULATOR_URL", standard: "http://127.0.0.1:8090")
+        service: "hub-emulator", key: "HUB_EMULATOR_URL", option: "--emulator-url", standard: "http://127.0.0.1:8090")
 
     /// The URL of the flag, else of the environment, else the default.
-    func url(_ flag: String?) -> String { flag ?? ProcessInfo.processInfo.environment[key] ?? standard }
+    func url(_ flag: String?) -> String { flag ?? Settings()[key] ?? standard }
 
     func client(_ flag: String?, timeout: Duration) throws -> APIClient {
-        try APIClient(service: service, url: url(flag), timeout: timeout)
+        try APIClient(service: service, url: url(flag), from: flag == nil ? key : option, timeout: timeout)
     }
 }
 
@@ -103,15 +109,22 @@ struct UserCredentialOptions: ParsableArguments {
     func credentials(
         of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> Credentials {
-        if let passwordFile { return .basic(user: user, password: try SecretFile.read(passwordFile)) }
-        if let tokenFile { return try Self.bearer(SecretFile.read(tokenFile), of: user, from: tokenFile) }
-        if let token = environment["RETRIEVAL_TOKEN"], !token.isEmpty {
-            return try Self.bearer(token, of: user, from: "RETRIEVAL_TOKEN")
+        if let passwordFile {
+            return .basic(user: user, password: try SecretFile.read(passwordFile, of: "--password-file"))
         }
+        if let token = try token(environment) { return try Self.bearer(token.text, of: user, from: token.origin) }
         throw CommandFailure(
             .configuration, "There are no credentials for \(user.printable).",
             hint: "Give a file with --password-file or --token-file, or set RETRIEVAL_TOKEN. "
                 + "`securepush token` gets a token.")
+    }
+
+    /// The token of the file, else of the environment.
+    func token(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> (text: String, origin: String)? {
+        if let tokenFile { return (try SecretFile.read(tokenFile, of: "--token-file"), tokenFile) }
+        return try Settings(environment).secret("RETRIEVAL_TOKEN").map { ($0, "RETRIEVAL_TOKEN") }
     }
 
     /// The service identifies the user by the token alone, so another user's token would act for that user.

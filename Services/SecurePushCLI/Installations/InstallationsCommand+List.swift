@@ -18,21 +18,27 @@ extension InstallationsCommand {
                 """)
 
         @OptionGroup var selection: StoredDeviceOptions
+        @OptionGroup var table: TableOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(on console: Console) async throws {
+            let width = table.width
             try await selection.withDevices { devices in
                 var isFirst = true
                 try await devices.forEachPage { page in
                     if console.isJSON { return page.forEach { console.line($0.json(withContent: false)) } }
-                    for line in Self.lines(page, withHead: isFirst) { console.line(line) }
+                    if page.isEmpty { return }
+                    for line in Self.lines(page, withHead: isFirst, width: width) { console.line(line) }
                     isFirst = false
                 }
+                if isFirst { console.nothing("No devices match.") }
             }
         }
 
         /// The user, of any length, comes last.
-        static func lines(_ devices: [DeviceRecord], withHead: Bool) -> [String] {
+        ///
+        /// - Parameter width: of the terminal; `nil` if lines may have any length.
+        static func lines(_ devices: [DeviceRecord], withHead: Bool, width: Int? = nil) -> [String] {
             var table = TextTable(isOfWords: true)
             table.add([
                 "KIND".padded(to: 12), "PLATFORM", "UPDATED".padded(to: 24), "SEEN".padded(to: 10), "ID", "USER",
@@ -43,6 +49,7 @@ extension InstallationsCommand {
                     String("\(device.lastSeenAt)".prefix(10)), device.id.oneLine, device.user.oneLine,
                 ])
             }
+            table.fit(width, [.leaveOut(column: 2), .cut(column: 5, to: 8), .leaveOut(column: 3)])
             return Array(withHead ? table.lines[...] : table.lines.dropFirst())
         }
     }
@@ -81,11 +88,11 @@ struct StoredDeviceOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
 
     func validate() throws {
-        if let user { try UserName.validate(user, as: "user") }
+        if let user { try UserName.validate(user, of: "--user", as: "user") }
     }
 
     func withDevices(_ body: @escaping @Sendable (StoredDevices) async throws -> Void) async throws {
-        let owner = try user.map(UserName.parse)
+        let owner = try user.map { try UserName.parse($0, of: "--user") }
         try await StoreSession.with(database.url) { store in
             try await body(StoredDevices(store: store, owner: owner))
         }

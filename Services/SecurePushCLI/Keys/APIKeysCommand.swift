@@ -63,7 +63,10 @@ struct APIKeysCommand: AsyncParsableCommand {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(on console: Console) async throws {
-            for name in try file.open().list() { try console.show(Row(name: name), name) }
+            let keys = try file.open()
+            let names = try keys.list()
+            for name in names { try console.show(Row(name: name), name) }
+            if names.isEmpty { console.nothing("\(keys.path) has no keys. `securepush api-keys add NAME` adds one.") }
         }
     }
 

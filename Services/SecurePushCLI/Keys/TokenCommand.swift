@@ -3,7 +3,7 @@ import Authentication
 import Foundation
 import SecurePushCore
 
-struct TokenCommand: ConsoleCommand {
+struct TokenCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
         abstract: "Get a user's token from the retrieval service, or sign one, and print it.",
@@ -43,6 +43,7 @@ struct TokenCommand: ConsoleCommand {
 
     @OptionGroup var password: PasswordOptions
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
@@ -55,10 +56,15 @@ struct TokenCommand: ConsoleCommand {
         if signingKeyFile != nil && refreshTokenFile != nil {
             throw ValidationError("Give either --signing-key-file or --refresh-token-file, not both.")
         }
+        if signingKeyFile != nil && password.passwordFile != nil {
+            throw ValidationError("Give either --signing-key-file or --password-file, not both.")
+        }
+        if let expiresIn, expiresIn.duration <= .zero { throw ValidationError("--expires-in must be positive.") }
+        try UserName.validate(user, of: "--user", as: "user")
     }
 
     func run(on console: Console) async throws {
-        let name = try UserName.parse(user)
+        let name = try UserName.parse(user, of: "--user")
         let token = if let signingKeyFile { try sign(name, signingKeyFile) } else { try await request() }
         try console.show(token, token.accessToken)
     }
@@ -82,13 +88,20 @@ struct TokenCommand: ConsoleCommand {
             return try await refresh(client, refreshTokenFile)
         }
         let credentials = Credentials.basic(user: user, password: try password.password(of: user))
-        let response = try await client.request(.post, "/api/token", authorization: credentials.authorization)
+        let response = try await client.send(.post, "/api/token", authorization: credentials.authorization)
+        guard response.isSuccess else {
+            var failure = ProblemDocument.failure(response, from: client.service)
+            if response.status == 401 {
+                failure.hint = "Is the password right? Give it with --password-file or on standard input."
+            }
+            throw failure
+        }
         let token = try client.decode(Token.self, from: response)
         return try refreshTokenFile.map { try keep(token, in: $0) } ?? token
     }
 
     private func refresh(_ client: APIClient, _ file: String) async throws -> Token {
-        let text = JSONText.quoted(try SecretFile.read(file))
+        let text = JSONText.quoted(try SecretFile.read(file, of: "--refresh-token-file"))
         let body = #"{"grant_type":"refresh_token","refresh_token":\#(text)}"#
         let response = try await client.send(.post, "/api/token", json: body)
         guard response.isSuccess else {
@@ -114,7 +127,7 @@ struct TokenCommand: ConsoleCommand {
     }
 
     private func sign(_ name: UserName, _ keyFile: String) throws -> Token {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Settings()
         // A token of a user of the users file is bound to the user's password. Users of tests can be in no file.
         let usersFile = try environment["AUTH_USERS_FILE"].flatMap { path in
             try UsersFile(path: path).list().contains(name) ? path : nil

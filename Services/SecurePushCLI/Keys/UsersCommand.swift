@@ -34,12 +34,17 @@ struct UsersCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a user with a password from standard input or a file. Creates the users file.",
             discussion: """
+                On a terminal it asks for the password twice and does not show it. Without a terminal the first line of
+                standard input is the password. A password has at least 8 characters.
+
                 EXAMPLES
+                  securepush users add alice --users-file users
                   securepush users add alice --users-file users --password-file alice.password
                 """)
 
         @Argument(help: "The name of the user.") var name: String
         @Flag(help: "Replace the password of an existing user.") var replace = false
+        @Flag(help: "Accept a password with fewer than 8 characters, for tests.") var allowShort = false
         @OptionGroup var file: FileOptions
         @OptionGroup var password: PasswordOptions
         @OptionGroup(title: "Output") var output: OutputOptions
@@ -47,7 +52,8 @@ struct UsersCommand: AsyncParsableCommand {
         func run(on console: Console) async throws {
             let user = try UserName.parse(name)
             let users = try file.open()
-            try users.add(user, password: try password.password(of: name), replacing: replace)
+            let password = try password.newPassword(of: name, allowsShort: allowShort)
+            try users.add(user, password: password, replacing: replace)
             try console.show(Row(user: name, status: "added"), "added \(name.printable) to \(users.path)")
         }
     }
@@ -64,7 +70,10 @@ struct UsersCommand: AsyncParsableCommand {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(on console: Console) async throws {
-            for user in try file.open().list() { try console.show(Row(user: user.text), user.text.printable) }
+            let users = try file.open()
+            let names = try users.list()
+            for user in names { try console.show(Row(user: user.text), user.text.printable) }
+            if names.isEmpty { console.nothing("\(users.path) has no users. `securepush users add NAME` adds one.") }
         }
     }
 

@@ -1,13 +1,14 @@
 import ArgumentParser
 import SecurePushCore
 
-struct InboxCommand: ConsoleCommand {
+struct InboxCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
         abstract: "List a user's notifications, oldest first.",
         discussion: """
             A device that missed a push sends the same request. It marks nothing as read unless --payloads or
-            --mark-read is given. --json prints the service's own response.
+            --mark-read is given. --json prints the service's own response. On a terminal the table is made to fit:
+            times become relative and long payloads are cut; `securepush read` prints a whole one.
 
             EXAMPLES
               securepush inbox --user alice --password-file alice.password
@@ -34,8 +35,10 @@ struct InboxCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Maximum number, 1 to 200.", valueName: "n"))
     var limit = 50
 
+    @OptionGroup var table: TableOptions
     @OptionGroup var credentials: UserCredentialOptions
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     struct Page: Decodable, Equatable {
@@ -59,7 +62,7 @@ struct InboxCommand: ConsoleCommand {
     }
 
     func validate() throws {
-        try UserName.validate(user, as: "user")
+        try UserName.validate(user, of: "--user", as: "user")
         try requireRange("--limit", limit, 1...200)
         if payloads && markRead {
             throw ValidationError("Give either --payloads or --mark-read: --payloads marks as read already.")
@@ -75,7 +78,9 @@ struct InboxCommand: ConsoleCommand {
             console.line(response.body.droppingLineEnd)
         } else {
             if payloads { page.addPayloads(of: response.body) }
-            for line in InboxCommand.lines(page.notifications, withPayloads: payloads) { console.line(line) }
+            let lines = InboxCommand.lines(page.notifications, withPayloads: payloads, width: table.width)
+            for line in lines { console.line(line) }
+            if lines.isEmpty { console.nothing(emptiness) }
             console.message("\(page.unread.grouped) unread in total")
             if let next = page.next { console.message("There may be more: --after \(next.oneLine)") }
         }
@@ -88,6 +93,12 @@ struct InboxCommand: ConsoleCommand {
         console.message("\(unread.count.grouped) marked as read")
     }
 
+    private var emptiness: String {
+        let filters = [unread ? "--unread" : nil, after.map { _ in "--after" }].compactMap { $0 }
+        let none = "No notifications match."
+        return filters.isEmpty ? none : none + " To see more, leave out \(filters.joined(separator: " or "))."
+    }
+
     private var query: String {
         var query = "Limit=\(limit)"
         if unread { query += "&Unread=true" }
@@ -96,7 +107,10 @@ struct InboxCommand: ConsoleCommand {
         return query
     }
 
-    static func lines(_ rows: [Row], withPayloads: Bool = false) -> [String] {
+    /// - Parameter width: of the terminal; `nil` if lines may have any length.
+    static func lines(
+        _ rows: [Row], withPayloads: Bool = false, width: Int? = nil, now: Timestamp = .now
+    ) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
         table.add(["ID", "CREATED", "READ"] + (withPayloads ? ["PAYLOAD"] : []))
@@ -105,6 +119,9 @@ struct InboxCommand: ConsoleCommand {
             let cells = [row.id.oneLine, row.createdAt.oneLine, row.read ? "yes" : "no"]
             table.add(cells + (withPayloads ? [payload] : []))
         }
+        let created = ["CREATED"] + rows.map { RelativeTime.text($0.createdAt, now: now) }
+        let cut = withPayloads ? [TextTable.Narrowing.cut(column: 3, to: 12)] : []
+        table.fit(width, [.replace(column: 1, cells: created)] + cut)
         return table.lines
     }
 }

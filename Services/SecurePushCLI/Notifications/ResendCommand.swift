@@ -1,14 +1,15 @@
 import ArgumentParser
 import SecurePushCore
 
-struct ResendCommand: ConsoleCommand {
+struct ResendCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "resend",
         abstract: "Dispatch failed notifications again, to the platforms that failed.",
         discussion: """
             Platforms that accepted the push are never sent it again. If no platform has failed, or the payload is gone,
             the service refuses (409). --failed selects notifications of the API key's sender that failed on at least
-            one platform and were accepted after --since. The command tries every notification, even if one fails.
+            one platform and were accepted after --since. The command tries every notification, even if one fails. The
+            last line on standard error says how many were dispatched again.
             Exit codes: 0 all dispatched again, 1 some not, 69 no answer.
 
             EXAMPLES
@@ -27,6 +28,7 @@ struct ResendCommand: ConsoleCommand {
     var since: SinceArgument?
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Row: Codable {
@@ -51,13 +53,25 @@ struct ResendCommand: ConsoleCommand {
                 ids += try await list(status, since: start, client, authorization)
             }
         }
+        if ids.isEmpty { return console.message("No notifications that failed were accepted after --since.") }
+        var (tried, resent) = (0, 0)
+        let line = ProgressLine(console)
+        defer {
+            line.clear()
+            let total = ids.count == 1 ? "1 notification" : "\(ids.count.grouped) notifications"
+            if !console.isJSON { console.message("resent \(resent.grouped) of \(total)") }
+        }
         try await console.forEach(ids, of: client) { id in
+            tried += 1
+            line.show("\(tried.grouped) of \(ids.count.grouped) notifications")
             let path = "/api/notifications/\(PercentCoding.encode(id))/resend"
             return try await client.send(.post, path, authorization: authorization)
         } accepted: { _, response in
             let row = try client.decode(Row.self, from: response)
             let platforms = row.platforms.isEmpty ? "all platforms" : row.platforms.joined(separator: ",")
+            line.clear()
             try console.show(row, "resent \(row.id.oneLine) to \(platforms.oneLine)")
+            resent += 1
         }
     }
 

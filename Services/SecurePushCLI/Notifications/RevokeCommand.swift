@@ -1,7 +1,7 @@
 import ArgumentParser
 import SecurePushCore
 
-struct RevokeCommand: ConsoleCommand {
+struct RevokeCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Revoke notifications: destroy their payloads and cancel pushes that are not sent yet.",
@@ -18,6 +18,7 @@ struct RevokeCommand: ConsoleCommand {
     var ids: [IDArgument]
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Row: Encodable {

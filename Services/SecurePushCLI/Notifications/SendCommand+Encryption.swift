@@ -13,11 +13,11 @@ extension SendCommand {
     /// because the recipient's name is part of what is encrypted.
     ///
     /// - Throws: ``CommandFailure``; nothing is sent if a recipient has no device with a key.
-    func sendEncrypted(payload text: String, on console: Console) async throws {
+    func sendEncrypted(to recipients: [String], payload text: String, on console: Console) async throws {
         let client = try ingest.client()
         let authorization = try ingest.authorization()
         let wanted = try notification(payload: text, now: .now)
-        let targets = try await targets(client, authorization)
+        let targets = try await targets(recipients, client, authorization)
         for target in targets {
             let body = try Self.encrypted(wanted, for: target).json
             let response = try await client.request(
@@ -33,9 +33,11 @@ extension SendCommand {
     }
 
     /// The keys of all recipients, before anything is sent.
-    private func targets(_ client: APIClient, _ authorization: String) async throws -> [EncryptionTarget] {
+    private func targets(
+        _ recipients: [String], _ client: APIClient, _ authorization: String
+    ) async throws -> [EncryptionTarget] {
         var targets: [EncryptionTarget] = []
-        for recipient in to {
+        for recipient in recipients {
             let response = try await client.request(
                 .get, RecipientKeys.path(of: recipient), authorization: authorization)
             guard let keys = try? RecipientKeys(answer: Data(response.body.utf8)) else {

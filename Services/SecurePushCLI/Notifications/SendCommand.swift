@@ -3,7 +3,7 @@ import Foundation
 import SecurePushCore
 import ServiceConfiguration
 
-struct SendCommand: ConsoleCommand {
+struct SendCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send a secret to users and print the IDs of the notifications.",
@@ -12,17 +12,29 @@ struct SendCommand: ConsoleCommand {
             With --e2e this command encrypts the payload for the keys of each recipient's devices before it sends it, so
             that the services cannot read it either. Devices that register later cannot read it.
 
+            A file of recipients has one name per line; empty lines and lines that begin with # are ignored. A name that
+            is given twice gets one notification. More than 1,000 recipients are sent to in several requests. With
+            --idempotency-key the same command can be repeated after a failure, for 24 hours: nobody gets the
+            notification twice.
+
             EXAMPLES
               securepush send --to alice --payload "Your results are in."
               securepush send --to alice --to bob --payload - < message.txt
               securepush send --to alice --payload '{"Amount":12.50}' --json-payload --expires-in 1h
               securepush send --to alice --payload hello --presentation alert --title "Your bank"
               securepush send --to alice --payload hello --remind 1m --remind 5m
+              securepush send --to alice --payload "Good morning." --not-before 8h
+              securepush send --to-file customers.txt --payload hello --idempotency-key news-2026-11
               securepush send --to alice --payload "Your results are in." --e2e
             """)
 
-    @Option(help: ArgumentHelp("A recipient. Repeat it for more, up to 1,000.", valueName: "name"))
-    var to: [String]
+    @Option(help: ArgumentHelp("A recipient. Repeat it for more.", valueName: "name"))
+    var to: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A file of recipients, one per line, 1,000,000 at most. - reads standard input.", valueName: "file"))
+    var toFile: String?
 
     @Option(
         help: ArgumentHelp("The secret. - reads standard input without its last line end.", valueName: "text"))
@@ -55,6 +67,17 @@ struct SendCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Expiry as a duration from now: 90s, 15m, 2h, 7d.", valueName: "duration"))
     var expiresIn: DurationArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "Push, and let it be read, no earlier: a time (RFC 3339), or a duration from now.", valueName: "time"))
+    var notBefore: FutureArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "A repeated command with this key sends nothing again: up to 247 visible ASCII characters.",
+            valueName: "key"))
+    var idempotencyKey: String?
+
     @Option(help: ArgumentHelp("A later push with the same key replaces this one on the device.", valueName: "key"))
     var collapseKey: String?
 
@@ -68,11 +91,18 @@ struct SendCommand: ConsoleCommand {
     var remind: [DurationArgument] = []
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if to.isEmpty { throw ValidationError("Give at least one recipient with --to NAME.") }
-        for name in to { try UserName.validate(name, as: "recipient") }
+        if to.isEmpty && toFile == nil {
+            throw ValidationError("Give at least one recipient with --to NAME or --to-file FILE.")
+        }
+        for name in to { try UserName.validate(name, of: "--to", as: "recipient") }
+        if toFile == "-" && payload == "-" {
+            throw ValidationError("--to-file and --payload cannot both be standard input.")
+        }
+        try validateIdempotencyKey()
         if expiresAt != nil && expiresIn != nil {
             throw ValidationError("Give either --expires-at or --expires-in, not both.")
         }
@@ -80,33 +110,77 @@ struct SendCommand: ConsoleCommand {
             throw ValidationError("--title and --body need --presentation alert.")
         }
         if remind.count > FollowUpPolicy.reminderCount.upperBound {
-            throw ValidationError("Give at most five reminders.")
+            throw ValidationError("Give --remind at most five times.")
         }
         if !remind.allSatisfy({ FollowUpPolicy.reminderDelay.contains($0.duration) }) {
-            throw ValidationError("A reminder comes 30s to 365d after the last push.")
+            throw ValidationError("--remind must be between 30s and 365d.")
+        }
+    }
+
+    /// The service refuses the same key with another body (422), so times must not depend on the time of the command.
+    private func validateIdempotencyKey() throws {
+        guard let idempotencyKey else { return }
+        let isVisible = idempotencyKey.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        // Several requests get numbers, up to the number of recipients.
+        let isAlone = toFile == nil && to.count == 1
+        let most = isAlone ? 255 : 247
+        guard isVisible, (1...most).contains(idempotencyKey.utf8.count) else {
+            throw ValidationError(
+                "--idempotency-key must have 1 to \(most) visible ASCII characters"
+                    + (isAlone ? "." : ": with several recipients, several requests add their numbers."))
+        }
+        if isEncrypted {
+            throw ValidationError("--idempotency-key cannot be used with --e2e: each encryption is different.")
+        }
+        if expiresIn != nil {
+            throw ValidationError(
+                "--idempotency-key needs --expires-at instead of --expires-in, which ends later each time.")
+        }
+        if let notBefore, notBefore.time == nil {
+            throw ValidationError("--idempotency-key needs a time for --not-before: a duration ends later each time.")
         }
     }
 
     func run(on console: Console) async throws {
+        let recipients = try recipients()
         let text = payload == "-" ? try StandardInput.readAll().droppingLineEnd : payload
-        if isEncrypted { return try await sendEncrypted(payload: text, on: console) }
-        let body = try notification(payload: text, now: .now).json
-        let client = try ingest.client()
-        let response = try await client.request(
-            .post, "/api/notifications", authorization: try ingest.authorization(), json: body)
-        if console.isJSON { return console.line(response.body.droppingLineEnd) }
-        for id in try SendResponse.ids(response.body) { console.line(id.printable) }
+        if recipients.duplicates > 0 {
+            let count = recipients.duplicates
+            let words = count == 1 ? "1 repeated recipient was" : "\(count.grouped) repeated recipients were"
+            console.message("\(words) left out")
+        }
+        if isEncrypted { return try await sendEncrypted(to: recipients.names, payload: text, on: console) }
+        try await send(to: recipients, payload: text, on: console)
+    }
+
+    /// Those of `--to`, then those of the file.
+    private func recipients() throws -> RecipientList {
+        var recipients = RecipientList(to)
+        guard let toFile else { return recipients }
+        if toFile == "-" {
+            try recipients.add(
+                linesOf: try StandardInput.readAll(upTo: RecipientList.maxBytes), from: "--to-file (standard input)")
+        } else {
+            do {
+                let text = try FileContent(path: toFile, maxBytes: RecipientList.maxBytes).text
+                try recipients.add(linesOf: text, from: toFile.printable)
+            } catch let error as FileError {
+                throw CommandFailure(.configuration, "--to-file: \(error)")
+            }
+        }
+        if recipients.names.isEmpty { throw CommandFailure(.usage, "--to-file: there is no name in the file.") }
+        return recipients
     }
 
     /// The request body for the flags.
     func notification(payload text: String, now: Timestamp) throws -> NotificationBody {
         if jsonPayload && JSONValue(text: text) == nil {
             throw CommandFailure(
-                .usage, "The payload is not JSON.", hint: "Without --json-payload it is sent as text.")
+                .usage, "--json-payload: the payload is not JSON.", hint: "Without --json-payload it is sent as text.")
         }
         return NotificationBody(
             recipients: to, payloadJSON: jsonPayload ? text : try JSONCoding.encode(text), presentation: presentation,
-            title: title, body: body, platforms: platform,
+            title: title, body: body, platforms: platform, notBefore: notBefore?.time(now),
             expiresAt: expiresAt?.time ?? expiresIn.map { now + $0.duration },
             collapseKey: collapseKey, priority: priority, remind: remind.map(\.duration))
     }
@@ -139,6 +213,7 @@ struct NotificationBody: Sendable, Equatable {
     var title: String?
     var body: String?
     var platforms: [String] = []
+    var notBefore: Timestamp?
     var expiresAt: Timestamp?
     var collapseKey: String?
     var priority: Priority?
@@ -161,6 +236,7 @@ struct NotificationBody: Sendable, Equatable {
                 }
             }
             if !platforms.isEmpty { writer.member("Platforms", platforms) }
+            if let notBefore { writer.member("NotBefore", notBefore.description) }
             if let expiresAt { writer.member("ExpiresAt", expiresAt.description) }
             if let collapseKey { writer.member("CollapseKey", collapseKey) }
             if let priority { writer.member("Priority", priority.rawValue) }

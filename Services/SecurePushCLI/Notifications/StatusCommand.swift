@@ -1,13 +1,14 @@
 import ArgumentParser
 import SecurePushCore
 
-struct StatusCommand: ConsoleCommand {
+struct StatusCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show the status of a notification and of its delivery per platform.",
         discussion: """
             Needs the API key of the notification's sender: other senders' notifications are not found. --json prints
-            the service's own response. Exit codes: 0 shown, 1 not found, 69 no answer.
+            the service's own response. On a terminal the table is made to fit: times become relative, the hub's message
+            IDs are left out, and reasons follow the table. Exit codes: 0 shown, 1 not found, 69 no answer.
 
             EXAMPLES
               securepush status 01890a5d-ac96-774b-bcce-b302099a8057
@@ -17,7 +18,9 @@ struct StatusCommand: ConsoleCommand {
     @Argument(help: "The ID of the notification.")
     var id: IDArgument
 
+    @OptionGroup var table: TableOptions
     @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     struct Answer: Decodable, Equatable {
@@ -47,13 +50,14 @@ struct StatusCommand: ConsoleCommand {
         let response = try await client.request(
             .get, "/api/notifications/\(id.id)/status", authorization: try ingest.authorization())
         if console.isJSON { return console.line(response.body.droppingLineEnd) }
-        for line in StatusCommand.lines(try client.decode(Answer.self, from: response), console.styled) {
-            console.line(line)
-        }
+        let answer = try client.decode(Answer.self, from: response)
+        for line in StatusCommand.lines(answer, width: table.width, console.styled) { console.line(line) }
     }
 
     /// The facts about the notification, then a table of its deliveries.
-    private static func lines(_ answer: Answer, _ styled: (String, Style) -> String) -> [String] {
+    static func lines(
+        _ answer: Answer, width: Int? = nil, now: Timestamp = .now, _ styled: (String, Style) -> String
+    ) -> [String] {
         var facts = TextTable(isOfWords: true)
         facts.add(["ID", answer.id.oneLine])
         facts.add(["Status", StatusStyle.styled(answer.status.oneLine, answer.status, styled)])
@@ -64,7 +68,7 @@ struct StatusCommand: ConsoleCommand {
             let next = reminders.next.map { ", next \($0.oneLine)" } ?? ""
             facts.add(["Reminders", "\(reminders.sent) sent\(next)"])
         }
-        let deliveries = DeliveryRow.table(answer.deliveries)
+        let deliveries = DeliveryRow.table(answer.deliveries, width: width, now: now)
         return facts.lines + (deliveries.isEmpty ? [] : [""] + deliveries)
     }
 }
@@ -111,8 +115,11 @@ struct DeliveryRow: Codable, Sendable, Equatable {
         withdrawn = delivery.withdrawnAt?.description
     }
 
-    /// A table with a header; empty without deliveries.
-    static func table(_ rows: [DeliveryRow]) -> [String] {
+    /// A table with a header; empty without deliveries. Below a narrow one are the reasons, because they are long and
+    /// nothing of them may be missing.
+    ///
+    /// - Parameter width: of the terminal; `nil` if lines may have any length.
+    static func table(_ rows: [DeliveryRow], width: Int? = nil, now: Timestamp = .now) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
         // The column of withdrawals is there only if there is one.
@@ -126,6 +133,22 @@ struct DeliveryRow: Codable, Sendable, Equatable {
             ]
             table.add(columns + (isWithdrawn ? [row.withdrawn?.oneLine ?? "-"] : []))
         }
+        func relative(_ title: String, _ time: (DeliveryRow) -> String?) -> [String] {
+            [title] + rows.map { time($0).map { RelativeTime.text($0, now: now) } ?? "-" }
+        }
+        let steps: [TextTable.Narrowing] = [
+            .replace(column: 3, cells: relative(header[3]) { $0.updatedAt }),
+            .replace(column: 6, cells: relative("WITHDRAWN") { $0.withdrawn }), .leaveOut(column: 4),
+            .leaveOut(column: 5),
+        ]
+        guard table.fit(width, steps) == steps.count, let width else { return table.lines }
         return table.lines
+            + rows.flatMap { row in
+                row.error.map { reasonLines("\(row.platform.oneLine): ", $0.oneLine, width) } ?? []
+            }
+    }
+
+    private static func reasonLines(_ platform: String, _ reason: String, _ width: Int) -> [String] {
+        TextFill.fill(TextFill.words(reason), first: platform, hang: 2, to: width)
     }
 }

@@ -2,14 +2,17 @@ import ArgumentParser
 import Foundation
 import SecurePushCore
 
-struct TailCommand: ConsoleCommand {
+struct TailCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "Follow a sender's notifications: print one line per new notification or status change.",
         discussion: """
             Polls the ingest service for the newest notifications of the API key's sender and prints time, ID, status
-            and recipient of each new or changed one. Because it polls, it can miss short-lived statuses, and shows at
-            most --window notifications per interval. Runs until Ctrl-C, or until it has printed --count lines.
+            and recipient of each new or changed one. Because it polls, it does not show a status that lasts for less
+            than --interval. It sees changes of the --window newest notifications, and says how many left the window
+            without a final status. New notifications beyond the window are read page by page; of more than 2,000 at
+            once it says how many it missed. While the service does not answer, it tries on, and says how many polls
+            failed. Runs until Ctrl-C, or until it has printed --count lines.
 
             EXAMPLES
               securepush tail
@@ -36,15 +39,17 @@ struct TailCommand: ConsoleCommand {
     var interval = DurationArgument(.seconds(1))
 
     @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Page: Decodable {
         var notifications: [ListedNotification]
-        private enum CodingKeys: String, CodingKey { case notifications = "Notifications" }
+        var next: String?
+        private enum CodingKeys: String, CodingKey { case notifications = "Notifications", next = "Next" }
     }
 
     func validate() throws {
-        if let recipient { try UserName.validate(recipient, as: "recipient") }
+        if let recipient { try UserName.validate(recipient, of: "--recipient", as: "recipient") }
         try requireRange("--window", window, 1...200)
         try requireRange("--last", last, 0...200)
         try requireRange("--count", count, 1 ... .max)
@@ -60,33 +65,63 @@ struct TailCommand: ConsoleCommand {
     }
 
     private func follow(_ client: APIClient, _ authorization: String, _ console: Console) async throws {
-        var state = TailWindow(capacity: 10 * window)
+        var state = TailWindow(size: window, capacity: 10 * window)
         var outage = TailOutage()
         var shown = 0
         while true {
+            var wait = interval.duration
             do {
-                let page = try await page(client, authorization)
-                if outage.heal() { console.message("ingest answers again") }
-                for var notification in state.take(page, showing: last) where isWanted(notification) {
+                let poll = try await TailPoll(since: state.isFirst ? nil : state.newest) { before in
+                    try await page(before, client, authorization)
+                }
+                let failed = outage.heal()
+                if failed > 0 {
+                    console.message(
+                        "\(client.service) answers again; \(failed.grouped) polls failed. Statuses that lasted for less "
+                            + "than that are not shown.")
+                }
+                if let loss = poll.loss { console.message(loss) }
+                let news = state.take(poll.notifications, showing: last)
+                for var notification in news.notifications where isWanted(notification) {
                     notification.time = Timestamp.now.description
                     try console.show(notification, TailCommand.line(notification, console.styled))
                     shown += 1
                     if shown == count { return }
                 }
+                if news.unfinished > 0 { console.message(Self.unfinished(news.unfinished, of: window)) }
             } catch let failure as CommandFailure {
-                // Waits for a service that restarts, but not for one that never answered.
-                guard failure.code == .unreachable, outage.hasAnswered else { throw failure }
+                // Waits for a service that restarts or is busy, but not for one that never answered.
+                guard failure.code == .unreachable || failure.retryAfter != nil, outage.hasAnswered else {
+                    throw failure
+                }
                 if outage.begin() { console.message("\(failure.message) Still trying.") }
+                wait = max(wait, min(failure.retryAfter ?? .zero, Self.longestWait))
             }
-            try await Task.sleep(for: interval.duration)
+            try await Task.sleep(for: wait)
         }
     }
 
-    private func page(_ client: APIClient, _ authorization: String) async throws -> [ListedNotification] {
+    /// The longest `Retry-After` that is waited for.
+    private static let longestWait = Duration.seconds(60)
+
+    private static func unfinished(_ count: Int, of window: Int) -> String {
+        count == 1
+            ? "1 notification left the window of \(window) before its status was final: its next changes are not shown."
+            : "\(count.grouped) notifications left the window of \(window) before their status was final: their next "
+                + "changes are not shown."
+    }
+
+    private func page(
+        _ before: String?, _ client: APIClient, _ authorization: String
+    ) async throws -> (rows: [ListedNotification], next: String?) {
         let recipient = recipient.map { "&Recipient=\(PercentCoding.encode($0))" } ?? ""
+        // Further pages are as large as they can be.
+        let limit = before == nil ? max(window, last, 1) : 200
+        let next = before.map { "&Before=\(PercentCoding.encode($0))" } ?? ""
         let response = try await client.request(
-            .get, "/api/notifications?Limit=\(max(window, last))\(recipient)", authorization: authorization)
-        return try client.decode(Page.self, from: response).notifications
+            .get, "/api/notifications?Limit=\(limit)\(recipient)\(next)", authorization: authorization)
+        let page = try client.decode(Page.self, from: response)
+        return (page.notifications, page.next)
     }
 
     private func isWanted(_ notification: ListedNotification) -> Bool {
@@ -99,82 +134,5 @@ struct TailCommand: ConsoleCommand {
         let time = (notification.time ?? notification.createdAt).printable
         let shown = StatusStyle.styled(status, notification.status, styled)
         return "\(time)  \(notification.id.printable)  \(shown)\(notification.recipient.printable)"
-    }
-}
-
-/// Whether the service is unreachable, so that each outage is reported once.
-struct TailOutage: Sendable {
-    /// Whether the service has ever answered.
-    private(set) var hasAnswered = false
-    private var isAway = false
-
-    /// - Returns: whether an outage has begun.
-    mutating func begin() -> Bool {
-        defer { isAway = true }
-        return !isAway
-    }
-
-    /// - Returns: whether an outage has ended.
-    mutating func heal() -> Bool {
-        defer {
-            isAway = false
-            hasAnswered = true
-        }
-        return isAway
-    }
-}
-
-/// A row of the sender's list.
-struct ListedNotification: Codable, Sendable, Equatable {
-    /// When this command saw the change; not part of the list.
-    var time: String?
-    var id: String
-    var recipient: String
-    var status: String
-    var createdAt: String
-    var readAt: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case time = "Time", id = "Id", recipient = "Recipient", status = "Status", createdAt = "CreatedAt"
-        case readAt = "ReadAt"
-    }
-}
-
-/// Finds new notifications and changed statuses in a list that is polled. Remembers only the newest notifications;
-/// one that has left the window is not reported again.
-struct TailWindow: Sendable {
-    private let capacity: Int
-    private var statuses: [String: String] = [:]
-    /// Unknown IDs older than this one are not new.
-    private var oldest: String?
-    private var isFirst = true
-
-    /// - Parameter capacity: the number of notifications to remember.
-    init(capacity: Int) { self.capacity = capacity }
-
-    /// - Parameters:
-    ///   - page: newest first.
-    ///   - showing: how many of the newest to report on the first call as if they were new.
-    /// - Returns: new and changed notifications, oldest first.
-    mutating func take(_ page: [ListedNotification], showing: Int = 0) -> [ListedNotification] {
-        var news: [ListedNotification] = []
-        for (index, notification) in page.enumerated() {
-            // IDs sort by time as text.
-            if !isFirst, statuses[notification.id] == nil, let oldest, notification.id < oldest { continue }
-            let isNews = isFirst ? index < showing : statuses[notification.id] != notification.status
-            statuses[notification.id] = notification.status
-            if isNews { news.append(notification) }
-        }
-        if isFirst { oldest = page.last?.id }
-        isFirst = false
-        forget()
-        return news.reversed()
-    }
-
-    private mutating func forget() {
-        guard statuses.count > capacity else { return }
-        let kept = statuses.keys.sorted(by: >).prefix(capacity)
-        oldest = kept.last
-        statuses = statuses.filter { item in oldest.map { item.key >= $0 } ?? true }
     }
 }

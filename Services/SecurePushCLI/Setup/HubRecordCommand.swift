@@ -2,12 +2,13 @@ import ArgumentParser
 import Foundation
 
 /// Prints the emulator's record as text. The demo uses it.
-struct HubRecordCommand: ConsoleCommand {
+struct HubRecordCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "hub-record", abstract: "Print the messages that passed through the hub emulator.",
         shouldDisplay: false)
 
     @OptionGroup var emulator: EmulatorOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run(on console: Console) async throws {

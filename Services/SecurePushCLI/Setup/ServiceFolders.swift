@@ -8,16 +8,15 @@ struct ServiceFolders: Sendable {
     var setup: LocalSetup
     /// The parent of the services' and servers' folders, and of `admin` with the passwords, which no service mounts.
     var directory: String
-    /// `HOST:PORT/NAME` of the database.
+    /// `HOST:PORT/NAME` of the database, with or without parameters.
     var database: String
-    /// `HOST:PORT` of the broker.
-    var broker: String
+    var broker: BrokerPlace
     /// The delays of the queues that the broker creates when it starts.
     var retryDelays: [Duration]
 
     /// The files of `secrets` by service. The URLs of database and broker are added.
     static let files: [String: [String]] = [
-        "ingest": ["payload.keys", "api-keys", "users", "jwks.json"],
+        "ingest": ["payload.keys", "api-keys", "users", "jwks.json", "admin-password"],
         "dispatcher": ["hub-connection-string"],
         "retrieval": ["payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string"],
         "hub-emulator": ["hub-connection-string"],
@@ -46,7 +45,7 @@ struct ServiceFolders: Sendable {
                 try role == .operator ? keep(url, "database-url") : hand(url, to: "\(role.rawValue)/database-url")
         }
         for user in BrokerUser.allCases {
-            let url = "amqp://\(user.name):\(try password("broker.\(user.rawValue)"))@\(broker)/%2F"
+            let url = broker.url(user: user.name, password: try password("broker.\(user.rawValue)"))
             changed += try user == .operator ? keep(url, "amqp-url") : hand(url, to: "\(user.rawValue)/amqp-url")
         }
         return try changed + servers()
@@ -83,5 +82,26 @@ struct ServiceFolders: Sendable {
     /// Writes a file of the command line itself, beside the originals.
     private func keep(_ text: String, _ name: String) throws -> [String] {
         try SecretFile.replace("\(setup.secrets)/\(name)", text, mode: 0o600) ? ["\(setup.secrets)/\(name)"] : []
+    }
+}
+
+/// The address of a broker without its users: `HOST:PORT`, or `amqps://HOST:PORT` for TLS, and `?parameters`.
+struct BrokerPlace: Sendable {
+    private let scheme: String
+    /// Without the scheme.
+    let text: String
+
+    /// - Returns: `nil` if the scheme is another one.
+    init?(_ text: String) {
+        let parts = text.prefix { $0 != "?" }.contains("://") ? text.split(separator: "://", maxSplits: 1) : []
+        scheme = parts.first.map(String.init) ?? "amqp"
+        guard scheme == "amqp" || scheme == "amqps" else { return nil }
+        self.text = parts.isEmpty ? text : parts.dropFirst().joined()
+    }
+
+    /// The URL of one user, in the default virtual host. The parameters stand behind it.
+    func url(user: String, password: String) -> String {
+        let host = text.prefix { $0 != "?" }
+        return "\(scheme)://\(user):\(password)@\(host)/%2F\(text.dropFirst(host.count))"
     }
 }

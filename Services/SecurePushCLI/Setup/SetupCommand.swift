@@ -39,10 +39,16 @@ struct SetupCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Also create a folder for each service in this folder.", valueName: "dir"))
     var services: String?
 
-    @Option(help: ArgumentHelp("The database in the services' URLs.", valueName: "host:port/name"))
+    @Option(
+        help: ArgumentHelp(
+            "The database in the services' URLs; libpq's parameters, such as sslmode, can follow a question mark.",
+            valueName: "host:port/name"))
     var database: String?
 
-    @Option(help: ArgumentHelp("The broker in the services' URLs.", valueName: "host:port"))
+    @Option(
+        help: ArgumentHelp(
+            "The broker in the services' URLs; amqps:// before it means TLS, and parameters can follow.",
+            valueName: "host:port"))
     var broker: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -75,10 +81,13 @@ struct SetupCommand: ConsoleCommand {
 
     private func serviceFiles(_ setup: LocalSetup) throws -> [String] {
         guard let services else { return [] }
-        guard let database, let broker, Self.isPlace(database), Self.isPlace(broker), database.contains("/") else {
+        guard let database, Self.isPlace(database), database.prefix(while: { $0 != "?" }).contains("/"),
+            let broker = broker.flatMap(BrokerPlace.init), Self.isPlace(broker.text)
+        else {
             throw CommandFailure(
                 .usage, "--services needs --database HOST:PORT/NAME and --broker HOST:PORT.",
-                hint: "Give only hosts and ports. The command makes users and passwords.")
+                hint: "Give no users and passwords: the command makes them. Parameters such as ?sslmode=verify-full "
+                    + "may follow, and amqps:// may stand before the broker.")
         }
         return try ServiceFolders(
             setup: setup, directory: services, database: database, broker: broker,
@@ -86,9 +95,10 @@ struct SetupCommand: ConsoleCommand {
         ).run()
     }
 
-    /// Whether a text is valid behind the `@` of a URL.
+    /// Whether a text is valid behind the `@` of a URL: a host, and parameters after the only question mark.
     private static func isPlace(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && !"@?#".utf8.contains($0) }
+        text.split(separator: "?", omittingEmptySubsequences: false).count <= 2 && !text.hasPrefix("?")
+            && !text.isEmpty && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && !"@#".utf8.contains($0) }
     }
 }
 
@@ -113,6 +123,8 @@ struct LocalSetup: Sendable {
     var apiKey: String { secrets + "/ingest-api-key" }
     var usersFile: String { secrets + "/users" }
     var hubConnectionString: String { secrets + "/hub-connection-string" }
+    /// The password of the operator's page.
+    var adminPassword: String { secrets + "/admin-password" }
 
     /// For the hub emulator on this machine and under its name in the connection string.
     var hubCertificate: LocalCertificate {
@@ -137,6 +149,7 @@ struct LocalSetup: Sendable {
         }
         made += try makeAPIKey()
         for user in LocalSetup.users { made += try makeUser(user) }
+        if try SecretFile.create(adminPassword, RandomSecret.password()) { made.append(adminPassword) }
         let connectionString =
             "Endpoint=\(hubEndpoint);SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey="
             + RandomSecret.base64()

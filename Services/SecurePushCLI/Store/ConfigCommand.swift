@@ -56,15 +56,16 @@ struct ConfigCommand: AsyncParsableCommand {
         static func settings(
             of service: ConfigService?, _ environment: [String: String]
         ) -> (entries: [ConfigEntry], problems: [String]) {
-            var reader = ConfigurationReader(environment: environment)
+            let named = SettingsEnvironment(environment)
+            var reader = ConfigurationReader(environment: named)
             if let service { service.check(&reader) } else { ConfigService.allCases.forEach { $0.check(&reader) } }
             // Without a service, no setting is required. Services that share a setting report the same issue.
             var seen: Set<ConfigurationIssue> = []
             let issues = reader.issues.filter { issue in
-                (service != nil || !(environment[issue.key] ?? "").isEmpty) && seen.insert(issue).inserted
+                (service != nil || named[issue.key] != nil) && seen.insert(issue).inserted
             }
             let entries = (service?.keys ?? ConfigurationKeys.all).map { key in
-                ConfigEntry(key, environment: environment, issues: issues)
+                ConfigEntry(key, environment: named, issues: issues)
             }
             return (entries, entries.flatMap { entry in entry.problems.map { "\(entry.key): \($0)" } })
         }
@@ -75,7 +76,8 @@ struct ConfigCommand: AsyncParsableCommand {
             for entry in entries {
                 let value = entry.value?.oneLine ?? "-"
                 let problems = entry.problems.isEmpty ? "" : "  <- " + entry.problems.joined(separator: "; ").oneLine
-                table.add([entry.key, entry.origin.rawValue, value + problems])
+                let origin = entry.variable == entry.key ? nil : entry.variable
+                table.add([entry.key, origin ?? entry.origin.rawValue, value + problems])
             }
             return table.lines
         }
@@ -95,20 +97,25 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
     /// `nil` if there is none. Of a secret only the public part, such as the host of a URL.
     var value: String?
     var origin: Source
+    /// The variable of the value, such as `RETENTION` or `SECUREPUSH_RETENTION`; `nil` if none is set.
+    var variable: String?
     /// Whether the value is a secret and therefore hidden.
     var secret: Bool
     var problems: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case key = "Key", value = "Value", origin = "Origin", secret = "Secret", problems = "Problems"
+        case key = "Key", value = "Value", origin = "Origin", variable = "Variable", secret = "Secret", problems =
+            "Problems"
     }
 
     init(
-        _ description: any ConfigurationKeyDescription, environment: [String: String], issues: [ConfigurationIssue]
+        _ description: any ConfigurationKeyDescription, environment: SettingsEnvironment,
+        issues: [ConfigurationIssue]
     ) {
-        let given = environment[description.name].flatMap { $0.isEmpty ? nil : $0 }
+        let given = environment[description.name]
         key = description.name
         origin = given != nil ? .environment : description.defaultText != nil ? .standard : .none
+        variable = environment.variable(of: description.name)
         secret = description.isSecret
         let name = description.name
         let isSecret = description.isSecret
@@ -128,6 +135,8 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
             (try? StorageConfiguration(url: value))?.description ?? hidden
         case ConfigurationKeys.amqpURL.name:
             (try? AMQPConfiguration(url: value, connectionName: "securepush config"))?.endpoints ?? hidden
+        case ConfigurationKeys.httpsProxy.name, ConfigurationKeys.httpProxy.name:
+            (try? OutgoingProxy(value))?.description ?? hidden
         default: hidden
         }
     }

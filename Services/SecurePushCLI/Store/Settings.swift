@@ -7,13 +7,14 @@ import ServiceConfiguration
 
 /// The services' settings in the environment. An empty value counts as not set.
 struct Settings: Sendable {
+    /// By the short name: the value of `SECUREPUSH_DATABASE_URL` is that of `DATABASE_URL`.
     let all: [String: String]
 
     /// Like the services, reads `DATABASE_URL_FILE` and `AMQP_URL_FILE` if the URLs themselves are not set.
     init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
-        var all = environment
+        var all = SettingsEnvironment(environment).values
         for key in [ConfigurationKeys.databaseURL.name, ConfigurationKeys.amqpURL.name] {
-            guard all[key, default: ""].isEmpty, let path = all[key + "_FILE"], !path.isEmpty else { continue }
+            guard all[key] == nil, let path = all[key + "_FILE"] else { continue }
             all[key + "_FILE"] = nil
             // Not a URL: the command fails instead of using the default.
             all[key] = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText ?? "unreadable:\(path)"
@@ -21,7 +22,18 @@ struct Settings: Sendable {
         self.all = all
     }
 
-    subscript(key: String) -> String? { all[key].flatMap { $0.isEmpty ? nil : $0 } }
+    subscript(key: String) -> String? { all[key] }
+
+    /// The value of a secret, or the contents of the file that `KEY_FILE` names.
+    ///
+    /// - Throws: ``CommandFailure`` with code `configuration` if both are set, or the file cannot be read.
+    func secret(_ key: String) throws -> String? {
+        guard let path = self[key + "_FILE"] else { return self[key] }
+        guard self[key] == nil else {
+            throw CommandFailure(.configuration, "\(key) and \(key)_FILE are both set.", hint: "Set one of them.")
+        }
+        return try SecretFile.read(path)
+    }
 
     /// `DATABASE_URL`, or the default of the services.
     var databaseURL: String { self["DATABASE_URL"] ?? "sqlite:./.securepush/securepush.sqlite" }
@@ -53,10 +65,23 @@ struct Settings: Sendable {
                 .configuration, "Neither HUB_CONNECTION_STRING nor HUB_CONNECTION_STRING_FILE is set.",
                 hint: "Copy the connection string from the hub's page in the Azure portal.")
         }
-        return try NotificationHubConfiguration(
-            connectionString: try self["HUB_CONNECTION_STRING"]
-                ?? SecretFile.read(self["HUB_CONNECTION_STRING_FILE"] ?? ""),
-            hubName: self["HUB_NAME"] ?? "", insecureHost: self["HUB_INSECURE_HOST"])
+        var hub = try NotificationHubConfiguration(
+            connectionString: try secret("HUB_CONNECTION_STRING") ?? "", hubName: self["HUB_NAME"] ?? "",
+            insecureHost: self["HUB_INSECURE_HOST"])
+        hub.outgoing = try outgoing()
+        return hub
+    }
+
+    /// The proxies and the trusted authorities, as the services read them.
+    func outgoing() throws -> OutgoingConfiguration {
+        var reader = ConfigurationReader(environment: all)
+        let outgoing = OutgoingConfiguration.read(&reader)
+        guard reader.issues.isEmpty else {
+            throw CommandFailure(
+                .configuration, "The settings of outgoing connections are invalid.",
+                details: reader.issues.map(\.description))
+        }
+        return outgoing
     }
 
     /// `RETRY_DELAYS` as the services read it.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Logging
 import SecurePushCore
 import ServiceRuntime
@@ -9,10 +10,17 @@ struct MigrateCommand: ConsoleCommand {
         commandName: "migrate",
         abstract: "Run the pending migrations of the database (DATABASE_URL).",
         discussion: """
+            Works on a database that exists, so a mistyped path makes nothing. With --create it makes a SQLite database,
+            and its folder, that is missing. It never creates a PostgreSQL database. Exit codes: 0 the schema is
+            current, 69 there is no database, 78 configuration.
+
             EXAMPLES
               securepush migrate
-              securepush migrate --database-url sqlite:./.securepush/securepush.sqlite
+              securepush migrate --create --database-url sqlite:./.securepush/securepush.sqlite
             """)
+
+    @Flag(help: "Create the SQLite database and its folder if they are missing.")
+    var create = false
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -25,10 +33,13 @@ struct MigrateCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
+        let missing = StoreSession.missingFile(database.url)
+        if let missing, !create { throw StoreSession.noDatabase(missing) }
         let report = try await StoreSession.migrate(database.url)
         if console.isJSON {
             return try console.show(Report(applied: report.applied, version: report.version), "")
         }
+        if let missing { console.line("created \(missing.printable)") }
         for migration in report.applied { console.line("applied \(migration)") }
         console.line("The schema has version \(report.version).")
     }
@@ -63,6 +74,16 @@ enum StoreSession {
         }
     }
 
+    /// The failure of a migration of a SQLite file that does not exist.
+    fileprivate static func noDatabase(_ path: String) -> CommandFailure {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        let detail = SecretFile.exists(folder) ? [] : ["The folder \(folder.printable) does not exist either."]
+        return CommandFailure(
+            .unreachable, "There is no database at \(path.printable).", details: detail,
+            hint: "Correct --database-url or DATABASE_URL. To make a new database there, give --create.")
+    }
+
+    /// Creates a SQLite database, and its folder, that is missing: callers check first.
     static func migrate(_ url: String) async throws -> MigrationReport {
         try await migrateStore(StorageConfiguration(url: url), logger: .silent)
     }

@@ -1,15 +1,19 @@
 import ArgumentParser
 import Foundation
 import SecurePushCore
+import ServiceRuntime
 
-struct TopCommand: ConsoleCommand {
+struct TopCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
         abstract: "Watch the services: state, throughput, latency and backlog.",
         discussion: """
-            Polls /metrics, /readyz and /version of each service and shows the rates of each interval until Ctrl-C. If
-            standard output is not a terminal, it prints one table and exits. With --json it prints one object per
-            interval.
+            Polls /metrics, /readyz and /version of each service and shows the rates of each interval until q or Ctrl-C.
+            If standard output is not a terminal, it prints one table and exits. With --json it prints one object per
+            interval. An empty URL leaves a service out.
+
+            With --once, and without a terminal, the exit code is 69 if a service is not ready or does not answer, and
+            the last line on standard error names it.
 
             EXAMPLES
               securepush top
@@ -35,6 +39,7 @@ struct TopCommand: ConsoleCommand {
     @Flag(help: "Print the rates of one interval and exit.")
     var once = false
 
+    @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Report: Encodable {
@@ -52,29 +57,52 @@ struct TopCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let watcher = TopWatcher(try clients())
-        let screen = console.isJSON || once || !Console.isTerminal ? nil : Screen()
-        let endsAfterOne = once || (screen == nil && !console.isJSON)
-        screen?.open()
-        defer { screen?.close() }
-        try await withInterruption {
-            var watcher = watcher
-            var readings = try await watcher.poll()
-            if endsAfterOne && !readings.contains(where: { $0.state != "unreachable" }) {
-                throw CommandFailure(.unreachable, "No service answers.", details: readings.flatMap(\.down))
-            }
-            screen?.draw(text(readings, console))
-            while true {
-                try await Task.sleep(for: interval.duration)
-                readings = try await watcher.poll()
-                if let screen {
-                    screen.draw(text(readings, console))
-                } else {
-                    try console.show(
-                        Report(time: Timestamp.now.description, services: readings),
-                        TopView(readings: readings, styled: console.styled).lines.joined(separator: "\n"))
+        if console.isJSON || once || !Console.isTerminal {
+            let endsAfterOne = once || !console.isJSON
+            try await withInterruption { try await show(watcher, endsAfterOne: endsAfterOne, on: console) }
+        } else {
+            try await withInterruption { try await draw(watcher, console) }
+        }
+    }
+
+    /// - Throws: ``CommandFailure`` with code `unreachable` after one interval if a service is down.
+    private func show(_ watcher: TopWatcher, endsAfterOne: Bool, on console: Console) async throws {
+        var watcher = watcher
+        var readings = try await watcher.poll()
+        if endsAfterOne && !readings.contains(where: { $0.state != "unreachable" }) {
+            throw CommandFailure(.unreachable, "No service answers.", details: readings.flatMap(\.down))
+        }
+        repeat {
+            try await Task.sleep(for: interval.duration)
+            readings = try await watcher.poll()
+            try console.show(
+                Report(time: Timestamp.now.description, services: readings),
+                TopView(readings: readings, styled: console.styled).lines.joined(separator: "\n"))
+        } while !endsAfterOne
+        if let failure = TopReading.failure(readings) { throw failure }
+    }
+
+    /// Redraws the terminal until `q` is pressed, or until cancelled.
+    private func draw(_ watcher: TopWatcher, _ console: Console) async throws {
+        let screen = Screen()
+        let keys = TerminalKeys()
+        screen.open()
+        // Before the process ends, also by Ctrl-C and SIGTERM: a signal cancels this task.
+        defer {
+            screen.close()
+            keys?.close()
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var watcher = watcher
+                while true {
+                    screen.draw(text(try await watcher.poll(), console, leaves: keys != nil))
+                    try await Task.sleep(for: interval.duration)
                 }
-                if endsAfterOne { return }
             }
+            if let keys { group.addTask { try await keys.wait(for: ["q", "Q"]) } }
+            try await group.next()
+            group.cancelAll()
         }
     }
 
@@ -89,8 +117,9 @@ struct TopCommand: ConsoleCommand {
         return try urls.filter { !$0.1.isEmpty }.map { try APIClient(service: $0, url: $1, timeout: .seconds(5)) }
     }
 
-    private func text(_ readings: [TopReading], _ console: Console) -> [String] {
-        let title = "securepush top, every \(interval.duration.spoken), \(Timestamp.now)"
+    private func text(_ readings: [TopReading], _ console: Console, leaves: Bool) -> [String] {
+        let end = leaves ? "q leaves" : "Ctrl-C leaves"
+        let title = "securepush top, every \(interval.duration.spoken), \(Timestamp.now), \(end)"
         return [console.styled(title, .dim), ""] + TopView(readings: readings, styled: console.styled).lines
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceRuntime
 
 /// The figures of one service in one interval.
 struct TopReading: Encodable, Sendable, Equatable {
@@ -36,6 +37,18 @@ struct TopReading: Encodable, Sendable, Equatable {
 }
 
 extension TopReading {
+    /// The failure that names each service that is not ready or does not answer; `nil` if all are ready.
+    static func failure(_ readings: [TopReading]) -> CommandFailure? {
+        let down = readings.filter { $0.state != "ready" }
+        if down.isEmpty { return nil }
+        let names = down.map { reading in
+            let word = reading.state == "unreachable" ? "does not answer" : "is not ready"
+            return "\(reading.service) \(word) at \(reading.url.oneLine)"
+        }
+        return CommandFailure(
+            .unreachable, names.joined(separator: ", ") + ".", hint: "`securepush doctor` checks every part.")
+    }
+
     /// Routes for operators, which do not count as requests.
     private static let operations: Set<String> = ["/livez", "/readyz", "/metrics", "/version"]
 
@@ -111,7 +124,7 @@ private struct TopFigure: Sendable {
         TopFigure("dispatcher", "DispatchedPerSecond", "securepush_dispatch_settled_total", .rate),
         TopFigure("dispatcher", "AttemptsPerSecond", "securepush_dispatch_attempts_total", .rate),
         TopFigure("dispatcher", "RetriesPerSecond", "securepush_dispatch_retries_total", .rate),
-        TopFigure("dispatcher", "Parked", "securepush_dead_lettered_total", .amount),
+        TopFigure("dispatcher", "DeadLettered", "securepush_dead_lettered_total", .amount),
         TopFigure("dispatcher", "HubP99Milliseconds", "securepush_hub_request_duration_seconds", .p99),
         TopFigure("retrieval", "RetrievalsPerSecond", "securepush_retrievals_total", .rate),
     ]
@@ -136,11 +149,22 @@ private struct TopFigure: Sendable {
 /// The response of `/readyz`.
 struct Readiness: Sendable, Equatable {
     var state: String
+    /// The parts that are down, sorted.
     var down: [String]
+    /// The parts that are up, sorted.
+    var up: [String] = []
+    /// Why parts are down, by name.
+    var reasons: [String: String] = [:]
+    /// Ingest: notifications in the outbox.
+    var pending: Int?
 
     private struct Report: Decodable {
+        struct Outbox: Decodable { var pending: Int? }
+
         var status: String
         var checks: [String: String]?
+        var reasons: [String: String]?
+        var outbox: Outbox?
     }
 
     static func unreachable(_ reason: String) -> Readiness { Readiness(state: "unreachable", down: [reason]) }
@@ -153,7 +177,11 @@ struct Readiness: Sendable, Equatable {
     init(_ response: APIResponse) {
         let report = try? JSONCoding.decode(Report.self, from: response.body)
         state = report?.status ?? (response.isSuccess ? "ready" : "unready")
-        down = (report?.checks ?? [:]).filter { $0.value != "up" }.keys.sorted()
+        let checks = report?.checks ?? [:]
+        down = checks.filter { $0.value != "up" }.keys.sorted()
+        up = checks.filter { $0.value == "up" }.keys.sorted()
+        reasons = report?.reasons ?? [:]
+        pending = report?.outbox?.pending
     }
 }
 
@@ -196,7 +224,7 @@ struct TopView: Sendable {
             fact("accepted/s", total("AcceptedPerSecond")), fact("outbox pending", outbox),
             fact("dispatched/s", total("DispatchedPerSecond")), listed("attempts/s", attempts),
             listed("by platform", platforms), fact("retries/s", total("RetriesPerSecond")),
-            fact("dead-lettered", total("Parked")), fact("retrievals/s", total("RetrievalsPerSecond")),
+            fact("dead-lettered", total("DeadLettered")), fact("retrievals/s", total("RetrievalsPerSecond")),
             listed("99th percentiles", percentiles),
         ]
     }

@@ -47,6 +47,16 @@ public struct AMQPConfiguration: Sendable {
         nodes.count == 1 ? nodes.first.map { ($0.host, Int($0.port)) } : nil
     }
 
+    /// Trusts a file of authorities where the URL names none (`cacertfile`).
+    ///
+    /// - Parameter file: in PEM; `nil` changes nothing.
+    public mutating func useAuthorities(of file: String?) {
+        guard let file else { return }
+        for index in nodes.indices where nodes[index].tls?.authoritiesFile == nil {
+            nodes[index].tls?.authoritiesFile = file
+        }
+    }
+
     /// The nodes without credentials, for logs.
     public var endpoints: String { nodes.map(\.description).joined(separator: ", ") }
 }

@@ -1,5 +1,11 @@
 import CRabbitMQ
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 extension AMQPError {
     /// The remedy for a quorum queue that does not answer. Restarting the node does not help.
     static let leaderlessAdvice = """
@@ -42,8 +48,10 @@ extension AMQPError {
     }
 
     /// A status of librabbitmq.
-    init(status: Int32, doing what: String) {
-        let text = amqp_error_string2(status).map { String(cString: $0) } ?? "status \(status)"
+    ///
+    /// - Parameter reason: instead of librabbitmq's text.
+    init(status: Int32, doing what: String, reason: String? = nil) {
+        let text = reason ?? Self.text(of: status, error: errno)
         let code: Code =
             switch status {
             case AMQP_STATUS_TIMEOUT.rawValue: .timeout
@@ -54,5 +62,14 @@ extension AMQPError {
             default: .connectionLost
             }
         self.init(code, "\(what): \(text)", status: status)
+    }
+
+    /// librabbitmq's text; for an error of the socket that of the system.
+    private static func text(of status: Int32, error: Int32) -> String {
+        switch status {
+        case AMQP_STATUS_SOCKET_ERROR.rawValue: ConnectFailure.text(of: error) ?? "the connection broke"
+        case AMQP_STATUS_CONNECTION_CLOSED.rawValue: "the peer closed the connection"
+        default: amqp_error_string2(status).map { String(cString: $0) } ?? "status \(status)"
+        }
     }
 }

@@ -20,6 +20,7 @@ final class Handle {
     var heartbeat: Duration?
     var content: IncomingContent?
     var names = RepeatedStrings()
+    private let verification = CertificateVerification()
     /// How much of an arriving message is held.
     let limits: AMQPReceiveLimits
 
@@ -84,8 +85,12 @@ extension Handle {
         let socket = try node.tls.map { tls throws(AMQPError) in try tlsSocket(tls) } ?? amqp_tcp_socket_new(state)
         guard let socket else { throw AMQPError(.connectFailed, "no memory for a socket") }
         var timeout = timeval(configuration.connectTimeout)
+        errno = 0
         let status = amqp_socket_open_noblock(socket, node.host, Int32(node.port), &timeout)
-        if status < 0 { throw AMQPError(openingStatus: status, node: node) }
+        if status < 0 {
+            let reason = ConnectFailure.reason(status: status, error: errno, node: node, verification: verification)
+            throw AMQPError(openingStatus: status, node: node, reason: reason)
+        }
         let left = max(.milliseconds(100), ContinuousClock.now.duration(to: deadline))
         timeout = timeval(left)
         _ = amqp_set_handshake_timeout(state, &timeout)
@@ -116,7 +121,10 @@ extension Handle {
             }
         guard var error = AMQPError(reply, doing: "logging in at \(node)") else { return }
         // An old broker, or one configured not to give reasons, only closes the connection.
-        if error.code == .connectionLost { error.code = .connectFailed }
+        if error.code == .connectionLost {
+            error.code = .connectFailed
+            error.message += ": does the port speak AMQP \(isTLS ? "over TLS" : "without TLS")?"
+        }
         throw error
     }
 
@@ -139,6 +147,7 @@ extension Handle {
         amqp_ssl_socket_set_verify_hostname(socket, tls.verifiesPeer ? 1 : 0)
         _ = amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST)
         if tls.verifiesPeer {
+            verification.observe(socket)
             guard let authorities = tls.authoritiesFile ?? AMQPConfiguration.TLS.systemAuthoritiesFile else {
                 throw AMQPError(.tls, "found no CA bundle of the system: name one with ?cacertfile=")
             }
@@ -156,8 +165,8 @@ extension Handle {
 }
 
 extension AMQPError {
-    fileprivate init(openingStatus status: Int32, node: AMQPConfiguration.Node) {
-        self.init(status: status, doing: "connecting to \(node)")
+    fileprivate init(openingStatus status: Int32, node: AMQPConfiguration.Node, reason: String?) {
+        self.init(status: status, doing: "connecting to \(node)", reason: reason)
         if code != .tls { code = .connectFailed }
     }
 }

@@ -54,8 +54,9 @@ public struct AMQPTopology: Sendable, Hashable {
     public var queues: [Queue]
     /// Declared last.
     public var bindings: [Binding]
-    /// Whether connecting declares them. Otherwise it only checks that exchanges and queues exist, which needs no
-    /// permission (AMQP 0-9-1, `passive`); bindings cannot be checked.
+    /// Whether connecting declares them. Otherwise it only checks that exchanges and queues exist (AMQP 0-9-1,
+    /// `passive`); bindings cannot be checked. That needs no permission before RabbitMQ 4.2.6 and 4.3.0, and later any
+    /// permission for that exchange or queue; those two versions alone want the right to configure it.
     public var isDeclared = true
 
     /// A topology that is declared.

@@ -171,12 +171,17 @@ internal import Foundation
 /// A URL of a key set.
 struct KeySetURL: Sendable {
     private let url: String
+    private let outgoing: OutgoingConfiguration
 
     /// Checks a URL.
     ///
-    /// - Parameter isInsecureAllowed: whether http to another machine is allowed (`ALLOW_INSECURE=jwks`).
+    /// - Parameters:
+    ///   - isInsecureAllowed: whether http to another machine is allowed (`ALLOW_INSECURE=jwks`).
+    ///   - outgoing: the trusted authorities and the proxy.
     /// - Throws: ``AuthenticationSetupError`` `invalid` unless the URL is https, or http to this machine.
-    init(_ text: String, isInsecureAllowed: Bool = false) throws {
+    init(
+        _ text: String, isInsecureAllowed: Bool = false, outgoing: OutgoingConfiguration = OutgoingConfiguration()
+    ) throws {
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
             url.scheme == "https" || url.scheme == "http" && (isInsecureAllowed || InsecureLink.isLoopback(host))
         else {
@@ -184,6 +189,7 @@ struct KeySetURL: Sendable {
                 .invalid, "not an https URL (http beyond loopback needs ALLOW_INSECURE=jwks)")
         }
         self.url = text
+        self.outgoing = outgoing
     }
 
     /// How long a whole fetch may take.
@@ -208,7 +214,13 @@ struct KeySetURL: Sendable {
     private func request() async throws -> [UInt8] {
         // A new client for each fetch, every few minutes, so that there is none to shut down.
         var configuration = HTTPClient.Configuration(
-            tlsConfiguration: OutgoingTLS.configuration, redirectConfiguration: .disallow)
+            tlsConfiguration: OutgoingTLS.configuration(trusting: outgoing.authorities),
+            redirectConfiguration: .disallow)
+        configuration.proxy = outgoing.proxy(to: url).map { proxy in
+            .server(
+                host: proxy.host, port: proxy.port,
+                authorization: proxy.basicCredentials.map { .basic(credentials: $0) })
+        }
         configuration.timeout = .init(connect: .seconds(3), read: .seconds(4))
         return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
             var request = HTTPClientRequest(url: url)

@@ -13,6 +13,8 @@ public struct NotificationHubConfiguration: Sendable {
     let key: String
     /// The file of the connection string, which is read again when it changes; `nil` if there is none.
     public var connectionStringFile: String?
+    /// The trusted authorities, and the proxy.
+    public var outgoing = OutgoingConfiguration()
     private let insecureHost: String?
 
     /// - Parameters:
@@ -50,6 +52,11 @@ public struct NotificationHubConfiguration: Sendable {
         return renewed
     }
 
+    /// The proxy to the hub. An `http` endpoint has none: it is an emulator on this machine or in a private network.
+    var proxy: OutgoingProxy? {
+        endpoint.usesTLS ? outgoing.proxy(to: endpoint.host, port: endpoint.port, usesTLS: true) : nil
+    }
+
     /// The percent-encoded path of the hub, with a slash before it and none after it.
     var path: String { "/" + PercentCoding.encode(hubName) }
 
@@ -79,7 +86,7 @@ extension NotificationHubConfiguration {
         [
             ConfigurationKeys.hubConnectionString, ConfigurationKeys.hubConnectionStringFile,
             ConfigurationKeys.hubName, ConfigurationKeys.hubInsecureHost,
-        ]
+        ] + OutgoingConfiguration.keys
     }
 
     /// Whether any of the keys is set.
@@ -88,7 +95,8 @@ extension NotificationHubConfiguration {
             || reader.isSet(ConfigurationKeys.hubName)
     }
 
-    /// Reads `HUB_CONNECTION_STRING` or `HUB_CONNECTION_STRING_FILE`, `HUB_NAME`, and `HUB_INSECURE_HOST`.
+    /// Reads `HUB_CONNECTION_STRING` or `HUB_CONNECTION_STRING_FILE`, `HUB_NAME`, `HUB_INSECURE_HOST`, and the settings
+    /// of outgoing connections.
     ///
     /// - Returns: `nil` if one of them is missing or not valid; the reader holds the issue.
     public static func read(_ reader: inout ConfigurationReader) -> NotificationHubConfiguration? {
@@ -96,10 +104,12 @@ extension NotificationHubConfiguration {
             ConfigurationKeys.hubConnectionString, orFile: ConfigurationKeys.hubConnectionStringFile)
         let name = reader.require(ConfigurationKeys.hubName)
         let insecureHost = reader.read(ConfigurationKeys.hubInsecureHost)
+        let outgoing = OutgoingConfiguration.read(&reader)
         guard let connectionString, let name else { return nil }
         do {
             var configuration = try NotificationHubConfiguration(
                 connectionString: connectionString, hubName: name, insecureHost: insecureHost)
+            configuration.outgoing = outgoing
             configuration.connectionStringFile =
                 reader.isSet(ConfigurationKeys.hubConnectionStringFile)
                 ? reader.read(ConfigurationKeys.hubConnectionStringFile) : nil

@@ -17,6 +17,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     private let tokens: SharedAccessTokens
     let endpoint: HubEndpoint
     let client: HTTPClient
+    private let proxy: OutgoingProxy?
     let deadline: TimeAmount
     let logger: Logger
 
@@ -38,7 +39,14 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
         self.logger = logger
         self.deadline = deadline
         tokens = SharedAccessTokens(configuration: configuration, logger: logger)
-        var settings = HTTPClient.Configuration(tlsConfiguration: OutgoingTLS.configuration)
+        proxy = configuration.proxy
+        var settings = HTTPClient.Configuration(
+            tlsConfiguration: OutgoingTLS.configuration(trusting: configuration.outgoing.authorities))
+        settings.proxy = proxy.map { proxy in
+            .server(
+                host: proxy.host, port: proxy.port,
+                authorization: proxy.basicCredentials.map { .basic(credentials: $0) })
+        }
         settings.redirectConfiguration = .disallow
         settings.timeout = .init(connect: .seconds(5), read: deadline)
         settings.httpVersion = .http1Only
@@ -172,7 +180,8 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
             // Only the kind of the error: an error's text may hold the URL, which may hold a handle.
             let kind = (error as? HTTPClientError)?.shortDescription ?? "\(type(of: error))"
             logger.debug("A request to the hub failed", metadata: ["error": "\(kind)"])
-            throw PushGatewayError(.unavailable, "the hub did not answer (\(kind))")
+            let way = proxy.map { " through the proxy \($0)" } ?? ""
+            throw PushGatewayError(.unavailable, "the hub did not answer\(way) (\(kind))")
         }
         if response.head.status == 401 { tokens.invalidate(token.number, hubTime: response.head.hubTime) }
         return response

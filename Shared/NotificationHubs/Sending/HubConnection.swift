@@ -3,6 +3,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 import SecurePushCore
+import ServiceConfiguration
 
 /// One HTTP/1.1 connection to the hub with at most one request in flight. It lives on its channel's event loop.
 final class HubConnection: ChannelInboundHandler {
@@ -97,41 +98,67 @@ final class HubConnection: ChannelInboundHandler {
     }
 }
 
-/// Opens channels to the hub: TCP, TLS with full verification if the endpoint uses it, and the HTTP handler.
+/// Opens channels to the hub: TCP, a proxy's tunnel if there is one, TLS with full verification if the endpoint uses
+/// it, and the HTTP handler.
 struct HubConnector: Sendable {
     private let endpoint: HubEndpoint
+    private let proxy: OutgoingProxy?
     private let timeout: TimeAmount
     /// The error if the machine's trusted authorities cannot be read; each connection then fails with it.
     private let tls: Result<NIOSSLContext, any Error>?
 
-    init(endpoint: HubEndpoint, options: HubSenderOptions) {
-        self.endpoint = endpoint
+    init(configuration: NotificationHubConfiguration, options: HubSenderOptions) {
+        endpoint = configuration.endpoint
+        proxy = configuration.proxy
         timeout = options.connectTimeout
-        tls = endpoint.usesTLS ? Result { try Self.context(trustedRoots: options.trustedRoots) } : nil
+        let authorities = configuration.outgoing.authorities
+        tls = endpoint.usesTLS ? Result { try Self.context(authorities) } : nil
     }
 
-    private static func context(trustedRoots: String?) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.certificateVerification = .fullVerification
+    private static func context(_ authorities: TrustedAuthorities) throws -> NIOSSLContext {
+        var configuration = OutgoingTLS.configuration(trusting: authorities)
         configuration.applicationProtocols = ["http/1.1"]
-        if let trustedRoots { configuration.trustRoots = .file(trustedRoots) }
         return try NIOSSLContext(configuration: configuration)
     }
 
+    /// A channel with a ``HubConnection``. Fails with a ``ProxyError`` if it is the proxy that does not connect.
     func connect(on eventLoop: any EventLoop, sender: HubSender) -> EventLoopFuture<any Channel> {
-        let (tls, host) = (tls, endpoint.host)
-        return ClientBootstrap(group: eventLoop)
+        let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        if let proxy { return connect(bootstrap, through: proxy, sender: sender) }
+        return
+            bootstrap
             .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    if let tls { try pipeline.addHandler(Self.handler(try tls.get(), host: host)) }
-                    try pipeline.addHandler(HubConnection(sender: sender, usesTLS: tls != nil))
+                channel.eventLoop.makeCompletedFuture { try addHandlers(to: channel, sender: sender) }
+            }
+            .connect(host: endpoint.host, port: endpoint.port)
+    }
+
+    private func connect(
+        _ bootstrap: ClientBootstrap, through proxy: OutgoingProxy, sender: HubSender
+    ) -> EventLoopFuture<any Channel> {
+        bootstrap.connect(host: proxy.host, port: proxy.port)
+            .flatMapErrorThrowing { _ in throw ProxyError(reason: "no connection to the proxy \(proxy)") }
+            .flatMap { channel in
+                let opened = channel.eventLoop.makePromise(of: Void.self)
+                let tunnel = ProxyTunnel(proxy, to: endpoint, deadline: .now() + timeout, opened: opened)
+                do {
+                    try channel.pipeline.syncOperations.addHandler(tunnel)
+                } catch {
+                    opened.fail(error)
+                }
+                return opened.futureResult.flatMapThrowing {
+                    try addHandlers(to: channel, sender: sender)
+                    return channel
                 }
             }
-            .connect(host: host, port: endpoint.port)
+    }
+
+    private func addHandlers(to channel: any Channel, sender: HubSender) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let tls { try pipeline.addHandler(Self.handler(try tls.get(), host: endpoint.host)) }
+        try pipeline.addHandler(HubConnection(sender: sender, usesTLS: tls != nil))
     }
 
     /// A name is sent as SNI and verified; an address is verified as an address.

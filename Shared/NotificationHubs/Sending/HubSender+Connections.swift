@@ -27,7 +27,8 @@ extension HubSender {
     private func connectFailed(_ error: any Error) {
         connectFailures += 1
         if connectFailures == 1 { logger.warning("The hub cannot be reached", metadata: ["error": "\(error)"]) }
-        fail(pool.connectFailed(), "no connection to the hub", .connection)
+        // The reason has no other error's text: a TLS or socket error may hold addresses, which belong in the log.
+        fail(pool.connectFailed(), (error as? ProxyError)?.reason ?? "no connection to the hub", .connection)
         advance()
     }
 

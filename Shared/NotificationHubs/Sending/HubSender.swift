@@ -15,8 +15,6 @@ struct HubSenderOptions: Sendable {
     var idleTimeout: TimeAmount = .seconds(60)
     /// How long requests may take to end once shutdown has begun.
     var drainTimeout: TimeAmount = .seconds(5)
-    /// A PEM file of the authorities to trust instead of the system's.
-    var trustedRoots: String?
 
     /// How often deadlines are checked: one timer serves all requests, with a precision of 5 % of the deadline.
     var tick: TimeAmount { .nanoseconds(max(deadline.nanoseconds / 20, 5_000_000)) }
@@ -95,7 +93,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
         self.options = options
         self.logger = logger
         self.tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
-        connector = HubConnector(endpoint: configuration.endpoint, options: options)
+        connector = HubConnector(configuration: configuration, options: options)
         pool = HubPool(limit: max(1, concurrency))
         metrics = HubMetrics(hub: configuration.hubName)
         spans = tracer.map { HubSpans(tracer: $0, configuration: configuration) }

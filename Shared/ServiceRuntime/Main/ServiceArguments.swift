@@ -11,7 +11,13 @@ import ServiceConfiguration
 /// - swift-argument-parser 1.8.2 finds options by reflection of the stored properties of a type that it makes itself
 ///   (`Mirror(reflecting: type.init())`), so each service would declare its keys a second time.
 struct ServiceArguments: Sendable, Hashable {
-    enum Command: Sendable, Hashable { case serve, health, help, version }
+    enum Command: Sendable, Hashable {
+        case serve, health, help, version
+        /// Prints a completion script.
+        case completion(CompletionShell)
+        /// Prints the help in JSON, for the manual pages.
+        case dump
+    }
 
     /// The command line is invalid; exit code 64.
     struct UsageError: Error, Hashable, CustomStringConvertible {
@@ -23,6 +29,7 @@ struct ServiceArguments: Sendable, Hashable {
     var flags: [String: String] = [:]
 
     /// Parses `--http-port 8080` and `--http-port=8080` for the keys, and `--help`, `-h`, `--version` and `health`.
+    /// `--generate-completion-script SHELL` and `--experimental-dump-help` have their names from swift-argument-parser.
     ///
     /// - Parameter arguments: without the program's name.
     static func parse(
@@ -34,11 +41,19 @@ struct ServiceArguments: Sendable, Hashable {
             switch argument {
             case "--help", "-h": result.command = .help
             case "--version": if result.command != .help { result.command = .version }
+            case "--generate-completion-script": result.command = .completion(try takeShell(&rest))
+            case "--experimental-dump-help": result.command = .dump
             case "health" where result.command == .serve: result.command = .health
             default: try result.takeFlag(argument, &rest, keys)
             }
         }
         return result
+    }
+
+    private static func takeShell(_ rest: inout ArraySlice<String>) throws(UsageError) -> CompletionShell {
+        if let shell = rest.popFirst().flatMap(CompletionShell.init) { return shell }
+        let shells = CompletionShell.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageError(description: "--generate-completion-script needs one of: \(shells)")
     }
 
     private mutating func takeFlag(
@@ -47,7 +62,9 @@ struct ServiceArguments: Sendable, Hashable {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let flag = parts.first ?? argument
         guard let key = keys.first(where: { $0.flags.contains(flag) }) else {
-            throw UsageError(description: "unknown \(flag.hasPrefix("-") ? "option" : "argument") \(flag)")
+            let known = keys.flatMap(\.flags) + ["--help", "--version", "health"]
+            let meant = NameSuggestion.closest(to: flag, in: known).map { ": is \($0) meant?" } ?? ""
+            throw UsageError(description: "unknown \(flag.hasPrefix("-") ? "option" : "argument") \(flag)\(meant)")
         }
         if parts.count == 2 {
             flags[key.name] = parts[1]
@@ -77,8 +94,8 @@ struct ServiceUsage: Sendable {
         self.keys = (keys + logging).filter { names.insert($0.name).inserted }
     }
 
-    /// `ingest 0.1.0 (Swift 6.3)` and a line end.
-    var version: String { "\(name) \(SecurePushVersion.current) (Swift \(SecurePushVersion.swift))\n" }
+    /// `ingest 0.1.0 (revision 1a2b3c4d5e6f, Swift 6.3)` and a line end.
+    var version: String { SecurePushVersion.line(of: name) + "\n" }
 
     /// At most 100 columns wide.
     var help: String {

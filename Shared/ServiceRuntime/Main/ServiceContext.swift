@@ -22,7 +22,7 @@ public struct ServiceContext: Sendable {
     /// The requests in flight, without those of operators.
     let requests = InFlightRequests()
     /// The parts that SIGHUP reloads.
-    let reloads = ReloadRegistry()
+    let reloads: ReloadRegistry
     /// The handling that all requests have.
     let boundary: RequestBoundary
     let date = DateField()
@@ -34,12 +34,31 @@ public struct ServiceContext: Sendable {
         name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current,
         tracer: (any Tracer)? = nil, logsAccess: Bool = false
     ) {
+        self.init(
+            name: name, logger: logger, metrics: metrics, version: version, tracer: tracer,
+            boundary: RequestBoundary(metrics: metrics, logsAccess: logsAccess),
+            reloads: ReloadRegistry())
+    }
+
+    private init(
+        name: String, logger: Logger, metrics: PrometheusMetrics, version: String, tracer: (any Tracer)?,
+        boundary: RequestBoundary, reloads: ReloadRegistry
+    ) {
+        self.reloads = reloads
         self.name = name
         self.logger = logger
         self.metrics = metrics
         self.version = version
         self.tracer = tracer
-        boundary = RequestBoundary(metrics: metrics, logsAccess: logsAccess)
+        self.boundary = boundary
+    }
+
+    /// The context of a second listener of this service, for example the operator's page. It has routes and limits of
+    /// its own, and shares the rest.
+    public func forSecondListener() -> ServiceContext {
+        ServiceContext(
+            name: name, logger: logger, metrics: metrics, version: version, tracer: tracer, boundary: boundary,
+            reloads: reloads)
     }
 }
 
@@ -102,23 +121,4 @@ struct ReloadService: Service {
             }
         }
     }
-}
-
-/// The version of this program and of the compiler that built it.
-public enum SecurePushVersion {
-    /// Semantic version of every product of this package.
-    public static let current = "0.1.0"
-
-    /// The Swift release that compiled this program, major and minor number.
-    public static let swift: String = {
-        #if compiler(>=6.5)
-        "6.5 or newer"
-        #elseif compiler(>=6.4)
-        "6.4"
-        #elseif compiler(>=6.3)
-        "6.3"
-        #else
-        "6.2"
-        #endif
-    }()
 }

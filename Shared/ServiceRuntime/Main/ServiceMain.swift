@@ -70,7 +70,7 @@ public enum ServiceMain {
 
     private static func report(_ probe: HealthProbe, name: String) async -> Int32 {
         guard let problem = await probe.run() else { return ExitCode.success }
-        StandardStream.error.write("\(name): not healthy: \(problem)\n")
+        StandardStream.error.write("error: \(name) is not healthy: \(problem)\n")
         return ExitCode.failure
     }
 
@@ -82,7 +82,7 @@ public enum ServiceMain {
             context.logger.info("Stopped")
             return ExitCode.success
         } catch {
-            let (lines, code) = ServiceFailure.report(error, name: context.name)
+            let (lines, code) = ServiceFailure.report(error)
             StandardStream.error.write(lines.map { $0 + "\n" }.joined())
             return code
         }
@@ -109,13 +109,15 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         do {
             parsed = try ServiceArguments.parse(arguments, keys: usage.keys)
         } catch {
-            let lines = ["\(usage.name): \(error)", "See \(usage.name) --help."]
+            let lines = ["error: \(error)", "See \(usage.name) --help."]
             return .refuse(lines: lines, code: ServiceMain.ExitCode.usage)
         }
         var reader = ConfigurationReader(flags: parsed.flags, environment: environment)
         switch parsed.command {
         case .help: return .print(usage.help)
         case .version: return .print(usage.version)
+        case .completion(let shell): return .print(ServiceCompletion(usage: usage).script(for: shell))
+        case .dump: return .print(usage.dump)
         case .health: return health(&reader, usage)
         case .serve: return serve(&reader, usage, read)
         }
@@ -126,7 +128,7 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         _ read: (inout ConfigurationReader) -> Configuration?
     ) -> ServiceAction {
         var logging = LoggingConfiguration.read(&reader)
-        logging.warnings = reader.exposedSecrets(usage.keys)
+        logging.warnings = reader.exposedSecrets(usage.keys) + reader.unknownVariables(usage.keys)
         let isTraced = usage.keys.contains { $0.name == ConfigurationKeys.otlpEndpoint.name }
         let tracing = isTraced ? TracingConfiguration.read(&reader) : nil
         let configuration = read(&reader)
@@ -148,9 +150,9 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
     }
 
     private static func refusal(_ reader: ConfigurationReader, _ usage: ServiceUsage) -> ServiceAction {
-        let lines = reader.issues.map { "\(usage.name): \($0)" }
+        let lines = reader.issues.map { "error: \($0)" }
         return .refuse(
-            lines: lines.isEmpty ? ["\(usage.name): the configuration is incomplete"] : lines,
+            lines: lines.isEmpty ? ["error: the configuration is incomplete"] : lines,
             code: ServiceMain.ExitCode.configuration)
     }
 }
@@ -158,16 +160,16 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
 /// The report of a failed start or run to the operator.
 enum ServiceFailure {
     /// The lines for standard error, and the exit code: 78 for a configuration that cannot be used, else 1.
-    static func report(_ error: any Error, name: String) -> (lines: [String], code: Int32) {
+    static func report(_ error: any Error) -> (lines: [String], code: Int32) {
         switch error {
         case let error as ConfigurationError:
-            (error.issues.map { "\(name): \($0)" }, ServiceMain.ExitCode.configuration)
+            (error.issues.map { "error: \($0)" }, ServiceMain.ExitCode.configuration)
         case let error as StorageError where error.code == .invalid:
-            (["\(name): \(ConfigurationKeys.databaseURL.name): \(error.message)"], ServiceMain.ExitCode.configuration)
+            (["error: \(ConfigurationKeys.databaseURL.name): \(error.message)"], ServiceMain.ExitCode.configuration)
         case is CancellationError:
-            (["\(name): stopped before the drain was complete"], ServiceMain.ExitCode.failure)
+            (["error: stopped before the drain was complete"], ServiceMain.ExitCode.failure)
         default:
-            (["\(name): \(oneLine(String(describing: error)))"], ServiceMain.ExitCode.failure)
+            (["error: \(oneLine(String(describing: error)))"], ServiceMain.ExitCode.failure)
         }
     }
 

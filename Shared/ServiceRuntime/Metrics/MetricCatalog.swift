@@ -164,8 +164,8 @@ public enum MetricCatalog {
             "Passwords presented, by result (accepted, wrong, throttled: not checked after failures, busy: queue full)."
         ),
         .init(
-            "securepush_build_info", .gauge, labels: ["version", "service", "swift"], of: services,
-            "Always 1; the labels tell the version, service and Swift release."),
+            "securepush_build_info", .gauge, labels: ["version", "revision", "service", "swift"], of: services,
+            "Always 1; the labels tell the version, git revision, service and Swift release."),
         .init("process_resident_memory_bytes", .gauge, of: services, "Resident memory size in bytes (Linux)."),
         .init("process_cpu_seconds_total", .counter, of: services, "Total user and system CPU time spent in seconds."),
         .init(

@@ -161,7 +161,10 @@ enum ProcessMetrics {
         let metrics = service.metrics
         metrics.observe(
             "securepush_build_info",
-            labels: [("version", service.version), ("service", service.name), ("swift", SecurePushVersion.swift)]
+            labels: [
+                ("version", service.version), ("revision", SecurePushVersion.revision), ("service", service.name),
+                ("swift", SecurePushVersion.swift),
+            ]
         ) { 1 }
         #if os(Linux)
         registerProcess(in: metrics)

@@ -7,7 +7,7 @@ import Testing
 
 /// Messages that are none of ours, among good ones.
 @Suite struct PoisonTests {
-    @Test func aThousandAreParkedAndNoGoodOneIsWaitingForThem() async throws {
+    @Test func aThousandAreDeadLetteredAndNoGoodOneIsWaitingForThem() async throws {
         let bench = DispatchPipelineTests()
         let gateway = FakeGateway(holding: true)
         var ids: [NotificationID] = []
@@ -17,10 +17,10 @@ import Testing
                 bench.broker.deliver(number % 11 == 10 ? DispatchMessage(id: ids[number / 11]) : nil)
             }
             // All poison is deadLettered while not one good one has its answer, and all good ones are at the hub.
-            let areParked = try await eventually {
+            let areDeadLettered = try await eventually {
                 bench.broker.record.deadLettered.count == 1000 && gateway.sent.count == 300
             }
-            #expect(areParked)
+            #expect(areDeadLettered)
             #expect(bench.broker.record.acknowledged.count == 1000)
             gateway.letGo()
         }

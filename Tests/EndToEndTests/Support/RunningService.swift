@@ -18,10 +18,10 @@ struct RunningService: Sendable {
         _ method: HTTPMethod = .GET, _ path: String, bearer: String? = nil, authorization: String? = nil,
         headers: [String: String] = [:], body: String? = nil
     ) async throws -> Answer {
-        var headers = headers
-        headers["Authorization"] = authorization
+        var fields = HTTPHeaders(headers.map { ($0.key, $0.value) })
+        if let authorization { fields.replaceOrAdd(name: "Authorization", value: authorization) }
         return try await Self.http.send(
-            method, port: port, path, headers: headers, bearer: bearer, json: body, timeout: .seconds(20))
+            method, port: port, path, headers: fields, bearer: bearer, json: body, timeout: .seconds(20))
     }
 
     /// Sends a payload, given as JSON text, and expects 201.

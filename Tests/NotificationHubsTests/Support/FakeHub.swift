@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 #if canImport(Glibc)
@@ -52,13 +53,14 @@ final class FakeHub: Sendable {
     let port: Int
     private let channel: any Channel
 
-    fileprivate init(_ script: @escaping Script) async throws {
+    fileprivate init(_ script: @escaping Script, tls: NIOSSLContext?) async throws {
         let box = HubBox()
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 1024)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
                     try channel.pipeline.syncOperations.addHandler(FakeHubHandler(box: box, script: script))
                 }
             }
@@ -93,9 +95,9 @@ private final class HubBox: Sendable {
 
 /// Runs a fake hub for the time of `body`.
 func withFakeHub<Result: Sendable>(
-    _ script: @escaping FakeHub.Script, _ body: (FakeHub) async throws -> Result
+    _ script: @escaping FakeHub.Script, tls: NIOSSLContext? = nil, _ body: (FakeHub) async throws -> Result
 ) async throws -> Result {
-    let hub = try await FakeHub(script)
+    let hub = try await FakeHub(script, tls: tls)
     do {
         let result = try await body(hub)
         try await hub.stop()

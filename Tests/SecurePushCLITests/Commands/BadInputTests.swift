@@ -65,7 +65,22 @@ import Testing
         Row("--loud", 64, "--loud"),
     ]
 
-    @Test(arguments: notifications + operations)
+    static let names: [Row] = [
+        Row("status \(id)", 69, "does not answer", prefixed(nowhere)),
+        Row("config show", 78, "HTTP_PORT and SECUREPUSH_HTTP_PORT", ["HTTP_PORT": "1", "SECUREPUSH_HTTP_PORT": "2"]),
+        Row("list", 78, "INGEST_URL and SECUREPUSH_INGEST_URL", nowhere.merging(["SECUREPUSH_INGEST_URL": "x"]) { $1 }),
+        Row("config show", 0, "is SECUREPUSH_RETENTION meant?", ["SECUREPUSH_RETENTON": "1d"]),
+        Row("list", 78, "both set", ["INGEST_API_KEY": "k", "INGEST_API_KEY_FILE": "/nowhere"]),
+        Row("list", 78, "/nowhere", ["INGEST_API_KEY_FILE": "/nowhere"]),
+        Row("inbox --user alice", 78, "/nowhere", ["RETRIEVAL_TOKEN_FILE": "/nowhere"]),
+        Row("migrate", 78, "database URL", ["SECUREPUSH_DATABASE_URL": "mysql:x"]),
+    ]
+
+    private static func prefixed(_ environment: [String: String]) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: environment.map { ("SECUREPUSH_" + $0.key, $0.value) })
+    }
+
+    @Test(arguments: notifications + operations + names)
     func `Each mistake has its exit code and its words`(row: Row) async throws {
         try await withTemporaryFolder { folder in
             let run = try await CommandLineRun(row.arguments, row.environment, in: folder)

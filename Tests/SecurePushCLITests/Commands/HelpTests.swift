@@ -32,8 +32,11 @@ struct CommandPath: Sendable, CustomTestStringConvertible {
         let words = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
             .flatMap { $0.split(whereSeparator: { " ,/".contains($0) }).prefix { $0.hasPrefix("-") } }
         return Set(words.filter { $0.hasPrefix("--") }.map(String.init))
-            .subtracting(["--help", "--version", "--json", "--no-color"])
+            .subtracting(Self.common)
     }
+
+    /// Those that the page describes once for all commands.
+    static let common: Set<String> = ["--help", "--version", "--json", "--no-color", "--ca-file"]
 }
 
 @Suite struct HelpTests {
@@ -57,7 +60,7 @@ struct CommandPath: Sendable, CustomTestStringConvertible {
             let words = text.split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init)
             // --rm is docker's.
             let told = Set(words.filter { $0.hasPrefix("--") && $0.contains { $0.isLetter } })
-                .subtracting(["--help", "--version", "--json", "--no-color", "--rm"])
+                .subtracting(CommandPath.common.union(["--rm"]))
             #expect(command.options.subtracting(told).isEmpty, "\(command.name): not in docs/reference/cli.md")
             #expect(told.subtracting(command.options).isEmpty, "\(command.name): not in its help")
         }

@@ -93,14 +93,33 @@ import Testing
     @Test func `A migration is applied once`() async throws {
         try await withTemporaryFolder { folder in
             let environment = ["DATABASE_URL": "sqlite:\(folder)/data.sqlite"]
-            let first = try await CommandLineRun(["migrate"], environment, in: folder)
+            let first = try await CommandLineRun(["migrate", "--create"], environment, in: folder)
             #expect(first.code == 0 && first.output.contains("applied "), "\(first.errors)")
+            #expect(first.lines.first == "created \(folder)/data.sqlite")
             let second = try await CommandLineRun(["migrate", "--json"], environment, in: folder)
             #expect(second.code == 0 && JSONCoding.member("Applied", of: second.output) == "[]")
             // The URL may come from a file.
             try SecretFile.create("\(folder)/url", "sqlite:\(folder)/other.sqlite")
-            let third = try await CommandLineRun(["migrate"], ["DATABASE_URL_FILE": "\(folder)/url"], in: folder)
+            let third = try await CommandLineRun(
+                ["migrate", "--create"], ["DATABASE_URL_FILE": "\(folder)/url"], in: folder)
             #expect(third.code == 0 && SecretFile.exists("\(folder)/other.sqlite"), "\(third.errors)")
+        }
+    }
+
+    @Test(arguments: ["none.sqlite", "none/none.sqlite"])
+    func `A migration of a mistyped path makes nothing, and --create makes all of it`(path: String) async throws {
+        try await withTemporaryFolder { folder in
+            let environment = ["DATABASE_URL": "sqlite:\(folder)/\(path)"]
+            let refused = try await CommandLineRun(["migrate"], environment, in: folder)
+            #expect(refused.code == 69 && refused.output.isEmpty, "\(refused.errors)")
+            #expect(refused.errors.contains("There is no database at \(folder)/\(path)."))
+            #expect(refused.errors.contains("does not exist either") == path.contains("/"))
+            #expect(refused.errors.contains("--create"))
+            #expect(!SecretFile.exists("\(folder)/\(path)") && !SecretFile.exists("\(folder)/none"))
+            #expect(try await CommandLineRun(["migrate", "--create"], environment, in: folder).code == 0)
+            #expect(SecretFile.exists("\(folder)/\(path)"))
+            // Then it is a migration like any other.
+            #expect(try await CommandLineRun(["migrate"], environment, in: folder).code == 0)
         }
     }
 
@@ -113,9 +132,18 @@ import Testing
             #expect(tail.output.contains(id) && tail.output.contains("accepted") && tail.output.contains("alice"))
             let top = try await services.run(
                 "top", "--once", "--json", "--interval", "200ms", "--dispatcher", "http://127.0.0.1:1")
-            #expect(top.code == 0, "\(top.errors)")
+            // The dispatcher is down.
+            #expect(top.code == 69, "\(top.errors)")
+            #expect(top.errors.contains("dispatcher does not answer at http://127.0.0.1:1"))
+            let without = try await services.run("top", "--once", "--interval", "200ms", "--dispatcher", "")
+            #expect(without.code == 0 && without.errors.isEmpty, "\(without.errors)")
             let look = try #require(top.lines.first)
             #expect(look.contains(#""ingest""#) && look.contains(#""retrieval""#) && look.contains("unreachable"))
+            // Nothing has failed, so there is nothing to dispatch again.
+            let resent = try await services.run("resend", id)
+            #expect(resent.code == 1 && resent.errors.contains("resent 0 of 1 notification"), "\(resent.errors)")
+            let none = try await services.run("resend", "--failed", "--since", "1h")
+            #expect(none.code == 0 && none.errors.contains("No notifications that failed"), "\(none.errors)")
         }
     }
 }

@@ -21,6 +21,10 @@ import Testing
         let host = try entry("HTTP_HOST", environment, .ingest)
         #expect(host.value == "127.0.0.1" && host.origin == .standard)
         #expect(try entry("HTTP_PORT", [:], .dispatcher).value == "8082")
+        let retention = try entry("RETENTION", ["SECUREPUSH_RETENTION": "1d"], .ingest)
+        #expect(retention.value == "1d" && retention.origin == .environment)
+        #expect(retention.variable == "SECUREPUSH_RETENTION" && port.variable == "HTTP_PORT" && host.variable == nil)
+        #expect(Show.lines([retention]).last?.contains("SECUREPUSH_RETENTION  1d") == true)
         let issuer = try entry("AUTH_ISSUER", environment)
         #expect(issuer.value == nil && issuer.origin == .none)
     }
@@ -33,6 +37,7 @@ import Testing
                 "DATABASE_URL": "postgres://u:\(secret)@db/name", "AMQP_URL": "amqp://u:\(secret)@mq/",
                 "HUB_CONNECTION_STRING":
                     "Endpoint=sb://n.servicebus.windows.net/;SharedAccessKeyName=k;SharedAccessKey=\(secret)",
+                "HTTPS_PROXY": "http://u:\(secret)@proxy:3128", "http_proxy": "http://u:\(secret)@proxy:3128",
             ],
             ["DATABASE_URL": secret, "AMQP_URL": secret, "HUB_CONNECTION_STRING": secret],
         ] {

@@ -13,8 +13,8 @@ import Testing
     private static let day = Duration.seconds(86_400)
 
     @Test(arguments: [
-        (-10, 90, Finding.State.ok, "is valid until"), (-10, 13, .faulty, "expires at"),
-        (-90, -1, .faulty, "expired at"), (1, 90, .faulty, "not valid before"),
+        (-10, 90, Finding.State.ok, "is valid until"), (-10, 13, .warning, "expires at"),
+        (-90, -1, .failed, "expired at"), (1, 90, .failed, "not valid before"),
     ])
     func `Certificates`(begin: Int, end: Int, state: Finding.State, words: String) {
         let finding = Doctor.certificate(
@@ -30,19 +30,21 @@ import Testing
     }
 
     @Test(arguments: [
-        (PushGatewayError.Code.unauthorized, Finding.State.faulty, "connection string"),
-        (.throttled, .unreachable, "tier"), (.unavailable, .unreachable, "reached"), (.rejected, .faulty, "HUB_NAME"),
+        (PushGatewayError.Code.unauthorized, Finding.State.failed, "connection string"),
+        (.throttled, .failed, "tier"), (.unavailable, .failed, "reached"), (.rejected, .failed, "HUB_NAME"),
     ])
     func `The hub's refusals`(code: PushGatewayError.Code, state: Finding.State, advice: String) {
         let finding = Doctor.hub("HUB", PushGatewayError(code, "the hub answered so"))
         #expect(finding.state == state && finding.advice?.contains(advice) == true)
+        #expect(finding.isUnreachable == [.throttled, .unavailable].contains(code))
     }
 
     @Test func `Another version, or another service`() {
         let current = SecurePushVersion.current
         #expect(Doctor.version("U", "ingest", name: "ingest", version: current) == nil)
         #expect(Doctor.version("U", "ingest", name: nil, version: nil) == nil)
-        #expect(Doctor.version("U", "ingest", name: "ingest", version: "0.0.0")?.detail.contains("0.0.0") == true)
+        let old = Doctor.version("U", "ingest", name: "ingest", version: "0.0.0")
+        #expect(old?.state == .warning && old?.detail.contains("0.0.0") == true)
         #expect(Doctor.version("U", "ingest", name: "retrieval", version: current)?.advice == "Correct U.")
     }
 
@@ -55,6 +57,8 @@ import Testing
         #expect(finding(topology.dispatchQueue, 5, 0).advice == "Start a dispatcher.")
         #expect(finding(topology.deadQueue, 0, 0).state == .ok)
         #expect(finding(topology.deadQueue, 1200, 0).detail == "1,200 dead letters")
+        #expect(finding(topology.deadQueue, 1, 0).detail == "1 dead letter")
+        #expect(finding(topology.deadQueue, 1, 0).state == .warning)
         #expect(finding("securepush.retry.1", 7, 0).state == .ok)
     }
 
@@ -62,7 +66,7 @@ import Testing
         let error = AMQPError(.queueUnavailable, "no answer")
         let configuration = try AMQPConfiguration(url: "amqp://127.0.0.1/%2F", connectionName: "tests")
         let finding = Doctor.queue("securepush.dispatch", error, configuration)
-        #expect(finding.state == .faulty)
+        #expect(finding.state == .failed)
         let command = #"rabbitmqctl eval "ra:trigger_election({'%2F_securepush.dispatch', node()}).""#
         #expect(finding.advice?.contains(command) == true)
         #expect(finding.advice?.contains("issue 10070") == true)
@@ -80,7 +84,7 @@ import Testing
             try SecretFile.create(path, text)
             let value = key == "DATABASE_URL" ? "sqlite:" + path : path
             let findings = await Doctor(settings: Settings([key: value])).examine { _ in }
-            #expect(findings.map(\.state) == [.faulty], "\(findings)")
+            #expect(findings.map(\.state) == [.failed], "\(findings)")
             #expect(findings.first?.advice?.isEmpty == false)
         }
     }
@@ -115,12 +119,69 @@ import Testing
             let told = findings.map { "\($0.part) \($0.state)" }
             #expect(
                 told == [
-                    "AUTH_JWKS_URL faulty", "INGEST_URL ok", "RETRIEVAL_URL ok", "RETRIEVAL_URL faulty",
-                    "HUB_EMULATOR_URL unreachable",
+                    "AUTH_JWKS_URL failed", "INGEST_URL warning", "RETRIEVAL_URL warning", "RETRIEVAL_URL failed",
+                    "HUB_EMULATOR_URL failed",
                 ])
             #expect(findings[3].detail == "ingest answers there instead of retrieval")
             // The broker is down, which is no fault of ingest's.
-            #expect(findings[1].detail.contains("down"))
+            #expect(findings[1].detail.hasPrefix("ingest is ready, but amqp is down ("))
+            #expect(findings[1].advice?.contains("Ingest accepts notifications meanwhile") == true)
+            #expect(!findings.contains { $0.detail.contains("{") })
+            #expect(findings[4].isUnreachable)
+        }
+    }
+
+    @Test(arguments: [
+        (
+            200, #"{"status":"ready","checks":{"database":"up","amqp":"up"},"outbox":{"pending":1200}}"#,
+            Finding.State.ok, "ingest is ready (amqp, database), 1,200 in the outbox"
+        ),
+        (
+            200, #"{"status":"ready","checks":{"amqp":"down"},"reasons":{"amqp":"no connection"}}"#, .warning,
+            "ingest is ready, but amqp is down (no connection)"
+        ),
+        (
+            503, #"{"status":"unready","checks":{"database":"down"},"reasons":{"database":"locked"}}"#, .failed,
+            "ingest is not ready: database is down (locked)"
+        ),
+        (502, "<html>", .failed, "ingest is not ready: it answers 502"),
+    ])
+    func `Readiness in words`(status: Int, body: String, state: Finding.State, words: String) {
+        let finding = Doctor.readiness("INGEST_URL", "ingest", APIResponse(status: status, body: body))
+        #expect(finding.state == state && finding.detail == words)
+        #expect((finding.advice == nil) == (state == .ok))
+    }
+
+    @Test(arguments: [
+        ("0 0", Finding.State.ok, "the lanes are open: apple, windows"),
+        ("1 0", .warning, "the lane is paused for apple"), ("1 2", .failed, "refuses the credentials for windows"),
+    ])
+    func `Lanes`(states: String, state: Finding.State, words: String) throws {
+        let values = states.split(separator: " ")
+        let text = zip(["apple", "windows"], values).map { platform, value in
+            "securepush_lane_state{platform=\"\(platform)\",hub=\"h\"} \(value)\n"
+        }.joined()
+        let finding = try #require(Doctor.lanes("DISPATCHER_URL", PrometheusSamples(text)))
+        #expect(finding.state == state && finding.detail.contains(words))
+        #expect(Doctor.lanes("DISPATCHER_URL", PrometheusSamples("")) == nil)
+    }
+
+    @Test func `Every dispatcher is asked, and its lanes`() async throws {
+        let answer: @Sendable (String, Int) -> ScriptedServer.Answer = { request, _ in
+            switch request {
+            case "GET /readyz": .init(body: #"{"status":"ready","checks":{"database":"up","amqp":"up"}}"#)
+            case "GET /metrics": .init(body: "securepush_lane_state{platform=\"apple\",hub=\"h\"} 1\n")
+            default: .init(body: #"{"Name":"dispatcher","Version":"\#(SecurePushVersion.current)"}"#)
+            }
+        }
+        try await ScriptedServer.with(answer) { server in
+            let one = await Doctor(settings: Settings(["DISPATCHER_URL": server.url])).examine { _ in }
+            #expect(one.map(\.state) == [.ok, .warning] && one.map(\.part) == ["DISPATCHER_URL", "DISPATCHER_URL"])
+            #expect(one.first?.detail == "dispatcher is ready (amqp, database)")
+            let urls = "\(server.url), http://127.0.0.1:1"
+            let two = await Doctor(settings: Settings(["DISPATCHER_URL": urls])).examine { _ in }
+            #expect(two.map(\.state) == [.ok, .warning, .failed])
+            #expect(two.last?.part == "DISPATCHER_URL http://127.0.0.1:1" && two.last?.isUnreachable == true)
         }
     }
 }

@@ -1,3 +1,4 @@
+import ServiceRuntime
 import Testing
 
 @testable import SecurePushCLI
@@ -25,7 +26,7 @@ import Testing
         #expect(
             reading.figures == [
                 "DispatchedPerSecond": 10, "AttemptsPerSecond": 12, "SentPerSecond": 10, "ThrottledPerSecond": 2,
-                "AttemptsApplePerSecond": 10, "AttemptsWindowsPerSecond": 2, "Parked": 3,
+                "AttemptsApplePerSecond": 10, "AttemptsWindowsPerSecond": 2, "DeadLettered": 3,
             ])
         let lines = TopView(readings: [reading]) { text, _ in text }.lines
         #expect(lines[0] == "service     state  version  req/s  p50 ms  p99 ms  CPU %  RSS MB")
@@ -59,6 +60,22 @@ import Testing
         (200, "", "ready", []), (502, "<html>", "unready", []),
     ])
     func `What readyz tells`(status: Int, body: String, state: String, down: [String]) {
-        #expect(Readiness(APIResponse(status: status, body: body)) == Readiness(state: state, down: down))
+        let readiness = Readiness(APIResponse(status: status, body: body))
+        #expect(readiness.state == state && readiness.down == down)
+    }
+
+    @Test func `The failure names each service that is down`() {
+        func reading(_ service: String, _ readiness: Readiness) -> TopReading {
+            TopReading(service: service, url: "http://h:1", version: nil, readiness: readiness, window: nil)
+        }
+        let ready = reading("ingest", Readiness(state: "ready", down: ["amqp"]))
+        #expect(TopReading.failure([ready]) == nil)
+        let failure = TopReading.failure([
+            ready, reading("retrieval", Readiness(state: "unready", down: ["database"])),
+            reading("dispatcher", .unreachable("no")),
+        ])
+        #expect(failure?.code == .unreachable)
+        #expect(
+            failure?.message == "retrieval is not ready at http://h:1, dispatcher does not answer at http://h:1.")
     }
 }

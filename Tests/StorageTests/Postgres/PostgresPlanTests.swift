@@ -141,6 +141,11 @@ struct PostgresPlanTests {
         try await store.enter(ids.map(\.id), now: noon)
         _ = try await store.lease(limit: 5, now: noon, until: noon)
         _ = try await store.backlog(now: noon)
+        #expect(try await store.census(since: noon, now: noon).accepted > 2900)
+        for recipient in [nil, UserName.alice] {
+            _ = try await store.page(OperatorQuery(recipient: recipient, onlyFailed: true, since: noon, limit: 10))
+        }
+        #expect(try await store.life(of: ids[0].id) != nil)
     }
 
     private func useDeviceLife(_ store: any Store) async throws {

@@ -1,15 +1,25 @@
 /// The samples of a Prometheus exposition (text format 0.0.4): names, labels and values. Ignores comments, types,
 /// timestamps and invalid lines.
-struct PrometheusSamples: Sendable, Equatable {
-    struct Sample: Sendable, Equatable {
-        var labels: [String: String]
-        var value: Double
+public struct PrometheusSamples: Sendable, Equatable {
+    /// One series at one time.
+    public struct Sample: Sendable, Equatable {
+        /// By name.
+        public var labels: [String: String]
+        /// A number of the format; it may be infinite or not a number.
+        public var value: Double
+
+        /// A sample.
+        public init(labels: [String: String], value: Double) {
+            self.labels = labels
+            self.value = value
+        }
     }
 
     /// By metric name, in the order of the text.
-    private(set) var samples: [String: [Sample]] = [:]
+    public private(set) var samples: [String: [Sample]] = [:]
 
-    init(_ text: String) {
+    /// Reads the text of `GET /metrics`.
+    public init(_ text: String) {
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
             var reader = PrometheusLineReader(line)
             guard let (name, sample) = reader.sample() else { continue }
@@ -18,25 +28,25 @@ struct PrometheusSamples: Sendable, Equatable {
     }
 
     /// The samples of a metric with all of these labels.
-    subscript(_ name: String, _ labels: [String: String] = [:]) -> [Sample] {
+    public subscript(_ name: String, _ labels: [String: String] = [:]) -> [Sample] {
         (samples[name] ?? []).filter { sample in labels.allSatisfy { sample.labels[$0.key] == $0.value } }
     }
 
     /// The sum of the samples; `nil` if there are none.
-    func sum(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+    public func sum(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         let found = self[name, labels]
         return found.isEmpty ? nil : found.reduce(0) { $0 + $1.value }
     }
 
     /// The sums by the value of a label.
-    func sums(_ name: String, by label: String) -> [String: Double] {
+    public func sums(_ name: String, by label: String) -> [String: Double] {
         self[name].reduce(into: [:]) { sums, sample in
             if let value = sample.labels[label] { sums[value, default: 0] += sample.value }
         }
     }
 
     /// The cumulative counts of a histogram by upper bound, ascending, summed over all series.
-    func buckets(_ name: String, _ labels: [String: String] = [:]) -> [(bound: Double, count: Double)] {
+    public func buckets(_ name: String, _ labels: [String: String] = [:]) -> [(bound: Double, count: Double)] {
         let sums = self[name + "_bucket", labels].reduce(into: [Double: Double]()) { sums, sample in
             guard let bound = sample.labels["le"].flatMap({ PrometheusLineReader.number($0) }) else { return }
             sums[bound, default: 0] += sample.value
@@ -134,13 +144,16 @@ private struct PrometheusLineReader {
 
 /// The difference between two polls of a service's metrics. There are no rates without a previous poll, or if the
 /// process has restarted since.
-struct MetricsWindow: Sendable {
-    let before: PrometheusSamples?
-    let after: PrometheusSamples
+public struct MetricsWindow: Sendable {
+    /// The earlier poll; `nil` if there is none, or the process has restarted since.
+    public let before: PrometheusSamples?
+    /// The later poll.
+    public let after: PrometheusSamples
     /// The time between the polls.
-    let seconds: Double
+    public let seconds: Double
 
-    init(before: PrometheusSamples?, after: PrometheusSamples, seconds: Double) {
+    /// - Parameter seconds: the time between the polls.
+    public init(before: PrometheusSamples?, after: PrometheusSamples, seconds: Double) {
         let start = "process_start_time_seconds"
         // The service computes its start time from its age, so it can differ a little.
         let isSame = abs((before?.sum(start) ?? 0) - (after.sum(start) ?? 0)) < 2
@@ -150,14 +163,14 @@ struct MetricsWindow: Sendable {
     }
 
     /// The growth of a counter per second; `nil` without a previous poll or without such a counter.
-    func rate(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+    public func rate(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         guard let before, seconds > 0, let last = after.sum(name, labels) else { return nil }
         // A missing series counts as 0.
         return max(0, last - (before.sum(name, labels) ?? 0)) / seconds
     }
 
     /// The growth by the value of a label, without those that did not grow.
-    func rates(_ name: String, by label: String) -> [String: Double] {
+    public func rates(_ name: String, by label: String) -> [String: Double] {
         guard let before, seconds > 0 else { return [:] }
         let first = before.sums(name, by: label)
         return after.sums(name, by: label).reduce(into: [:]) { rates, item in
@@ -168,12 +181,28 @@ struct MetricsWindow: Sendable {
 
     /// A quantile of the values that a histogram has recorded between the polls, interpolated within a bucket like
     /// Prometheus's `histogram_quantile`. `nil` without new values; above the last bound it returns that bound.
-    func quantile(_ quantile: Double, _ name: String, _ labels: [String: String] = [:]) -> Double? {
-        guard let before else { return nil }
+    public func quantile(_ quantile: Double, _ name: String, _ labels: [String: String] = [:]) -> Double? {
+        HistogramBuckets.quantile(quantile, of: growth(name, labels))
+    }
+
+    /// The cumulative counts of a histogram that were added between the polls, by upper bound, ascending; empty without
+    /// a previous poll.
+    public func growth(_ name: String, _ labels: [String: String] = [:]) -> [(bound: Double, count: Double)] {
+        guard let before else { return [] }
         let first = Dictionary(uniqueKeysWithValues: before.buckets(name, labels).map { ($0.bound, $0.count) })
-        let buckets = after.buckets(name, labels).map {
-            (bound: $0.bound, count: $0.count - first[$0.bound, default: 0])
+        return after.buckets(name, labels).map {
+            (bound: $0.bound, count: max(0, $0.count - first[$0.bound, default: 0]))
         }
+    }
+}
+
+/// Quantiles of a histogram.
+public enum HistogramBuckets {
+    /// A quantile, interpolated within a bucket like Prometheus's `histogram_quantile`. `nil` without values; above the
+    /// last bound it is that bound.
+    ///
+    /// - Parameter buckets: the cumulative counts by upper bound, ascending.
+    public static func quantile(_ quantile: Double, of buckets: [(bound: Double, count: Double)]) -> Double? {
         guard let total = buckets.last?.count, total > 0 else { return nil }
         let rank = quantile * total
         var lower = (bound: 0.0, count: 0.0)

@@ -1,34 +1,57 @@
-import SecurePushCore
-
 /// Dispatches dead letters again: reopens the record in the store, publishes the message, waits for the broker's
 /// confirm, and only then removes the dead letter. A crash in between leaves the dead letter; it can be replayed again.
-struct DeadLetterReplay: Sendable {
-    let queue: any DeadLetterQueue
-    let store: any DeadLetterStore
-    let publisher: any DispatchPublisher
+public struct DeadLetterReplay: Sendable {
+    private let queue: any DeadLetterQueue
+    private let store: any DeadLetterStore
+    private let publisher: any DispatchPublisher
     /// Whether to remove dead letters of unknown, expired, revoked and final notifications.
-    var drops = false
-    var progress: @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    private let drops: Bool
+    private let progress: @Sendable (_ done: Int, _ total: Int) -> Void
     /// Called with the result of each selected dead letter.
-    var report: @Sendable (ReplayItem) async throws -> Void = { _ in }
+    private let report: @Sendable (ReplayItem) async throws -> Void
+
+    /// - Parameters:
+    ///   - drops: whether to remove dead letters of unknown, expired, revoked and final notifications.
+    ///   - progress: called after each dead letter that was read.
+    ///   - report: called with the result of each selected dead letter.
+    public init(
+        queue: any DeadLetterQueue, store: any DeadLetterStore, publisher: any DispatchPublisher, drops: Bool = false,
+        progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in },
+        report: @escaping @Sendable (ReplayItem) async throws -> Void = { _ in }
+    ) {
+        self.queue = queue
+        self.store = store
+        self.publisher = publisher
+        self.drops = drops
+        self.progress = progress
+        self.report = report
+    }
 
     /// Dead letters that are reopened and published together.
-    static let batchSize = 200
+    public static let batchSize = 200
 
-    /// - Parameter ids: only these notifications; `nil` for all that the selection includes.
-    func run(
-        ids: Set<NotificationID>?, _ selection: @Sendable (DeadLetter) -> Bool
+    /// - Parameters:
+    ///   - ids: only these notifications; `nil` for all that the selection includes.
+    ///   - limit: how many dead letters are selected at most; the rest stays as it is.
+    ///   - examining: how many dead letters are read at most.
+    /// - Throws: an error of the queue or the store. A broker that does not confirm is ``ReplayReport/failure``.
+    public func run(
+        ids: Set<NotificationID>?, limit: Int = .max, examining: Int = .max,
+        _ selection: @Sendable (DeadLetter) -> Bool
     ) async throws -> ReplayReport {
         var result = ReplayReport()
         var batch: [DeadLetter] = []
         var found: Set<NotificationID> = []
+        var (selected, examined) = (0, 0)
         try await DeadLetterScan(queue: queue, progress: progress).run { letter in
-            guard selection(letter) else { return true }
+            examined += 1
+            let mayGoOn = examined < examining
+            guard selection(letter) else { return mayGoOn }
             guard let id = letter.message?.id else {
                 if ids == nil { try await record(ReplayItem(letter, .unreadable), &result) }
-                return true
+                return mayGoOn
             }
-            if let ids, !ids.contains(id) { return true }
+            if let ids, !ids.contains(id) { return mayGoOn }
             // Two dead letters of one notification go into separate batches: the first one changes the record.
             if batch.count == Self.batchSize || batch.contains(where: { $0.message?.id == id }) {
                 try await replay(batch, &result)
@@ -36,7 +59,8 @@ struct DeadLetterReplay: Sendable {
             }
             found.insert(id)
             batch.append(letter)
-            return result.failure == nil
+            selected += 1
+            return result.failure == nil && selected < limit && mayGoOn
         }
         if result.failure == nil { try await replay(batch, &result) }
         for id in (ids ?? []).subtracting(found).sorted() where result.failure == nil {
@@ -89,14 +113,18 @@ struct DeadLetterReplay: Sendable {
 }
 
 /// The result of one dead letter.
-struct ReplayItem: Encodable, Sendable, Equatable {
-    enum Outcome: String, Encodable, Sendable {
+public struct ReplayItem: Encodable, Sendable, Equatable {
+    /// What became of it.
+    public enum Outcome: String, Encodable, Sendable {
+        /// Its notification is dispatched again.
         case replayed
         /// The broker did not confirm the message. The dead letter stays in the queue.
         case failed
         /// The store does not have the notification.
         case unknown
+        /// The notification has expired.
         case expired
+        /// The sender has revoked the notification.
         case revoked
         /// The notification is final on every platform.
         case settled
@@ -108,17 +136,21 @@ struct ReplayItem: Encodable, Sendable, Equatable {
         case notFound = "not-found"
     }
 
-    var id: String?
-    var result: Outcome
-    var platforms: [String]?
+    /// The notification; `nil` if the dead letter cannot be read.
+    public var id: String?
+    /// What became of it.
+    public var result: Outcome
+    /// The platforms to which it is dispatched again; `nil` for all that are owed.
+    public var platforms: [String]?
     /// Whether the dead letter was removed without a replay.
-    var dropped: Bool?
+    public var dropped: Bool?
 
     private enum CodingKeys: String, CodingKey {
         case id = "Id", result = "Result", platforms = "Platforms", dropped = "Dropped"
     }
 
-    init(id: String?, result: Outcome, platforms: [Platform]? = nil, isDropped: Bool = false) {
+    /// Makes a result.
+    public init(id: String?, result: Outcome, platforms: [Platform]? = nil, isDropped: Bool = false) {
         self.id = id
         self.result = result
         self.platforms = platforms?.map(\.rawValue)
@@ -129,35 +161,29 @@ struct ReplayItem: Encodable, Sendable, Equatable {
         self.init(
             id: letter.message?.id.description, result: result, platforms: platforms, isDropped: isDropped)
     }
-
-    /// One line for people.
-    var text: String {
-        let name = id ?? "unreadable message"
-        switch result {
-        case .replayed: return "replayed \(name) to \(platforms?.joined(separator: ",").oneLine ?? "all platforms")"
-        case .failed: return "failed   \(name): the broker did not confirm it"
-        case .unreadable: return "left     \(name): it can only be purged"
-        case .recordUnreadable:
-            return "left     \(name): its record cannot be read, perhaps because a newer version wrote it"
-        case .notFound: return "missing  \(name): it has no dead letter"
-        case .unknown, .expired, .revoked, .settled:
-            let why = result == .settled ? "final on every platform" : result.rawValue
-            return "\(dropped == true ? "dropped " : "left    ") \(name): \(why)"
-        }
-    }
 }
 
 /// The result of a replay.
-struct ReplayReport: Encodable, Sendable, Equatable {
-    var replayed = 0
+public struct ReplayReport: Encodable, Sendable, Equatable {
+    /// Dispatched again.
+    public var replayed = 0
     /// Removed without a replay.
-    var dropped = 0
+    public var dropped = 0
     /// Selected, but still in the queue.
-    var left = 0
+    public var left = 0
     /// Requested by ID, but not in the queue.
-    var notFound = 0
+    public var notFound = 0
     /// Why the broker did not confirm a message. The rest was not tried.
-    var failure: String?
+    public var failure: String?
+
+    /// A report; an empty one by default.
+    public init(replayed: Int = 0, dropped: Int = 0, left: Int = 0, notFound: Int = 0, failure: String? = nil) {
+        self.replayed = replayed
+        self.dropped = dropped
+        self.left = left
+        self.notFound = notFound
+        self.failure = failure
+    }
 
     private enum CodingKeys: String, CodingKey {
         case replayed = "Replayed", dropped = "Dropped", left = "Left", notFound = "NotFound"
@@ -169,10 +195,5 @@ struct ReplayReport: Encodable, Sendable, Equatable {
         case .notFound: notFound += 1
         default: if item.dropped == true { dropped += 1 } else { left += 1 }
         }
-    }
-
-    var summary: String {
-        let counts = [(replayed, "replayed"), (dropped, "dropped"), (left, "left"), (notFound, "not found")]
-        return counts.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")
     }
 }

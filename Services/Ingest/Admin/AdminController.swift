@@ -1,0 +1,144 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+
+/// The JSON API of the operator's page:
+///
+/// - `GET /admin/api/overview?Window=`
+/// - `GET /admin/api/failures?Window=&Before=ID`, `POST /admin/api/failures/resend`
+/// - `GET /admin/api/dead-letters?Limit=`, `POST /admin/api/dead-letters/replay`
+/// - `GET /admin/api/notifications/{id}`, `POST /admin/api/notifications/{id}/resend`
+/// - `POST /admin/api/notifications/search`
+///
+/// Every answer is bounded and contains no payload, key or token. Requests that change something have a JSON body, so
+/// that no form of another site can send them.
+struct AdminController: Sendable {
+    let source: OverviewSource
+    let directory: AdminDirectory
+    let actions: AdminActions
+
+    /// A request names a few IDs, a reason or a recipient.
+    static let maxBody = 64 << 10
+    static let maxIDs = 200
+
+    func addRoutes(to router: some RouterMethods<some RequestContext>) {
+        router.get("/admin/api/overview", use: overview)
+        router.get("/admin/api/failures", use: failures)
+        router.post("/admin/api/failures/resend", use: resendFailures)
+        router.get("/admin/api/dead-letters", use: deadLetters)
+        router.post("/admin/api/dead-letters/replay", use: replay)
+        router.post("/admin/api/notifications/search", use: search)
+        router.get("/admin/api/notifications/:id", use: notification)
+        router.post("/admin/api/notifications/:id/resend", use: resend)
+    }
+
+    @Sendable func overview(_ request: Request, context: some RequestContext) async throws -> Response {
+        var query = QueryParameters(request.uri.query, known: ["Window"])
+        let window = query.takeWindow()
+        try query.check()
+        return try .report(await source.overview(window))
+    }
+
+    @Sendable func failures(_ request: Request, context: some RequestContext) async throws -> Response {
+        var query = QueryParameters(request.uri.query, known: ["Window", "Before"])
+        let window = query.takeWindow()
+        let before = query.take("Before", "The value must be the ID of a notification.") { NotificationID($0) }
+        try query.check()
+        return try .report(try await directory.failures(window, before: before, now: .now))
+    }
+
+    @Sendable func resendFailures(_ request: Request, context: some RequestContext) async throws -> Response {
+        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { FailureSelection(&$0) }
+        return try .report(try await actions.resend(wanted.key, wanted.window))
+    }
+
+    @Sendable func deadLetters(_ request: Request, context: some RequestContext) async throws -> Response {
+        var query = QueryParameters(request.uri.query, known: ["Limit"])
+        let limit = query.takeNumber("Limit", in: 1...AdminActions.maxListed)
+        try query.check()
+        return try .report(try await Self.broker { try await actions.deadLetters(limit: limit ?? 50) })
+    }
+
+    @Sendable func replay(_ request: Request, context: some RequestContext) async throws -> Response {
+        let selection = try await request.jsonBody(upTo: Self.maxBody).readJSON { ReplaySelection(&$0) }
+        let report = try await Self.broker { try await actions.replay(ids: selection.ids, reason: selection.reason) }
+        if let failure = report.failure, report.replayed == 0 {
+            throw Problem.serviceUnavailable("The broker did not confirm a message: \(failure)")
+        }
+        return try .report(report)
+    }
+
+    @Sendable func search(_ request: Request, context: some RequestContext) async throws -> Response {
+        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { RecipientSelection(&$0) }
+        guard let recipient = wanted.recipient else { throw Problem.internalServerError() }
+        return try .report(try await directory.found(recipient, before: wanted.before, now: .now))
+    }
+
+    @Sendable func notification(_ request: Request, context: some RequestContext) async throws -> Response {
+        try .report(try await timeline(context))
+    }
+
+    @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
+        _ = try await request.jsonBody(upTo: Self.maxBody)
+        guard let id = id(context), let report = try await actions.resend(id) else { throw Self.notFound }
+        return try .report(report)
+    }
+
+    /// The timeline of the notification that a path names.
+    ///
+    /// - Throws: ``Problem`` 404.
+    func timeline(_ context: some RequestContext) async throws -> NotificationTimeline {
+        guard let id = id(context), let life = try await directory.store.life(of: id) else { throw Self.notFound }
+        return NotificationTimeline(life, platforms: directory.platforms, now: .now)
+    }
+
+    private static let notFound = Problem.notFound("There is no such notification.")
+
+    private func id(_ context: some RequestContext) -> NotificationID? {
+        context.parameters.get("id").flatMap { NotificationID($0) }
+    }
+
+    /// A broker that cannot be reached is 503, not the service's own failure.
+    static func broker<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StorageError {
+            throw error
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw Problem.serviceUnavailable("The dead-letter queue cannot be read: \(error)")
+        }
+    }
+}
+
+extension Response {
+    /// A value as JSON with members in PascalCase; members without a value are left out.
+    static func report(_ value: some Encodable) throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .custom { path in
+            let name = path.last?.stringValue ?? ""
+            return MemberName(stringValue: name.prefix(1).uppercased() + name.dropFirst())
+        }
+        return .json(.ok, ByteBuffer(bytes: try encoder.encode(value)))
+    }
+}
+
+private struct MemberName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+extension QueryParameters {
+    /// `Window`; one hour if it is missing.
+    mutating func takeWindow() -> AdminWindow {
+        take("Window", "The value must be 15m, 1h or 24h.") { AdminWindow(rawValue: $0) } ?? .hour
+    }
+}

@@ -1,0 +1,81 @@
+import Authentication
+import HTTPTypes
+import Hummingbird
+import Mustache
+import NIOCore
+import SecurePushCore
+import ServiceRuntime
+
+/// The operator's page as HTML: `/`, `/dead-letters` and `/notifications/{id}`, and its style and script.
+///
+/// The server renders everything. The script fetches the same page every few seconds and replaces the sections that
+/// have changed, so there is one way from figures to HTML, and the page can be read without the script.
+struct AdminPage: Sendable {
+    let controller: AdminController
+    private let templates: MustacheLibrary
+    private let style = ByteBuffer(bytes: PackageResources.operator_css)
+    private let script = ByteBuffer(bytes: PackageResources.operator_js)
+
+    /// - Throws: an error of a template, which only a mistake in it can cause.
+    init(controller: AdminController) throws {
+        self.controller = controller
+        var templates = MustacheLibrary()
+        let files: [(String, [UInt8])] = [
+            ("overview", PackageResources.overview_mustache), ("layout-top", PackageResources.layout_top_mustache),
+            ("layout-end", PackageResources.layout_end_mustache),
+            ("dead-letters", PackageResources.dead_letters_mustache),
+            ("notification", PackageResources.notification_mustache),
+        ]
+        for (name, text) in files { try templates.register(String(decoding: text, as: UTF8.self), named: name) }
+        self.templates = templates
+    }
+
+    func addRoutes(to router: some RouterMethods<some RequestContext>) {
+        router.get("/", use: overview)
+        router.get("/dead-letters", use: deadLetters)
+        router.get("/notifications/:id", use: notification)
+        router.get("/operator.css") { _, _ in Self.file(style, "text/css; charset=utf-8") }
+        router.get("/operator.js") { _, _ in Self.file(script, "text/javascript; charset=utf-8") }
+    }
+
+    @Sendable func overview(_ request: Request, context: some RequestContext) async throws -> Response {
+        var query = QueryParameters(request.uri.query, known: ["Window"])
+        let window = query.takeWindow()
+        try query.check()
+        async let failing = try? controller.directory.failures(window, before: nil, now: .now)
+        let overview = await controller.source.overview(window)
+        return try render("overview", OverviewView(overview, failures: await failing, window: window))
+    }
+
+    @Sendable func deadLetters(_ request: Request, context: some RequestContext) async throws -> Response {
+        let report = try await AdminController.broker {
+            try await controller.actions.deadLetters(limit: AdminActions.maxListed)
+        }
+        return try render("dead-letters", DeadLettersView(report))
+    }
+
+    @Sendable func notification(_ request: Request, context: some RequestContext) async throws -> Response {
+        try render("notification", TimelineView(try await controller.timeline(context)))
+    }
+
+    private func render(_ name: String, _ view: some Sendable) throws -> Response {
+        guard let html = templates.render(view, withTemplate: name) else { throw Problem.internalServerError() }
+        return Self.file(ByteBuffer(string: html), "text/html; charset=utf-8")
+    }
+
+    private static func file(_ content: ByteBuffer, _ type: String) -> Response {
+        Response(status: .ok, headers: [.contentType: type], body: ResponseBody(byteBuffer: content))
+    }
+}
+
+/// Adds the page and its API.
+///
+/// - Throws: an error of a template.
+func addAdminRoutes<Context: RequestContext>(
+    to router: Router<Context>, controller: AdminController, hosts: HostAllowList,
+    authenticator: OperatorAuthenticator?
+) throws {
+    router.add(middleware: AdminGuard(hosts: hosts, authenticator: authenticator))
+    controller.addRoutes(to: router)
+    try AdminPage(controller: controller).addRoutes(to: router)
+}

@@ -1,0 +1,55 @@
+import Authentication
+import Hummingbird
+import Messaging
+import SecurePushCore
+import ServiceConfiguration
+import ServiceLifecycle
+import ServiceRuntime
+
+/// The parts of the operator's page: a second listener of ingest, the poller of metrics and a connection to the broker.
+struct BuiltAdmin {
+    var services: [any Service]
+    /// The password file, if there is one.
+    var sources: [ReloadableSource]
+    var router: Router<ServiceRequestContext>
+    /// The context of the second listener.
+    var context: ServiceContext
+}
+
+/// Makes the operator's page.
+///
+/// - Throws: ``ConfigurationError`` if the password file or the certificate cannot be used.
+func buildAdmin(
+    _ admin: AdminConfiguration, ingest: IngestConfiguration, store: any Store,
+    publisher: RabbitMQDispatchPublisher, relay: OutboxRelay, context: ServiceContext
+) throws -> BuiltAdmin {
+    let authenticator = try admin.passwordFile.map { path in
+        try ConfigurationKeys.adminPasswordFile.making {
+            try OperatorAuthenticator(passwordFile: path, logger: context.logger)
+        }
+    }
+    let book = ProcessBook()
+    let poller = MetricsPoller(configuration: admin, metrics: context.metrics, book: book, logger: context.logger)
+    let queues = RabbitMQQueueReadings(configuration: ingest.messaging)
+    let messaging = ingest.messaging
+    let controller = AdminController(
+        source: OverviewSource(
+            store: store, queues: queues, backlog: { relay.backlog }, book: book, configuration: admin,
+            service: context),
+        directory: AdminDirectory(store: store, platforms: ingest.platforms),
+        actions: AdminActions(
+            store: store, publisher: publisher, openDeadLetters: { try await RabbitMQDeadLetterQueue.open(messaging) },
+            handOver: { relay.handOver(entries: CollectionOfOne($0)) }, logger: context.logger))
+    let second = context.forSecondListener()
+    let router = makeRouter(of: ServiceRequestContext.self, context: second)
+    try addAdminRoutes(
+        to: router, controller: controller,
+        hosts: HostAllowList(
+            listeningHost: admin.http.host, allowed: admin.allowedHosts,
+            setting: ConfigurationKeys.adminAllowedHosts.name),
+        authenticator: authenticator)
+    let http = try makeHTTPService(router: router, configuration: admin.http, context: second)
+    return BuiltAdmin(
+        services: [poller, queues, http], sources: authenticator.map { [$0.source] } ?? [], router: router,
+        context: second)
+}

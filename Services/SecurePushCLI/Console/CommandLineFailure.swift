@@ -1,0 +1,133 @@
+import ArgumentParser
+import Foundation
+import ServiceConfiguration
+
+/// A command line that cannot be used, in the form of every other failure.
+///
+/// The argument parser writes "Error:" and the whole usage. It suggests no commands, and reports a missing option
+/// before an unknown one, which is often the same mistake.
+enum CommandLineFailure {
+    /// - Parameters:
+    ///   - error: of the argument parser.
+    ///   - arguments: the command line without the program's name.
+    static func describe(_ error: any Error, _ arguments: [String]) -> CommandFailure {
+        let (command, name) = command(of: arguments)
+        if let unknown = unknownCommand(arguments, command, name) { return unknown }
+        if let unknown = unknownOption(arguments, command, name) { return unknown }
+        var message = SecurePush.message(for: error)
+        if let last = message.last, last.isLetter || last.isNumber || "'`)>".contains(last) { message += "." }
+        let whole = SecurePush.fullMessage(for: error, columns: HelpText.unwrapped)
+        let help = whole.split(separator: "\n").first { $0.hasPrefix("Help:  ") }?.dropFirst(7)
+        return CommandFailure(
+            .usage, message, details: help.map { [String($0)] } ?? [], hint: "See `\(name) --help`.")
+    }
+
+    /// The failure of `securepush help NAME` if there is no such command. The argument parser would show the help of
+    /// the whole program.
+    static func describe(helpRequest arguments: [String]) -> CommandFailure? {
+        guard arguments.first == "help", arguments.dropFirst().first != "help" else { return nil }
+        let names = Array(arguments.dropFirst())
+        let (command, name) = command(of: names)
+        return unknownCommand(names, command, name)
+    }
+
+    /// The command that the arguments name, and its whole name. Options before the name of a subcommand are skipped.
+    static func command(of arguments: [String]) -> (type: any ParsableCommand.Type, name: String) {
+        var (type, name): (any ParsableCommand.Type, String) = (SecurePush.self, "securepush")
+        for argument in arguments {
+            if argument == "--" { break }
+            if argument.hasPrefix("-") { continue }
+            guard let next = type.configuration.subcommands.first(where: { $0._commandName == argument }) else { break }
+            (type, name) = (next, name + " " + argument)
+        }
+        return (type, name)
+    }
+
+    /// The failure if the first argument that is no option should be the name of a command and is none.
+    private static func unknownCommand(
+        _ arguments: [String], _ command: any ParsableCommand.Type, _ name: String
+    ) -> CommandFailure? {
+        let isGroup = !command.configuration.subcommands.isEmpty
+        let depth = name.split(separator: " ").count - 1
+        let words = arguments.prefix { $0 != "--" }.filter { !$0.hasPrefix("-") }
+        guard isGroup, words.count > depth else { return nil }
+        // A group with options of its own takes values, which are no commands.
+        guard options(of: command).subtracting(commonOptions).isEmpty else { return nil }
+        let wrong = words[depth]
+        let names = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
+        let meant = suggestion(for: wrong, of: names)
+        return CommandFailure(
+            .usage,
+            "There is no command `\(name) \(wrong.oneLine)`." + (meant.map { " Did you mean `\(name) \($0)`?" } ?? ""),
+            hint: "`\(name) --help` lists the commands.")
+    }
+
+    private static func unknownOption(
+        _ arguments: [String], _ command: any ParsableCommand.Type, _ name: String
+    ) -> CommandFailure? {
+        let known = options(of: command).union(commonOptions)
+        let given = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
+            .map { String($0.prefix { $0 != "=" }) }
+        guard let wrong = given.first(where: { !known.contains($0) }) else { return nil }
+        let meant = suggestion(for: wrong, of: known.sorted())
+        return CommandFailure(
+            .usage,
+            "`\(name)` has no option `\(wrong.oneLine)`." + (meant.map { " Did you mean `\($0)`?" } ?? ""),
+            hint: "See `\(name) --help`.")
+    }
+
+    /// Those that every command has, the hidden ones too.
+    private static let commonOptions: Set<String> = [
+        "--help", "--help-hidden", "--version", "--experimental-dump-help", "--generate-completion-script",
+    ]
+
+    /// The long options of a command's help.
+    static func options(of command: any ParsableCommand.Type) -> Set<String> {
+        let help = SecurePush.helpMessage(for: command, includeHidden: true, columns: HelpText.unwrapped)
+        let labels = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
+        let words = labels.flatMap { $0.split(whereSeparator: { " ,/".contains($0) }).prefix { $0.hasPrefix("-") } }
+        return Set(words.filter { $0.hasPrefix("--") }.map(String.init))
+    }
+
+    /// The name that is nearest to a mistyped one, or that begins with it; `nil` if none is near.
+    static func suggestion(for wrong: String, of names: [String]) -> String? {
+        if let nearest = NameSuggestion.closest(to: wrong, in: names) { return nearest }
+        let isBeginning = wrong.drop { $0 == "-" }.count >= 2
+        return isBeginning ? names.first { $0.hasPrefix(wrong) } : nil
+    }
+}
+
+extension SecurePush {
+    /// Instead of the argument parser's own, which prints the help and the errors in its way.
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            if let failure = CommandLineFailure.describe(helpRequest: arguments) { throw failure }
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(showing: error, arguments)
+        }
+    }
+
+    /// Shows what the argument parser has to say in the form of the other messages, and exits.
+    private static func exit(showing error: any Error, _ arguments: [String]) -> Never {
+        let code = exitCode(for: error)
+        let text = fullMessage(for: error, columns: HelpText.unwrapped)
+        if code == .success {
+            // Other texts are the version, completion scripts and the like, for programs.
+            let isHelp = text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ")
+            print(isHelp ? HelpText.wrap(text, to: Terminal.proseColumns(of: STDOUT_FILENO)) : text)
+        } else if !(error is ExitCode) {
+            let isUsage = code.rawValue == CommandFailure.Code.usage.rawValue
+            let failure = isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error)
+            Console(arguments: arguments).report(failure)
+            Foundation.exit(failure.code.rawValue)
+        }
+        Foundation.exit(code.rawValue)
+    }
+}

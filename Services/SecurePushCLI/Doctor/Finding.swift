@@ -1,0 +1,69 @@
+/// The result of `securepush doctor` for one part.
+struct Finding: Encodable, Sendable, Equatable {
+    enum State: String, Encodable, Sendable {
+        case ok
+        /// It works, but an operator should look at it.
+        case warning
+        /// It does not answer, or something is wrong.
+        case failed
+        /// No setting names it.
+        case unexamined = "not examined"
+    }
+
+    /// The setting, or the queue.
+    var part: String
+    var state: State
+    /// A sentence without a full stop.
+    var detail: String
+    /// How to correct the fault.
+    var advice: String?
+    /// Whether it failed because it does not answer.
+    var isUnreachable = false
+
+    static func ok(_ part: String, _ detail: String) -> Finding { Finding(part: part, state: .ok, detail: detail) }
+
+    static func warning(_ part: String, _ detail: String, _ advice: String) -> Finding {
+        Finding(part: part, state: .warning, detail: detail, advice: advice)
+    }
+
+    static func failed(_ part: String, _ detail: String, _ advice: String) -> Finding {
+        Finding(part: part, state: .failed, detail: detail, advice: advice)
+    }
+
+    static func unreachable(_ part: String, _ detail: String, _ advice: String) -> Finding {
+        Finding(part: part, state: .failed, detail: detail, advice: advice, isUnreachable: true)
+    }
+
+    static func unexamined(_ part: String, _ detail: String, _ advice: String) -> Finding {
+        Finding(part: part, state: .unexamined, detail: detail, advice: advice)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case part = "Part", state = "State", detail = "Detail", advice = "Advice", unreachable = "Unreachable"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(part, forKey: .part)
+        try container.encode(state, forKey: .state)
+        try container.encode(detail, forKey: .detail)
+        try container.encodeIfPresent(advice, forKey: .advice)
+        if isUnreachable { try container.encode(true, forKey: .unreachable) }
+    }
+
+    /// The exit code for all findings. Unreachable parts come first because they can hide other faults. Warnings and
+    /// parts that were not examined do not count.
+    static func exitCode(_ findings: [Finding]) -> CommandFailure.Code? {
+        if !findings.contains(where: { $0.state != .unexamined }) { return .configuration }
+        if findings.contains(where: \.isUnreachable) { return .unreachable }
+        return findings.contains { $0.state == .failed } ? .failed : nil
+    }
+
+    /// `7 ok, 1 warning, 2 failed, 3 not examined`
+    static func summary(_ findings: [Finding]) -> String {
+        func count(_ state: State) -> Int { findings.count { $0.state == state } }
+        let warnings = count(.warning)
+        return "\(count(.ok)) ok, \(warnings) warning\(warnings == 1 ? "" : "s"), \(count(.failed)) failed, "
+            + "\(count(.unexamined)) not examined"
+    }
+}

@@ -1,0 +1,62 @@
+public import Logging
+public import SecurePushCore
+
+/// Authenticates the operator of a service by a password (`Basic`, RFC 7617), with the user name `admin`.
+///
+/// The file has the password, or its hash in the form of ``PasswordHash``. It is read again when it changes. Checks
+/// wait in the same kind of queue as those of users, and repeated failures are delayed and refused in the same way.
+public final class OperatorAuthenticator: Sendable {
+    /// The name of the operator.
+    public static let name = "admin"
+
+    private let passwords: PasswordVerifier
+    /// The file, for `/readyz`, metrics and SIGHUP.
+    public let source: ReloadableSource
+
+    /// Reads the file.
+    ///
+    /// - Throws: ``FileError`` if it cannot be used.
+    public convenience init(passwordFile: String, logger: Logger) throws {
+        try self.init(passwordFile: passwordFile, logger: logger, hold: { try? await Task.sleep(for: $0) })
+    }
+
+    init(passwordFile: String, logger: Logger, hold: @escaping @Sendable (Duration) async -> Void) throws {
+        let file = try ReloadingFile(credentials: passwordFile, logger: logger, now: { .now }) { text in
+            try UserPasswords("\(Self.name) \(Self.hash(text))")
+        }
+        source = file.source("ADMIN_PASSWORD_FILE")
+        passwords = PasswordVerifier(file: file, log: PasswordLog(logger: logger), now: { .now }, hold: hold)
+    }
+
+    /// Returns if these are the operator's credentials.
+    ///
+    /// - Parameters:
+    ///   - authorization: the value of the `Authorization` header.
+    ///   - client: the address of the client, for the limits on wrong passwords.
+    /// - Throws: ``AuthenticationError``, whose answer it describes.
+    public func authenticate(
+        authorization: String?, from client: ClientAddress?
+    ) async throws(AuthenticationError) {
+        guard let authorization, let header = AuthorizationHeader(authorization), header.scheme == .basic else {
+            throw AuthenticationError(.missing, "Credentials are required.", challenges: [Self.challenge])
+        }
+        do {
+            _ = try await passwords.verify(header, from: client)
+        } catch {
+            if error.code == .unavailable || error.code == .throttled { throw error }
+            throw AuthenticationError(error.code, error.message, challenges: [Self.challenge])
+        }
+    }
+
+    private static let challenge = #"Basic realm="securepush operator", charset="UTF-8""#
+
+    /// The hash of the file's text, which is a hash already or a password.
+    private static func hash(_ text: String) throws -> String {
+        let lines = text.split(whereSeparator: \.isNewline)
+        guard let line = lines.first, lines.count == 1 else {
+            throw AuthenticationSetupError(.malformed, "the file must have one line: a password or its scrypt hash")
+        }
+        if line.hasPrefix("$scrypt$") { return String(line.prefix { $0 != " " && $0 != "\t" }) }
+        return try PasswordHash.make(password: String(line))
+    }
+}

@@ -1,0 +1,109 @@
+import NIOCore
+import SecurePushCore
+import ServiceConfiguration
+
+/// Why a proxy did not connect this process with the hub. Nothing was sent to the hub.
+struct ProxyError: Error, CustomStringConvertible {
+    /// One sentence part, with the proxy's host and port, without its credentials.
+    let reason: String
+
+    var description: String { reason }
+}
+
+/// Asks a proxy for a tunnel to the hub (RFC 9110, section 9.3.6), and then leaves the pipeline.
+///
+/// The handler of NIOExtras does not tell the status of a refusal, which operators need: 407 is about the credentials,
+/// 403 about the proxy's rules, 502 about the network behind it.
+final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// The maximum size of the proxy's response head, in bytes.
+    static let maxHead = 16_384
+
+    private let proxy: OutgoingProxy
+    private let authority: String
+    private let deadline: NIODeadline
+    private let opened: EventLoopPromise<Void>
+    private var received = ByteBuffer()
+    private var timer: Scheduled<Void>?
+    private var isDone = false
+
+    /// - Parameters:
+    ///   - proxy: the peer of the channel, which is connected.
+    ///   - endpoint: the hub.
+    ///   - deadline: for the proxy's response.
+    ///   - opened: succeeds when the channel's next bytes go to the hub; fails with a ``ProxyError``.
+    init(
+        _ proxy: OutgoingProxy, to endpoint: HubEndpoint, deadline: NIODeadline, opened: EventLoopPromise<Void>
+    ) {
+        self.proxy = proxy
+        self.deadline = deadline
+        self.opened = opened
+        let host = endpoint.host.utf8.contains(0x3A) ? "[\(endpoint.host)]" : endpoint.host
+        authority = "\(host):\(endpoint.port)"
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+            self.fail("did not answer in time", channel)
+        }
+        let credentials = proxy.basicCredentials.map { "Proxy-Authorization: Basic \($0)\r\n" } ?? ""
+        let request = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\(credentials)\r\n"
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: request)), promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isDone else { return context.fireChannelRead(data) }
+        received.writeImmutableBuffer(unwrapInboundIn(data))
+        let bytes = received.readableBytesView
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            if received.readableBytes > Self.maxHead { fail("did not answer as an HTTP proxy", context.channel) }
+            return
+        }
+        guard let status = Self.status(bytes) else { return fail("did not answer as an HTTP proxy", context.channel) }
+        guard (200..<300).contains(status) else {
+            let hint = status == 407 ? ": it wants other credentials" : ""
+            return fail("refused the connection to \(authority) (status \(status)\(hint))", context.channel)
+        }
+        // In TLS the client speaks first, so the hub cannot have sent anything yet.
+        guard end.upperBound == bytes.endIndex else {
+            return fail("did not answer as an HTTP proxy", context.channel)
+        }
+        finish()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        opened.succeed()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail("closed the connection", context.channel)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail("broke the connection", context.channel)
+    }
+
+    /// The code of `HTTP/1.1 200 Connection established`.
+    private static func status(_ head: ByteBufferView) -> Int? {
+        let line = head.prefix { $0 != UInt8(ascii: "\r") }
+        let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard line.starts(with: "HTTP/1.".utf8), words.count >= 2, words[1].count == 3 else { return nil }
+        return Int(String(decoding: words[1], as: UTF8.self))
+    }
+
+    private func finish() {
+        isDone = true
+        timer?.cancel()
+        timer = nil
+    }
+
+    private func fail(_ problem: String, _ channel: any Channel) {
+        guard !isDone else { return }
+        finish()
+        opened.fail(ProxyError(reason: "the proxy \(proxy) \(problem)"))
+        channel.close(promise: nil)
+    }
+}

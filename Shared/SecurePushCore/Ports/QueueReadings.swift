@@ -1,0 +1,40 @@
+/// Measures all queues of the broker, for an operator.
+public protocol QueueReadings: Sendable {
+    /// The queues in the order in which a message passes them.
+    ///
+    /// - Throws: an error whose description names no credential, if the broker cannot be asked.
+    func queues() async throws -> [QueueReading]
+}
+
+/// One queue of the broker.
+public struct QueueReading: Sendable, Hashable {
+    /// The purpose of a queue.
+    public enum Purpose: String, Sendable, CaseIterable {
+        /// Dispatchers consume it.
+        case dispatch
+        /// Messages wait in it for their next attempt.
+        case retry
+        /// Dead letters stay in it.
+        case dead
+    }
+
+    /// The name in the broker.
+    public var name: String
+    /// The purpose.
+    public var purpose: Purpose
+    /// The number of messages that are ready; `nil` if the broker does not tell.
+    public var messages: Int?
+    /// The number of consumers; `nil` if the broker does not tell.
+    public var consumers: Int?
+    /// Why the broker does not tell, for an operator.
+    public var problem: String?
+
+    /// Makes a reading.
+    public init(name: String, purpose: Purpose, messages: Int? = nil, consumers: Int? = nil, problem: String? = nil) {
+        self.name = name
+        self.purpose = purpose
+        self.messages = messages
+        self.consumers = consumers
+        self.problem = problem
+    }
+}

@@ -1,0 +1,31 @@
+/// Finds the name that a mistyped one may stand for.
+public enum NameSuggestion {
+    /// The known name with the smallest edit distance, if that is small: at most a third of the name's length, and at
+    /// most 3.
+    ///
+    /// - Parameters:
+    ///   - name: as it was typed. Names above 100 bytes have no suggestion.
+    ///   - known: the names that exist.
+    public static func closest(to name: String, in known: [String]) -> String? {
+        guard name.utf8.count <= 100 else { return nil }
+        let limit = min(3, name.count / 3)
+        let candidates = known.map { (name: $0, distance: distance(name, $0)) }.filter { $0.distance <= limit }
+        return candidates.min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name
+    }
+
+    /// The number of characters to insert, delete or replace (Levenshtein).
+    static func distance(_ first: String, _ second: String) -> Int {
+        let (first, second) = (Array(first.utf8), Array(second.utf8))
+        var row = Array(0...second.count)
+        for (line, byte) in first.enumerated() {
+            var diagonal = row[0]
+            row[0] = line + 1
+            for (column, other) in second.enumerated() {
+                let replaced = diagonal + (byte == other ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(replaced, row[column] + 1, diagonal + 1)
+            }
+        }
+        return row[second.count]
+    }
+}

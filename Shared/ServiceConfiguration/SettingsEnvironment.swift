@@ -1,0 +1,116 @@
+import SecurePushCore
+
+/// The settings in an environment. Each setting is accepted as `NAME` and as `SECUREPUSH_NAME`.
+///
+/// The longer name is for environments that other programs share, where `RETENTION` could be anybody's. The variables
+/// of proxies are also read in lower case, as other programs do.
+public struct SettingsEnvironment: Sendable {
+    /// What a longer name begins with.
+    public static let prefix = "SECUREPUSH_"
+
+    /// The values that are not empty, by the short name. These are all variables of the process, not only settings.
+    public let values: [String: String]
+
+    /// The variables whose values are in ``values``, by the short name, where they have another name than that.
+    private let sources: [String: String]
+    /// The short names of settings that have two different values.
+    private let conflicts: Set<String>
+    /// The long names that are set.
+    private let prefixed: [String]
+
+    /// - Parameter environment: the process's environment.
+    public init(_ environment: [String: String]) {
+        var values = environment.filter { !$0.value.isEmpty && !$0.key.hasPrefix(Self.prefix) }
+        var sources: [String: String] = [:]
+        var conflicts: Set<String> = []
+        var prefixed: [String] = []
+        for (variable, value) in environment where !value.isEmpty && variable.hasPrefix(Self.prefix) {
+            guard !Self.isServiceLink(variable, value) else { continue }
+            let name = String(variable.dropFirst(Self.prefix.count))
+            prefixed.append(variable)
+            if let other = environment[name], !other.isEmpty {
+                if other != value { conflicts.insert(name) }
+            } else {
+                values[name] = value
+                sources[name] = variable
+            }
+        }
+        for name in Self.lowerCaseToo where values[name] == nil {
+            guard let value = environment[name.lowercased()], !value.isEmpty else { continue }
+            values[name] = value
+            sources[name] = name.lowercased()
+        }
+        self.values = values
+        self.sources = sources
+        self.conflicts = conflicts
+        self.prefixed = prefixed.sorted()
+    }
+
+    /// The value of a setting; `nil` if it is not set or empty.
+    public subscript(name: String) -> String? { values[name] }
+
+    /// The variable that a setting's value comes from: `RETENTION` or `SECUREPUSH_RETENTION`; `nil` if it is not set.
+    public func variable(of name: String) -> String? { values[name] == nil ? nil : sources[name] ?? name }
+
+    /// The issue of a setting whose two variables differ; `nil` for any other. It does not show the values.
+    public func conflict(of name: String) -> ConfigurationIssue? {
+        guard conflicts.contains(name) else { return nil }
+        return ConfigurationIssue(
+            key: name, problem: "\(name) and \(Self.prefix + name) are set to different values: set one of them")
+    }
+
+    /// The issues of all settings whose two variables differ.
+    ///
+    /// - Parameter names: the settings to check.
+    public func conflicts(of names: [String]) -> [ConfigurationIssue] { names.compactMap(conflict(of:)) }
+
+    /// The variables that begin with `SECUREPUSH_` and are no setting, with the setting that may be meant. Without
+    /// their values, which may be secrets.
+    ///
+    /// - Parameter names: the settings of this program besides ``ConfigurationKeys/all``.
+    public func unknown(besides names: [String] = []) -> [ConfigurationIssue] {
+        let known = Self.shared + names
+        return prefixed.compactMap { variable in
+            let name = String(variable.dropFirst(Self.prefix.count))
+            guard !known.contains(name), !Self.isForOthers(name) else { return nil }
+            let meant = NameSuggestion.closest(to: name, in: known).map { ": is \(Self.prefix + $0) meant?" } ?? ""
+            return ConfigurationIssue(key: variable, problem: "\(variable) is not a setting\(meant)")
+        }
+    }
+}
+
+extension SettingsEnvironment {
+    /// The names of all settings that services and the command line share.
+    public static let shared = ConfigurationKeys.all.map(\.name) + commandVariables
+
+    /// The variables of the command line `securepush`, which no service reads.
+    private static let commandVariables = [
+        "INGEST_URL", "INGEST_API_KEY", "INGEST_API_KEY_FILE", "RETRIEVAL_URL", "RETRIEVAL_TOKEN",
+        "RETRIEVAL_TOKEN_FILE", "DISPATCHER_URL", "HUB_EMULATOR_URL",
+    ]
+
+    /// Variables that other programs write in lower case.
+    private static let lowerCaseToo = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]
+
+    /// The variables of scripts, builds and tests.
+    private static let houseNames: Set<String> = ["BENCHMARKS", "BIN", "FORGERIES", "REVISION", "TOOLS", "VECTORS"]
+
+    /// Whether a variable is none of a service's business: a script's, a test's, or the emulator's in an environment
+    /// that it shares with the services.
+    private static func isForOthers(_ name: String) -> Bool {
+        houseNames.contains(name) || name.hasPrefix("TEST_") || name.hasPrefix("EMULATOR_")
+    }
+
+    /// Whether Kubernetes has set a variable for a Service object, as `SECUREPUSH_INGEST_PORT=tcp://10.0.0.1:8080` for
+    /// one named `securepush-ingest` (Kubernetes: "Accessing the Service", environment variables).
+    private static func isServiceLink(_ variable: String, _ value: String) -> Bool {
+        if variable.hasSuffix("_SERVICE_HOST") || variable.contains("_SERVICE_PORT") { return true }
+        if variable.hasSuffix("_PORT") { return ["tcp://", "udp://", "sctp://"].contains { value.hasPrefix($0) } }
+        // ..._PORT_8080_TCP, and the same with _PROTO, _PORT or _ADDR.
+        let words = variable.split(separator: "_")
+        guard let transport = words.lastIndex(where: { ["TCP", "UDP", "SCTP"].contains($0) }), transport > 1 else {
+            return false
+        }
+        return words[transport - 2] == "PORT" && ByteSet.digits.containsAll(words[transport - 1])
+    }
+}

@@ -1,0 +1,14 @@
+import GRDB
+import Postgres
+
+/// The versions of the C libraries that the stores use.
+public enum StorageLibraries {
+    /// Of libpq, as it is loaded.
+    public static var libpq: String { PostgresLibrary.version }
+
+    /// Of SQLite, as it is loaded.
+    public static var sqlite: String {
+        let version = try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
+        return (version ?? nil) ?? "unknown"
+    }
+}

@@ -1,0 +1,13 @@
+import Foundation
+import StackKit
+import TestSupport
+import Testing
+
+/// Every command of every document is run, or named with a reason in `Tests/Documents/commands.txt`.
+@Suite(.timeLimit(.minutes(8))) struct DocumentTests {
+    @Test func everyCommandIsRunOrExcepted() async throws {
+        let script = TestEnvironment.packageRoot.appending(path: "scripts/documents.py").path
+        let report = try await StackKit.run("python3", [script], within: .seconds(450))
+        print(report)
+    }
+}

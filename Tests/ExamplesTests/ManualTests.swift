@@ -1,0 +1,87 @@
+import Foundation
+import StackKit
+import TestSupport
+import Testing
+
+/// The manual pages and completion scripts that `make man` writes.
+@Suite(.timeLimit(.minutes(5))) struct ManualTests {
+    private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
+
+    /// Runs a shell command in the package's folder; its output and its messages.
+    private func shell(_ command: String) throws -> (code: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", command]
+        process.currentDirectoryURL = TestEnvironment.packageRoot
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+
+    private func withManual(_ body: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "manual-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let binaries = Bundle.main.executableURL?.deletingLastPathComponent().path ?? ".build/debug"
+        let made = try shell("scripts/manual.sh '\(binaries)' '\(folder.path)/man' '\(folder.path)/completions'")
+        try #require(made.code == 0, "\(made.output)")
+        try body(folder)
+    }
+
+    @Test func `groff and man read every page without a warning`() throws {
+        try withManual { folder in
+            let pages = try shell("find '\(folder.path)/man' -type f").output.split(separator: "\n").map(String.init)
+            #expect(pages.count > 20)
+            for page in pages {
+                let run = try shell("LC_ALL=C.UTF-8 groff -man -Tutf8 -ww -rLL=80n '\(page)' 2>&1 >/dev/null")
+                #expect(run.code == 0 && run.output.isEmpty, "\(run.output)")
+                let text = try shell("groff -man -Tascii -P-cbou -rLL=80n '\(page)'").output
+                // Examples and lists, indented by eleven blanks, keep their lines.
+                let verbatim = String(repeating: " ", count: 11)
+                let long = text.split(separator: "\n").filter { line in
+                    line.count > 80 && !(line.hasPrefix(verbatim) && line.dropFirst(11).first != " ")
+                }
+                #expect(long.isEmpty, "\(page): \(long)")
+            }
+        }
+    }
+
+    @Test func `Every command and every setting is in its page`() throws {
+        try withManual { folder in
+            let root = try String(contentsOf: folder.appending(path: "man/man1/securepush.1"), encoding: .utf8)
+            for command in ["send", "doctor", "dead\\-letters", "version"] {
+                #expect(root.contains("securepush\\-\(command)"), "\(command)")
+            }
+            for service in Self.services {
+                let path = folder.appending(path: "man/man8/securepush-\(service).8")
+                let page = try String(contentsOf: path, encoding: .utf8)
+                for setting in ["HTTP_PORT", "LOG_LEVEL"] { #expect(page.contains(setting), "\(service): \(setting)") }
+                #expect(page.contains("\\fB\\-\\-http\\-port\\fR"))
+            }
+        }
+    }
+
+    @Test func `The shells accept the completion scripts`() throws {
+        try withManual { folder in
+            for program in Self.services + ["securepush"] {
+                let script = folder.appending(path: "completions/bash/\(program)").path
+                let run = try shell("bash -n '\(script)'")
+                #expect(run.code == 0, "\(run.output)")
+            }
+            // The words that bash offers.
+            let script = folder.appending(path: "completions/bash/ingest").path
+            let offered = { (words: String, index: Int) in
+                try shell(
+                    "source '\(script)'; COMP_WORDS=(\(words)); COMP_CWORD=\(index); _ingest; echo \"${COMPREPLY[@]}\""
+                ).output
+            }
+            #expect(try offered("ingest --http-po", 1) == "--http-port\n")
+            #expect(try offered("ingest --log-format ''", 2) == "text json\n")
+            #expect(try offered("ingest --payload-keys-file READM", 2) == "README.md\n")
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import APITestSupport
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import ServiceRuntime
+import Storage
+import Synchronization
+import Testing
+
+@testable import Ingest
+
+/// Every endpoint on every store.
+@Suite("The operator's API", .serialized)
+struct AdminAPITests {
+    private static let stores: [StoreKind] = [.memory, .sqlite, .postgres]
+
+    private func search(_ bench: AdminBench, _ text: String) throws {
+        #expect(!text.contains(AdminBench.secret))
+        // Neither the bytes of the payload in another form.
+        #expect(!text.contains(Data(AdminBench.secret.utf8).base64EncodedString()))
+    }
+
+    @Test(arguments: stores) func theOverviewHasEverySource(_ kind: StoreKind) async throws {
+        try await withAdmin(kind) { bench in
+            let read = try await bench.stored()
+            try await bench.record([AdminBench.delivery(.apple, .sent)], of: read)
+            try await bench.store.markRead(read, at: .now)
+            let dead = try await bench.stored()
+            try await bench.record([AdminBench.delivery(.apple, .dead, "HTTP 400: x")], of: dead)
+            bench.queues.add(dead, reason: "http_400")
+            let answer = try await bench.get("/admin/api/overview?Window=15m")
+            try search(bench, answer.text)
+            let overview = try answer.object()
+            let funnel = try #require(overview["Funnel"] as? [String: Any])
+            for (name, count) in [("Accepted", 2), ("Pushed", 1), ("Read", 1), ("Failed", 1), ("Shown", 0)] {
+                #expect(funnel[name] as? Int == count, "\(name)")
+            }
+            let queues = try #require(overview["Queues"] as? [[String: Any]])
+            #expect(queues.map { $0["Messages"] as? Int } == [3, nil, 1])
+            #expect(queues[1]["Problem"] as? String == "not permitted")
+            let outbox = try #require(overview["Outbox"] as? [String: Any])
+            #expect(outbox["Pending"] as? Int == 7)
+            let sources = try #require(overview["Sources"] as? [[String: Any]])
+            #expect(sources.map { $0["Name"] as? String } == ["database", "broker", "dispatchers", "retrieval"])
+            #expect(sources.map { $0["State"] as? String } == ["up", "up", "up", "off"])
+            try (await bench.get("/admin/api/overview?Window=1y")).expectProblem(422)
+        }
+    }
+
+    @Test func anOutageIsNamedWithItsBeginningAndTheRestIsShown() async throws {
+        try await withAdmin { bench in
+            bench.queues.state.withLock { $0.problem = "connection refused" }
+            let overview = try await bench.get("/admin/api/overview").object()
+            let broker = try #require((overview["Sources"] as? [[String: Any]])?[1])
+            #expect(broker["State"] as? String == "down")
+            #expect(broker["Detail"] as? String == "connection refused")
+            #expect((broker["Since"] as? String).flatMap { Timestamp(rfc3339: $0) } != nil)
+            #expect(overview["Funnel"] != nil)
+            let page = try await bench.get("/").text
+            #expect(page.contains("broker cannot be reached") && page.contains("connection refused"))
+        }
+    }
+
+    /// Many pages cost no more than one.
+    @Test func anOverviewIsCollectedOnceForAll() async throws {
+        try await withAdmin { bench in
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<20 { group.addTask { _ = try await bench.get("/admin/api/overview") } }
+                try await group.waitForAll()
+            }
+            #expect(bench.queues.state.withLock { $0.asked } < 5)
+        }
+    }
+
+    @Test(arguments: stores) func failuresAreGroupedByReasonAndSentAgain(_ kind: StoreKind) async throws {
+        try await withAdmin(kind) { bench in
+            let reason = { (tracking: Int) in "HTTP 400: Bad..TrackingId:\(tracking),TimeStamp:1" }
+            var ids: [NotificationID] = []
+            for index in 0..<3 {
+                let id = try await bench.stored()
+                try await bench.record([AdminBench.delivery(.apple, .dead, reason(index))], of: id)
+                ids.append(id)
+            }
+            let other = try await bench.stored()
+            try await bench.record([AdminBench.delivery(.windows, .dead, "HTTP 413")], of: other)
+            let answer = try await bench.get("/admin/api/failures")
+            try search(bench, answer.text)
+            let groups = try #require(try answer.object()["Groups"] as? [[String: Any]])
+            #expect(groups.map { $0["Count"] as? Int } == [3, 1])
+            #expect(groups.map { $0["Platform"] as? String } == ["apple", "windows"])
+            #expect(groups.map { $0["Reason"] as? String } == ["HTTP 400: Bad", "HTTP 413"])
+            #expect(Set(groups[0]["Ids"] as? [String] ?? []) == Set(ids.map(\.description)))
+
+            let body = #"{"Platform":"apple","Reason":"HTTP 400: Bad"}"#
+            let result = try await bench.post("/admin/api/failures/resend", body).object()
+            #expect(result["Resent"] as? Int == 3 && result["HasMore"] as? Bool == false)
+            #expect(Set((await bench.handedOver.take() ?? []).map(\.id)) == Set(ids))
+            let left = try await bench.get("/admin/api/failures").object()
+            #expect((left["Groups"] as? [[String: Any]])?.map { $0["Platform"] as? String } == ["windows"])
+            try (await bench.post("/admin/api/failures/resend", #"{"Platform":"apple"}"#)).expectProblem(422)
+        }
+    }
+
+    @Test(arguments: stores) func deadLettersAreListedAndReplayed(_ kind: StoreKind) async throws {
+        try await withAdmin(kind) { bench in
+            let (one, two, done) = (try await bench.stored(), try await bench.stored(), try await bench.stored())
+            for id in [one, two] { try await bench.record([AdminBench.delivery(.apple, .dead, "x")], of: id) }
+            try await bench.record([AdminBench.delivery(.apple, .sent)], of: done)
+            bench.queues.add(one, reason: "attempts", platforms: [.apple])
+            bench.queues.add(two, reason: "http_413", platforms: [.apple])
+            bench.queues.add(done, reason: "attempts", platforms: [.apple])
+            bench.queues.add(nil, reason: "unreadable")
+            let listed = try await bench.get("/admin/api/dead-letters?Limit=2")
+            try search(bench, listed.text)
+            #expect(try listed.object()["Total"] as? Int == 4)
+            let letters = try #require(try listed.object()["DeadLetters"] as? [[String: Any]])
+            #expect(letters.map { $0["Id"] as? String } == [one.description, two.description])
+            #expect(try await bench.queues.count() == 4)
+
+            let path = "/admin/api/dead-letters/replay"
+            let first = try await bench.post(path, #"{"Ids":["\#(two)"]}"#).object()
+            #expect(first["Replayed"] as? Int == 1 && bench.publisher.ids == [two])
+            let rest = try await bench.post(path, #"{"All":true}"#).object()
+            #expect(rest["Replayed"] as? Int == 1 && rest["Left"] as? Int == 2)
+            #expect(try await bench.queues.count() == 2)
+            for bad in [#"{}"#, #"{"Ids":[]}"#, #"{"Ids":["x"]}"#, #"{"Ids":["\#(one)"],"All":true}"#, "[]"] {
+                try (await bench.post(path, bad)).expectProblem(422)
+            }
+        }
+    }
+
+    @Test(arguments: stores) func aLifeIsATimeline(_ kind: StoreKind) async throws {
+        try await withAdmin(kind) { bench in
+            let id = try await bench.stored { $0.platforms = [.apple, .windows] }
+            try await bench.record(
+                [AdminBench.delivery(.apple, .sent), AdminBench.delivery(.windows, .dead, "HTTP 413")], of: id)
+            try await bench.store.markShown(id, at: .now)
+            try await bench.store.markRead(id, at: .now + .seconds(1))
+            let answer = try await bench.get("/admin/api/notifications/\(id)")
+            try search(bench, answer.text)
+            let life = try answer.object()
+            #expect(life["Recipient"] as? String == "alice" && life["Sender"] as? String == "clinic")
+            #expect(life["Status"] as? String == "read" && life["CanResend"] as? Bool == true)
+            let events = try #require(life["Events"] as? [[String: Any]])
+            #expect(
+                events.map { $0["Kind"] as? String }
+                    == ["accepted", "published", "sent", "dead", "shown", "read", "expired"])
+            #expect(events.last?["IsAhead"] as? Bool == true)
+            let times = events.compactMap { $0["At"] as? String }
+            #expect(times == times.sorted())
+            let page = try await bench.get("/notifications/\(id)")
+            try search(bench, page.text)
+            #expect(page.text.contains("HTTP 413") && page.text.contains("alice"))
+
+            let resent = try await bench.post("/admin/api/notifications/\(id)/resend", "{}").object()
+            #expect(resent["Resent"] as? Int == 1)
+            #expect((await bench.handedOver.take() ?? []).map(\.id) == [id])
+            for unknown in ["\(NotificationID())", "x"] {
+                try (await bench.get("/admin/api/notifications/\(unknown)")).expectProblem(404)
+                try (await bench.get("/notifications/\(unknown)")).expectProblem(404)
+                try (await bench.post("/admin/api/notifications/\(unknown)/resend", "{}")).expectProblem(404)
+            }
+        }
+    }
+
+    @Test(arguments: stores) func aRecipientsNotificationsAreFound(_ kind: StoreKind) async throws {
+        try await withAdmin(kind) { bench in
+            let id = try await bench.stored()
+            _ = try await bench.stored { $0.recipient = UserName("bob")! }
+            let path = "/admin/api/notifications/search"
+            let answer = try await bench.post(path, #"{"Recipient":"alice"}"#)
+            try search(bench, answer.text)
+            let found = try #require(try answer.object()["Notifications"] as? [[String: Any]])
+            #expect(found.map { $0["Id"] as? String } == [id.description])
+            for bad in [#"{}"#, #"{"Recipient":""}"#, #"{"Recipient":"a","Before":"x"}"#, #"{"recipients":[]}"#] {
+                try (await bench.post(path, bad)).expectProblem(422)
+            }
+        }
+    }
+
+    /// Names come from senders, reasons from the hub: neither becomes markup.
+    @Test func textIsNeverMarkup() async throws {
+        try await withAdmin { bench in
+            let id = try await bench.stored { $0.recipient = UserName("<b>{{title}}</b>")! }
+            try await bench.record([AdminBench.delivery(.apple, .dead, "<script>\"'&{{id}}")], of: id)
+            bench.queues.add(id, reason: "<i>x</i>")
+            for path in ["/", "/notifications/\(id)", "/dead-letters"] {
+                let page = try await bench.get(path).text
+                #expect(!page.contains("<script>") && !page.contains("<b>{{") && !page.contains("<i>x"), "\(path)")
+            }
+            #expect(try await bench.get("/notifications/\(id)").text.contains("&lt;b&gt;{{title}}&lt;/b&gt;"))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import APITestSupport
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import ServiceRuntime
+import Testing
+
+@testable import Ingest
+
+@Suite("The operator's page: who may use it")
+struct AdminGuardTests {
+    private static let replay = "/admin/api/dead-letters/replay"
+
+    @Test func withoutThePasswordNothingAnswers() async throws {
+        try await withAdmin(hasPassword: true) { bench in
+            for path in ["/", "/operator.js", "/dead-letters", "/admin/api/overview", "/nothing"] {
+                let answer = try await bench.get(path)
+                try answer.expectProblem(401)
+                #expect(
+                    answer.headers[.wwwAuthenticate] == #"Basic realm="securepush operator", charset="UTF-8""#)
+            }
+            try (await bench.post(Self.replay, #"{"All":true}"#)).expectProblem(401)
+            let wrong = "Basic " + Data("admin:wrong".utf8).base64EncodedString()
+            let other = "Basic " + Data("root:\(AdminBench.password)".utf8).base64EncodedString()
+            for authorization in [wrong, other, "Bearer x", "Basic !"] {
+                try (await bench.get("/", headers: [.authorization: authorization])).expectProblem(401)
+            }
+            let answer = try await bench.get("/", headers: [.authorization: AdminBench.credentials])
+            #expect(answer.status == .ok)
+        }
+    }
+
+    @Test func repeatedFailuresAre429() async throws {
+        try await withAdmin(hasPassword: true) { bench in
+            var statuses: [Int] = []
+            for attempt in 0..<6 {
+                let wrong = "Basic " + Data("admin:wrong \(attempt)".utf8).base64EncodedString()
+                let answer = try await bench.get("/", headers: [.authorization: wrong])
+                statuses.append(answer.status.code)
+                if answer.status == .tooManyRequests { #expect(answer.headers[.retryAfter] != nil) }
+            }
+            #expect(statuses.prefix(5) == [401, 401, 401, 401, 401])
+            #expect(statuses.last == 429)
+        }
+    }
+
+    @Test func pagesOfOtherSitesCannotAct() async throws {
+        try await withAdmin { bench in
+            let id = try await bench.stored()
+            try await bench.record([AdminBench.delivery(.apple, .dead, "413")], of: id)
+            bench.queues.add(id, reason: "http_413", platforms: [.apple])
+            let foreign: [HTTPFields] = [
+                [.origin: "https://attacker.example"], [.origin: "null"], [.secFetchSite: "cross-site"],
+                [.secFetchSite: "same-site", .origin: "http://localhost"], [.origin: "http://localhost:1"],
+            ]
+            for headers in foreign {
+                try (await bench.post(Self.replay, #"{"All":true}"#, headers: headers)).expectProblem(403)
+                let path = "/admin/api/notifications/\(id)/resend"
+                try (await bench.post(path, "{}", headers: headers)).expectProblem(403)
+                try (await bench.get("/admin/api/overview", headers: headers)).expectProblem(403)
+            }
+            #expect(bench.publisher.ids.isEmpty && bench.handedOver.count == 0)
+            // A form of another site cannot send JSON.
+            let form: HTTPFields = [.contentType: "text/plain"]
+            try (await bench.post(Self.replay, #"{"All":true}"#, headers: form)).expectProblem(415)
+            let own: HTTPFields = [.origin: "http://localhost", .secFetchSite: "same-origin"]
+            let answer = try await bench.post(Self.replay, #"{"All":true}"#, headers: own)
+            #expect(answer.status == .ok)
+            #expect(bench.publisher.ids == [id])
+            // Another site may link to the page.
+            #expect(try await bench.get("/", headers: [.secFetchSite: "cross-site"]).status == .ok)
+        }
+    }
+
+    /// The attack: a page's own name points to this machine (DNS rebinding), so its requests are of the same origin.
+    @Test func aReboundNameReachesNothing() async throws {
+        try await withAdmin(allowedHosts: ["ops.test"]) { bench in
+            for (host, status) in [("attacker.example", 403), ("ops.test", 200), ("127.0.0.1:9", 200), ("[::1]", 200)] {
+                for path in ["/", "/admin/api/overview"] {
+                    try await RawConnection.with(port: bench.client.port) { connection in
+                        let fields = "Host: \(host)\r\nOrigin: http://\(host)\r\nConnection: close\r\n\r\n"
+                        try await connection.write("GET \(path) HTTP/1.1\r\n\(fields)")
+                        let head = try await connection.read(until: "\r\n")
+                        #expect(head.hasPrefix("HTTP/1.1 \(status)"), "\(host) \(path): \(head)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func everyAnswerIsStrict() async throws {
+        try await withAdmin { bench in
+            for path in ["/", "/operator.css", "/operator.js", "/dead-letters", "/admin/api/failures"] {
+                let answer = try await bench.get(path)
+                #expect(answer.status == .ok, "\(path)")
+                #expect(answer.headers[.cacheControl] == "no-store", "\(path)")
+                let policy = answer.headers[.contentSecurityPolicy] ?? ""
+                #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+                #expect(!policy.contains("unsafe"))
+            }
+            let page = try await bench.get("/").text
+            // Nothing that the policy would refuse, and nothing from elsewhere.
+            #expect(!page.contains(" style=") && !page.contains("<style") && !page.contains("onclick"))
+            #expect(page.split(separator: "<script").count == 2 && page.contains(#"<script src="/operator.js" defer>"#))
+            #expect(!page.contains("https://") && !page.contains("//cdn"))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import SecurePushCore
+import ServiceRuntime
+import Testing
+
+@testable import Ingest
+
+@Suite("What the polls of the processes show")
+struct ProcessBookTests {
+    private func samples(sent: Int, below: [Int], start: Int = 100) -> PrometheusSamples {
+        let name = "securepush_hub_request_duration_seconds_bucket"
+        let bounds = ["0.01", "0.1", "1", "+Inf"]
+        let buckets = zip(bounds, below).map { #"\#(name){platform="apple",hub="h",code="201",le="\#($0)"} \#($1)"# }
+        return PrometheusSamples(
+            """
+            process_start_time_seconds \(start)
+            securepush_lane_state{platform="apple",hub="h"} 1
+            securepush_lane_limit{platform="apple",hub="h"} 192
+            securepush_dispatch_attempts_total{platform="apple",hub="h",result="sent",reason="push"} \(sent)
+            securepush_build_info{version="0.1.0",service="dispatcher"} 1
+            \(buckets.joined(separator: "\n"))
+            """)
+    }
+
+    private func note(_ book: ProcessBook, _ samples: PrometheusSamples, at time: Timestamp) {
+        book.note([.init(kind: .dispatcher, address: "http://d:1", result: .success(samples))], at: time)
+    }
+
+    @Test func lanesAndLatenciesComeFromTwoPolls() throws {
+        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        note(book, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
+        note(book, samples(sent: 60, below: [50, 90, 100, 100]), at: noon + .seconds(5))
+        let lane = try #require(Overview.Lane.all(in: book.entries).first)
+        #expect(lane.state == "paused" && lane.limit == 192)
+        #expect(lane.sentPerSecond == 10 && lane.failedPerSecond == 0)
+        let hub = try #require(book.latencies.first { $0.name == "hub" })
+        #expect(hub.count == 100 && hub.p50Milliseconds == 10)
+        #expect(hub.p99Milliseconds.map { $0 > 100 && $0 <= 1000 } == true)
+        let chart = LatencyChart(hub)
+        #expect(chart.hasPoints && chart.lines.contains { $0.name == "p50" })
+    }
+
+    @Test func whatFailsKeepsItsBeginningAndARestartIsNoRate() throws {
+        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        note(book, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
+        let failure = Result<PrometheusSamples, PollFailure>.failure(PollFailure(description: "refused"))
+        for second in [5, 10] {
+            book.note([.init(kind: .dispatcher, address: "http://d:1", result: failure)], at: noon + .seconds(second))
+        }
+        let entry = try #require(book.entries.first)
+        #expect(entry.problem == "refused" && entry.since == noon + .seconds(5))
+        #expect(Overview.Lane.all(in: book.entries).isEmpty)
+        note(book, samples(sent: 3, below: [0, 0, 0, 0], start: 500), at: noon + .seconds(15))
+        note(book, samples(sent: 1, below: [9, 9, 9, 9], start: 900), at: noon + .seconds(20))
+        #expect(Overview.Lane.all(in: book.entries).first?.sentPerSecond == nil)
+    }
+
+    @Test func aProcessThatLostItsAddressIsShownAndThenForgotten() {
+        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        note(book, samples(sent: 1, below: [0, 0, 0, 0]), at: noon)
+        book.note([], at: noon + .seconds(5))
+        #expect(book.entries.first?.problem != nil)
+        book.note([], at: noon + ProcessBook.memory + .seconds(1))
+        #expect(book.entries.isEmpty)
+    }
+
+    @Test func theHistoryIsBounded() {
+        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        for poll in 0..<(LatencyHistory.maxPoints + 50) {
+            note(book, samples(sent: poll, below: [poll, poll, poll, poll]), at: noon + .seconds(5 * poll))
+        }
+        #expect(book.latencies.allSatisfy { $0.points.count == LatencyHistory.maxPoints })
+    }
+}

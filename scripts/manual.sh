@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Writes the manual pages and the completion scripts of programs that are built:
+#   scripts/manual.sh [BINARIES [MAN [COMPLETIONS]]]
+#
+# BINARIES is .build/debug, MAN is .build/man and COMPLETIONS is .build/completions unless they are given. The folders of
+# COMPLETIONS are those of a Debian package: bash, zsh (files _NAME) and fish (files NAME.fish).
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/terminal.sh"
+cd "$here/.."
+binaries=${1:-.build/debug} man=${2:-.build/man} completions=${3:-.build/completions}
+[ -x "$binaries/securepush" ] || die "$binaries has no programs: run \`make build\`." 69
+
+"$here/man-pages.py" "$binaries" "$man"
+mkdir -p "$completions"/{bash,zsh,fish}
+for program in securepush ingest dispatcher retrieval hub-emulator; do
+    "$binaries/$program" --generate-completion-script bash >"$completions/bash/$program"
+    "$binaries/$program" --generate-completion-script zsh >"$completions/zsh/_$program"
+    "$binaries/$program" --generate-completion-script fish >"$completions/fish/$program.fish"
+done
+say "$(find "$man" -name 'securepush*' | wc -l) manual pages in $man, completion scripts in $completions."
