@@ -248,14 +248,14 @@ let package = Package(
         .testTarget(
             name: "MessagingTests",
             dependencies: [
-                "SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle,
+                "SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle, tracing,
             ],
             path: "Tests/MessagingTests", swiftSettings: settings),
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "NotificationHubs", "StackKit", "TestSupport", crypto,
-                logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
@@ -282,7 +282,7 @@ let package = Package(
             name: "DispatcherTests",
             dependencies: [
                 "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", logging,
-                serviceLifecycle,
+                serviceLifecycle, tracing,
             ], path: "Tests/DispatcherTests", swiftSettings: settings),
         .testTarget(
             name: "RetrievalTests",

@@ -148,15 +148,17 @@ struct DispatchPipeline: Service {
 
     /// The span of a message; `nil` if nothing is traced.
     func trace(
-        of delivery: DispatchDelivery, _ message: DispatchMessage, stored: String?,
+        of delivery: DispatchDelivery, _ message: DispatchMessage, stored: @autoclosure () -> String?,
         at arrival: DefaultTracerClock.Timestamp?
     ) -> ProcessTrace? {
         guard let tracing, let arrival else { return nil }
-        return tracing.begin(delivery, message, stored: stored, at: arrival)
+        return tracing.begin(delivery, message, stored: stored(), at: arrival)
     }
 
     private func dispatchPushes(_ deliveries: [DispatchDelivery], at arrival: DefaultTracerClock.Timestamp?) async {
-        guard let left = await begin(deliveries, at: arrival) else { return consumer.requeue(settler.release(deliveries)) }
+        guard let left = await begin(deliveries, at: arrival) else {
+            return consumer.requeue(settler.release(deliveries))
+        }
         guard !left.isEmpty else { return }
         let ids = left.compactMap { $0.message?.id }
         let first = Set(left.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id })

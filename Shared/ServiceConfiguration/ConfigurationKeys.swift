@@ -30,7 +30,8 @@ public enum ConfigurationKeys {
     public static let allowInsecure = ConfigurationKey(
         "ALLOW_INSECURE", .list(of: .oneOf(InsecureLink.self, hint: "LINK"), hint: "LIST"),
         meaning: "Connections beyond loopback that may be unprotected: amqp (amqp://, verify=verify_none), "
-            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://), http (an API without TLS), otlp (http://)")
+            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://), http (an API without TLS), otlp (http://)"
+    )
 
     /// The key `HTTP_MAX_CONNECTIONS`.
     public static let httpMaxConnections = ConfigurationKey(

@@ -6,6 +6,7 @@ import SecurePushCore
 import StackKit
 import TestSupport
 import Testing
+import Tracing
 
 private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
@@ -38,11 +39,12 @@ struct Stack {
     }
 }
 
-func withStack(_ body: (Stack) async throws -> Void) async throws {
+/// - Parameter tracer: of the publisher.
+func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void) async throws {
     let configuration = try MessagingConfiguration(
         amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
         prefix: "test-\(UUID().uuidString)")
-    let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: quiet)
+    let publisher = try RabbitMQDispatchPublisher(configuration: configuration, tracer: tracer, logger: quiet)
     let consumer = try RabbitMQDispatchConsumer(configuration: configuration, logger: quiet)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await publisher.run() }

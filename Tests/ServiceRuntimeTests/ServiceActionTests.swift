@@ -19,7 +19,8 @@ struct ServiceActionTests {
     }
 
     @Test func serves() throws {
-        guard case .serve(let http, let logging, let tracing) = decide(["--http-port", "0"], ["LOG_LEVEL": "debug"]) else {
+        guard case .serve(let http, let logging, let tracing) = decide(["--http-port", "0"], ["LOG_LEVEL": "debug"])
+        else {
             Issue.record("not served")
             return
         }

@@ -28,7 +28,8 @@ struct HubSpans: Sendable {
         var context = InstrumentationContext.topLevel
         context.trace = trace.parent
         let span: any Tracing.Span = tracer.startSpan(
-            "POST \(Self.template)", context: context, ofKind: .client, at: DefaultTracerClock.Timestamp.before(.nanoseconds(took.nanoseconds)))
+            "POST \(Self.template)", context: context, ofKind: .client,
+            at: DefaultTracerClock.Timestamp.before(.nanoseconds(took.nanoseconds)))
         guard span.isRecording else { return }
         var attributes = attributes
         attributes["securepush.platform"] = send.notification.platform.rawValue

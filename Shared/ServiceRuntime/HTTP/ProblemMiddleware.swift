@@ -59,7 +59,7 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 
     /// The new span of a request, if requests are traced. Those of operators are not.
     private func trace(of request: Request) -> RequestTrace? {
-        guard let tracer = service.boundary.tracer, !Operations.paths.contains(request.uri.path) else { return nil }
+        guard let tracer = service.tracer, !Operations.paths.contains(request.uri.path) else { return nil }
         return RequestTrace(tracer, parent: request.headers.traceContext)
     }
 
@@ -125,7 +125,7 @@ extension Request {
     fileprivate func below(_ trace: RequestTrace?) -> Request {
         guard let trace else { return self }
         var head = head
-        head.headerFields[.traceparent] = trace.context?.traceparent
+        if let context = trace.context { head.headerFields[.traceparent] = context.traceparent }
         return Request(head: head, body: body)
     }
 }

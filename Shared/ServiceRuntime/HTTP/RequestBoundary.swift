@@ -4,21 +4,17 @@ import Hummingbird
 import Logging
 import SecurePushCore
 import Synchronization
-import Tracing
 
 /// The handling that every request of a service has, whichever way it is answered: the log of failures, and metrics.
 struct RequestBoundary: Sendable {
     let instruments: HTTPInstruments
-    /// `nil` if nothing is traced.
-    let tracer: (any Tracer)?
     /// Whether each request gets a line at level info (`ACCESS_LOG`).
     let logsAccess: Bool
     /// Never told that the problem has ended: a request that did not need the store says nothing about the store.
     private let storeProblem = LastingProblemLog("The store failed a request", end: "The store serves requests again")
 
-    init(metrics: PrometheusMetrics, tracer: (any Tracer)?, logsAccess: Bool) {
+    init(metrics: PrometheusMetrics, logsAccess: Bool) {
         instruments = HTTPInstruments(metrics: metrics)
-        self.tracer = tracer
         self.logsAccess = logsAccess
     }
 

@@ -36,7 +36,7 @@ public struct ServiceContext: Sendable {
     ) {
         self.init(
             name: name, logger: logger, metrics: metrics, version: version, tracer: tracer,
-            boundary: RequestBoundary(metrics: metrics, tracer: tracer, logsAccess: logsAccess),
+            boundary: RequestBoundary(metrics: metrics, logsAccess: logsAccess),
             reloads: ReloadRegistry())
     }
 

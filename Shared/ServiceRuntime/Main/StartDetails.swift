@@ -11,6 +11,7 @@ extension ServiceContext {
     func logStart(_ configuration: some Sendable) {
         var metadata = (configuration as? any StartDetails)?.startDetails ?? [:]
         metadata["version"] = "\(version)"
+        metadata["revision"] = "\(SecurePushVersion.revision)"
         metadata["swift"] = "\(SecurePushVersion.swift)"
         logger.info("Starting", metadata: metadata)
     }

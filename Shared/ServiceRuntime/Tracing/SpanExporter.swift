@@ -96,26 +96,31 @@ final class SpanExporter: Service {
     }
 
     /// Sends batches until a graceful shutdown, then sends the rest.
-    func run() async throws {
+    func run() async {
         var settings = HTTPClient.Configuration(
             tlsConfiguration: OutgoingTLS.configuration, redirectConfiguration: .disallow)
         settings.timeout = .init(connect: .seconds(5))
         // The exporter's own requests are no spans.
         settings.tracing.tracer = nil
-        try await HTTPClient.withHTTPClient(configuration: settings) { client in
-            let unsent = Mutex<[FinishedSpan]>([])
-            await cancelWhenGracefulShutdown {
-                while let batch = await self.queue.take(limit: Limit.batch) {
-                    guard await self.deliver(batch, client) else {
-                        return unsent.withLock { $0 = batch }
-                    }
-                    if self.queue.count < Limit.batch { try? await Task.sleep(for: Limit.interval) }
-                    if Task.isCancelled { return }
-                }
-            }
-            queue.close()
-            await flush(unsent.withLock { $0 }, client)
+        do {
+            try await HTTPClient.withHTTPClient(configuration: settings) { await send($0) }
+        } catch {
+            // Only closing the connections can fail, and that must not fail the service.
+            logger.debug("The connections to the collector broke", metadata: [LogKeys.errorType: "\(type(of: error))"])
         }
+    }
+
+    private func send(_ client: HTTPClient) async {
+        let unsent = Mutex<[FinishedSpan]>([])
+        await cancelWhenGracefulShutdown {
+            while let batch = await self.queue.take(limit: Limit.batch) {
+                guard await self.deliver(batch, client) else { return unsent.withLock { $0 = batch } }
+                if self.queue.count < Limit.batch { try? await Task.sleep(for: Limit.interval) }
+                if Task.isCancelled { return }
+            }
+        }
+        queue.close()
+        await flush(unsent.withLock { $0 }, client)
     }
 
     /// Sends what is left, for a limited time.

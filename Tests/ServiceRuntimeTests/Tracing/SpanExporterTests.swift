@@ -29,7 +29,9 @@ struct SpanExporterTests {
         }
 
         var bodies: [[UInt8]] { requests.withLock { $0.map(\.body) } }
-        var spans: Int { bodies.reduce(0) { $0 + String(decoding: $1, as: UTF8.self).split(separator: "spanId").count - 1 } }
+        var spans: Int {
+            bodies.reduce(0) { $0 + String(decoding: $1, as: UTF8.self).split(separator: "spanId").count - 1 }
+        }
     }
 
     private struct Run {

@@ -24,8 +24,9 @@ public struct DirectRequest: Sendable {
         self.captured = captured
         self.service = service
         id = RequestIdentifier.of(Self.text(head.requestID, of: bytes))
-        trace = service.boundary.tracer.map { tracer in
-            RequestTrace(tracer, parent: Self.text(head.traceparent, of: bytes).flatMap(TraceContext.init(traceparent:)))
+        trace = service.tracer.map { tracer in
+            RequestTrace(
+                tracer, parent: Self.text(head.traceparent, of: bytes).flatMap(TraceContext.init(traceparent:)))
         }
     }
 
