@@ -73,7 +73,7 @@ extension APIClient {
     /// The failure of an emulator that does not answer at the start.
     fileprivate func notThere(_ failure: CommandFailure, tries: Int) -> CommandFailure {
         var failure = failure
-        failure.details.append("The device gave up after \(tries.grouped) tries.")
+        failure.details.append("The device gave up after \(tries == 1 ? "one try" : "\(tries.grouped) tries").")
         failure.hint =
             "A simulated device gets its pushes from the hub emulator. `make up` starts one; --emulator-url or "
             + "HUB_EMULATOR_URL gives its address."
