@@ -19,6 +19,7 @@ extension HubEmulator {
         RecordController(log: state.log, devices: state.devices, feed: state.feed).addRoutes(to: emulator)
         DeviceController(devices: state.devices).addRoutes(to: emulator)
         FaultController(faults: state.faults, feed: state.feed).addRoutes(to: emulator)
+        ConnectionController(configuration: configuration, hubs: state.hubs).addRoutes(to: emulator)
         if let folder = configuration.webAppFolder { WebAppController(folder: folder).addRoutes(to: emulator) }
 
         let hub = router.group(":hub").add(middleware: HubErrorMiddleware())

@@ -43,6 +43,7 @@ import Testing
             for (line, body) in [
                 ("GET /emulator/messages", ""), ("POST /emulator/faults", #"{"Status":503}"#), ("GET /", ""),
                 ("GET /emulator/events", ""), ("DELETE /emulator/messages", ""),
+                ("GET /emulator/connection", ""), ("POST /emulator/connection/key", ""),
             ] {
                 let request =
                     "\(line) HTTP/1.1\r\nHost: attacker.example\r\nOrigin: http://attacker.example\r\n"

@@ -15,9 +15,11 @@ struct PageController: Sendable {
     /// The page with its style and scripts inserted.
     static let page: [UInt8] = {
         let style = String(decoding: PackageResources.style_css, as: UTF8.self)
-        let script =
-            String(decoding: PackageResources.script_js, as: UTF8.self)
-            + String(decoding: PackageResources.controls_js, as: UTF8.self)
+        let scripts = [
+            PackageResources.script_js, PackageResources.cards_js, PackageResources.devices_js,
+            PackageResources.faults_js, PackageResources.connection_js, PackageResources.controls_js,
+        ]
+        let script = scripts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
         let page = String(decoding: PackageResources.index_html, as: UTF8.self)
             .replacing("/* style.css */", with: "\n" + style).replacing("/* script.js */", with: "\n" + script)
         return Array(page.utf8)

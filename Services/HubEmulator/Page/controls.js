@@ -1,25 +1,45 @@
+/** Changes that come while everything is loaded; they may be newer than what is loaded, so they follow it. */
+let waiting = null;
+
 async function load() {
-  const [crossed, known, on] = await Promise.all(
-    ["emulator/messages?Limit=500", "emulator/devices", "emulator/faults"].map((path) =>
-      fetch(path).then((answer) => answer.json())));
-  records.clear();
-  devices.clear();
-  faults = on;
-  for (const record of crossed) records.set(record.Sequence, record);
-  for (const device of known) devices.set(device.Handle.toLowerCase(), device);
+  const mine = [];
+  waiting = mine;
+  try {
+    const [crossed, known, on] = await Promise.all(
+      ["emulator/messages?Limit=" + maximumKept, "emulator/devices", "emulator/faults"].map((path) =>
+        fetch(path).then((answer) => answer.json())));
+    // A later load has begun.
+    if (waiting !== mine) return;
+    records.clear();
+    devices.clear();
+    faults = on;
+    crossed.forEach(keepRecord);
+    known.forEach(keepDevice);
+  } catch {
+    // The emulator is gone. When it is back, the stream opens again and everything is loaded.
+  }
+  if (waiting !== mine) return;
+  waiting = null;
+  for (const act of mine) act();
   redraw();
+  loadConnection().catch(() => {});
 }
 
 function listen() {
   const events = new EventSource("emulator/events");
-  const on = (name, act) => events.addEventListener(name, (event) => { act(JSON.parse(event.data)); redraw(); });
+  const on = (name, act) => events.addEventListener(name, (event) => {
+    const data = JSON.parse(event.data);
+    if (waiting) return waiting.push(() => act(data));
+    act(data);
+    redraw();
+  });
   on("record", addRecord);
-  on("device", (device) => { if (device) devices.set(device.Handle.toLowerCase(), device); });
+  on("device", (device) => { if (device) keepDevice(device); });
   on("display", addDisplay);
   on("faults", (all) => { faults = all; });
-  on("cleared", load);
+  events.addEventListener("cleared", load);
   // The page was too slow: what it missed is loaded again.
-  on("dropped", load);
+  events.addEventListener("dropped", load);
   events.onopen = () => {
     byID("dot").classList.add("on");
     byID("state").textContent = "live";
@@ -74,6 +94,40 @@ function toggle(id, act) {
   });
 }
 
+// On a phone the two lists are tabs (ARIA Authoring Practices: arrow keys move between tabs).
+const tabs = ["records", "devices"];
+const isPhone = matchMedia("(max-width: 600px)");
+let selectedTab = "records";
+
+function showTabs() {
+  for (const name of tabs) {
+    const [tab, panel] = [byID(name + "Tab"), byID(name + "Panel")];
+    const isSelected = name === selectedTab;
+    tab.setAttribute("aria-selected", String(isSelected));
+    tab.tabIndex = isSelected ? 0 : -1;
+    panel.hidden = isPhone.matches && !isSelected;
+    if (isPhone.matches) panel.setAttribute("role", "tabpanel");
+    else panel.removeAttribute("role");
+  }
+}
+
+for (const name of tabs) {
+  byID(name + "Tab").addEventListener("click", () => {
+    selectedTab = name;
+    showTabs();
+  });
+}
+byID("tabs").addEventListener("keydown", (event) => {
+  const to = { ArrowLeft: -1, ArrowRight: 1, Home: -2, End: 2 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  const index = (Math.abs(to) === 2 ? (to < 0 ? 0 : 1) : tabs.indexOf(selectedTab) + to + tabs.length) % tabs.length;
+  selectedTab = tabs[index];
+  showTabs();
+  byID(selectedTab + "Tab").focus();
+});
+isPhone.addEventListener("change", showTabs);
+
 byID("filter").addEventListener("input", (event) => {
   wordFilter = event.target.value.trim().toLowerCase();
   redraw();
@@ -104,5 +158,6 @@ for (const [name, fault] of presets) {
   byID("presets").append(button);
 }
 showMembers();
+showTabs();
 draw();
 listen();

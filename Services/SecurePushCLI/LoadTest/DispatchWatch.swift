@@ -6,6 +6,8 @@ import SecurePushCore
 /// from the record, so the time of the poll does not matter. When all samples are final, it counts all notifications.
 struct DispatchWatch: Sendable {
     static let maxSamples = 8
+    /// The time for the count after a stop request.
+    static let patienceAfterStop = Duration.seconds(5)
 
     let target: any LoadTarget
     let measurements: LoadMeasurements
@@ -18,6 +20,7 @@ struct DispatchWatch: Sendable {
             if !stop.isRequested { try await countAll() }
             // Samples that became final during the count.
             if !stop.isRequested { try await pollRest() }
+            if stop.isRequested { try await countOnce() }
         } catch let failure as CommandFailure {
             measurements.note(problem: "The dispatch was not measured completely: \(failure.message)")
         }
@@ -37,9 +40,28 @@ struct DispatchWatch: Sendable {
         }
     }
 
-    private func pollRest() async throws {
+    /// The state at the end of an interrupted test: one look at each notification, as far as the time allows.
+    private func countOnce() async throws {
+        // What is in flight may still be accepted.
+        while measurements.update({ $0.ended == nil }) { try await Task.sleep(for: .milliseconds(20)) }
+        let end = ContinuousClock.now + DispatchWatch.patienceAfterStop
+        var census = DispatchCensus(measurements.update { $0.ids })
+        try await pass(&census, until: end)
+        note(census)
+        try await pollRest(until: end)
+    }
+
+    private func note(_ census: DispatchCensus) {
+        measurements.update { state in
+            state.dispatch.statuses = census.statuses
+            state.dispatch.pending = census.pending
+        }
+    }
+
+    /// - Parameter end: no poll begins after it; `nil` for no limit.
+    private func pollRest(until end: ContinuousClock.Instant? = nil) async throws {
         var left = measurements.update { $0.samples.count }
-        while left > 0 {
+        while left > 0, end.map({ .now < $0 }) ?? true {
             let ids = measurements.takeSamples(min(left, DispatchWatch.maxSamples))
             left -= ids.count
             _ = try await poll(ids)
@@ -76,10 +98,7 @@ struct DispatchWatch: Sendable {
             let before = census.pending
             let start = ContinuousClock.now
             try await pass(&census)
-            measurements.update { [census] state in
-                state.dispatch.statuses = census.statuses
-                state.dispatch.pending = census.pending
-            }
+            note(census)
             if census.pending == 0 || isGivenUp || stop.isRequested || quiet.isOver { return }
             if census.pending < before { quiet.reset() }
             // A longer list is read less often.
@@ -87,13 +106,14 @@ struct DispatchWatch: Sendable {
         }
     }
 
-    private func pass(_ census: inout DispatchCensus) async throws {
+    /// - Parameter end: no page is read after it; `nil` ends at a stop request.
+    private func pass(_ census: inout DispatchCensus, until end: ContinuousClock.Instant? = nil) async throws {
         var cursor = census.start
         repeat {
             let page = try await target.page(before: cursor)
             census.take(page.notifications)
             cursor = page.next
-        } while census.goesOn(before: cursor) && !stop.isRequested
+        } while census.goesOn(before: cursor) && (end.map { .now < $0 } ?? !stop.isRequested)
     }
 }
 

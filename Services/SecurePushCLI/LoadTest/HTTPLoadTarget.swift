@@ -21,6 +21,8 @@ struct HTTPLoadTarget: LoadTarget {
         } catch let error as CancellationError {
             throw error
         } catch {
+            // A cancelled request can have been accepted.
+            try Task.checkCancellation()
             for notification in notifications { report(notification, .failed(APIClient.reason(error))) }
         }
     }
@@ -64,6 +66,7 @@ struct HTTPLoadTarget: LoadTarget {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
+            try Task.checkCancellation()
             for notification in next..<notifications.upperBound {
                 report(notification, .failed(APIClient.reason(error)))
             }

@@ -63,10 +63,12 @@ struct LoadDevices: Sendable {
         try? await DeviceFleet.forEach(devices) { try? await $0.client.unregister() }
     }
 
+    /// Returns early after a stop request.
+    ///
     /// - Throws: ``CommandFailure`` with code `unreachable` if a device has no push channel within 30 s.
-    func waitUntilConnected() async throws {
+    func waitUntilConnected(_ stop: StopRequest) async throws {
         let quiet = Quiet(limit: .seconds(30))
-        while connected.value.load(ordering: .relaxed) < devices.count {
+        while connected.value.load(ordering: .relaxed) < devices.count, !stop.isRequested {
             if quiet.isOver {
                 throw CommandFailure(.unreachable, "The hub emulator did not open all push channels within 30 s.")
             }
@@ -133,7 +135,7 @@ struct LoadScreen: NotificationPresenter {
         let now = Timestamp.now
         // Another test or sender may send to the same user.
         guard secret.text == payload, let id = NotificationID(secret.id.rawValue) else { return }
-        measurements.update { $0.reads.show(id, latency: now - id.timestamp) }
+        measurements.noteRead(id, latency: now - id.timestamp)
     }
 
     func show(_ notice: GenericNotice) async { note([notice.id], notice.code) }

@@ -15,9 +15,17 @@ final class LoadMeasurements: Sendable {
     struct State: Sendable {
         var pacer: LoadPacer
         /// Start and end of sending.
+        var startedAt: Timestamp?
         var began: ContinuousClock.Instant?
         var ended: ContinuousClock.Instant?
+        /// The time from the start of sending to the first response that accepts.
+        var firstAccepted: Duration?
         var lastAccepted: ContinuousClock.Instant?
+        /// Notifications in the requests that were sent.
+        var sent = 0
+        /// Notifications that were in flight when a signal ended the test; `nil` without a signal.
+        var inFlightAtStop: Int?
+        var timeline = LoadTimeline()
         var accepted = LatencyHistogram()
         /// The number of notifications that were not accepted, by reason.
         var failures: [String: Int] = [:]
@@ -31,10 +39,13 @@ final class LoadMeasurements: Sendable {
         var isGivenUp = false
 
         var failed: Int { failures.values.reduce(0, +) }
+        /// Sent, and neither accepted nor failed.
+        var inFlight: Int { max(0, sent - ids.count - failed) }
     }
 
     let plan: LoadPlan
-    private let stride: Int
+    /// One notification in this many is a sample.
+    let stride: Int
     private let state: Mutex<State>
 
     init(_ plan: LoadPlan) {
@@ -49,12 +60,33 @@ final class LoadMeasurements: Sendable {
     @discardableResult
     func update<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
+    var progress: LoadProgress { update { LoadProgress($0, plan: plan, stride: stride, now: .now) } }
+
     // MARK: Sending
 
     func begin(at time: ContinuousClock.Instant) {
         state.withLock { state in
+            state.startedAt = .now
             state.began = time
             state.lastAccepted = time
+        }
+    }
+
+    /// Counts the notifications of a request that is about to be sent.
+    ///
+    /// - Returns: false if the test was interrupted, so that the request must not be sent.
+    func startRequest(_ notifications: Int) -> Bool {
+        state.withLock { state in
+            guard state.inFlightAtStop == nil else { return false }
+            state.sent += notifications
+            return true
+        }
+    }
+
+    /// Notes how many notifications are in flight. No request begins after this.
+    func interrupt() {
+        state.withLock { state in
+            if state.inFlightAtStop == nil { state.inFlightAtStop = state.inFlight }
         }
     }
 
@@ -65,15 +97,19 @@ final class LoadMeasurements: Sendable {
     func record(_ notification: Int, _ result: PushResult, start: ContinuousClock.Instant) {
         let now = ContinuousClock.now
         state.withLock { state in
+            let elapsed = state.began.map { now - $0 } ?? .zero
             switch result {
             case .accepted(let id):
                 if state.ids.count.isMultiple(of: stride) { state.samples.append(id) }
                 state.ids.append(id)
                 state.accepted.record(now - start)
+                state.timeline.noteAccepted(at: elapsed, latency: now - start)
+                if state.firstAccepted == nil { state.firstAccepted = elapsed }
                 state.lastAccepted = now
                 if plan.isForDevice(notification) { state.reads.expected += 1 }
             case .failed(let reason):
                 state.failures[reason, default: 0] += 1
+                state.timeline.noteFailed(at: elapsed)
                 guard let last = state.lastAccepted, now - last > LoadMeasurements.patience, !state.isGivenUp else {
                     return
                 }
@@ -114,13 +150,28 @@ final class LoadMeasurements: Sendable {
     }
 
     func putBack(_ id: NotificationID) { state.withLock { $0.samples.append(id) } }
+
+    // MARK: Reads
+
+    /// A device shows a payload.
+    ///
+    /// - Parameter latency: since the notification was accepted.
+    func noteRead(_ id: NotificationID, latency: Duration) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            state.reads.show(id, latency: latency)
+            state.timeline.noteRead(at: state.began.map { now - $0 } ?? .zero, latency: latency)
+        }
+    }
 }
 
-/// Latencies in microseconds: percentiles with three significant digits (Gil Tene's HdrHistogram); mean, minimum and
-/// maximum are exact.
+/// Latencies in microseconds: percentiles with three significant digits unless told otherwise (Gil Tene's HdrHistogram);
+/// mean, minimum and maximum are exact.
 struct LatencyHistogram: Sendable, Equatable {
-    private var histogram = Histogram<UInt64>()
+    private var histogram: Histogram<UInt64>
     private var sum = 0.0
+
+    init(digits: SignificantDigits = .three) { histogram = Histogram(numberOfSignificantValueDigits: digits) }
 
     var count: Int { Int(histogram.totalCount) }
     /// 0 without values, like ``minimum``, ``maximum`` and ``percentile(_:)``.
@@ -136,8 +187,23 @@ struct LatencyHistogram: Sendable, Equatable {
         sum += Double(value)
     }
 
+    /// Adds the values of a histogram with the same number of digits.
+    mutating func add(_ other: LatencyHistogram) {
+        histogram.add(other.histogram)
+        sum += other.sum
+    }
+
     /// - Parameter percent: 0 to 100.
     func percentile(_ percent: Double) -> UInt64 { count == 0 ? 0 : histogram.valueAtPercentile(percent) }
+
+    /// ``percentile(_:)`` in milliseconds.
+    func milliseconds(_ percent: Double) -> Double { Double(percentile(percent)) / 1000 }
+}
+
+/// A sample from its acceptance to the hub's response for the last platform.
+struct DispatchSpan: Sendable, Equatable {
+    var createdAt: Timestamp
+    var sentAt: Timestamp
 }
 
 /// The dispatch figures of a load test.
@@ -145,6 +211,8 @@ struct DispatchFigures: Sendable, Equatable {
     /// Of the samples: from acceptance to the hub's response for the last platform, by the services' clocks.
     var latency = LatencyHistogram()
     private(set) var seen: Set<NotificationID> = []
+    /// Of the samples that the hub accepted, by the services' clocks.
+    private(set) var spans: [DispatchSpan] = []
     private(set) var firstCreated: Timestamp?
     private(set) var lastCreated: Timestamp?
     private(set) var lastSent: Timestamp?
@@ -160,6 +228,7 @@ struct DispatchFigures: Sendable, Equatable {
         lastCreated = max(lastCreated ?? state.createdAt, state.createdAt)
         guard let sentAt = state.sentAt else { return }
         lastSent = max(lastSent ?? sentAt, sentAt)
+        spans.append(DispatchSpan(createdAt: state.createdAt, sentAt: sentAt))
         latency.record(sentAt - state.createdAt)
     }
 

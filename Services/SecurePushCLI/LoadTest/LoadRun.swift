@@ -16,7 +16,7 @@ struct LoadRun: Sendable {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await devices.listen() }
-                try await devices.waitUntilConnected()
+                try await devices.waitUntilConnected(stop)
                 try await sendAndWatch()
                 if measurements.plan.waits { try await devices.waitUntilRead(stop) }
                 group.cancelAll()
@@ -51,18 +51,41 @@ struct LoadSender: Sendable {
     let target: any LoadTarget
     let measurements: LoadMeasurements
     let stop: StopRequest
+    /// After a stop request the requests in flight have this time for their responses.
+    var patienceAfterStop = Duration.seconds(10)
 
-    /// Returns when all requests have responses, or after a stop request, when the requests in flight have them.
+    private enum Ending {
+        case worker
+        case patience
+    }
+
+    /// Returns when all requests have responses, or after a stop request, when the requests in flight have them or
+    /// their time is over.
     ///
     /// - Throws: if the service refuses the requests of this test.
     func run() async throws {
         let start = ContinuousClock.now
         measurements.begin(at: start)
         defer { measurements.endSending(at: .now) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<measurements.plan.concurrency { group.addTask { try await work(from: start) } }
-            try await group.waitForAll()
+        try await withThrowingTaskGroup(of: Ending.self) { group in
+            for _ in 0..<measurements.plan.concurrency {
+                group.addTask {
+                    try await work(from: start)
+                    return .worker
+                }
+            }
+            group.addTask { try await outlastPatience() }
+            defer { group.cancelAll() }
+            var working = measurements.plan.concurrency
+            while working > 0, try await group.next() == .worker { working -= 1 }
         }
+    }
+
+    /// Ends some time after a stop request.
+    private func outlastPatience() async throws -> Ending {
+        while !stop.isRequested { try await Task.sleep(for: .milliseconds(50)) }
+        try await Task.sleep(for: patienceAfterStop)
+        return .patience
     }
 
     private func work(from start: ContinuousClock.Instant) async throws {
@@ -73,6 +96,7 @@ struct LoadSender: Sendable {
                 guard try await wait(until: intended) else { return }
                 began = intended
             }
+            guard measurements.startRequest(ticket.notifications.count) else { return }
             var failed = false
             let measurements = measurements
             let time = began
@@ -160,17 +184,23 @@ struct LoadProgress: Sendable {
     var rate: Int?
     /// Notifications whose dispatch is not complete; `nil` if not counted yet.
     var pending: Int?
+    /// Notifications whose dispatch is complete, estimated from the samples until they are counted.
+    var dispatched = 0
     /// Samples whose dispatch is complete, and all samples.
     var samples: (ended: Int, all: Int) = (0, 0)
     var reads: (done: Int, expected: Int) = (0, 0)
 
-    init(_ state: LoadMeasurements.State, plan: LoadPlan, now: ContinuousClock.Instant) {
+    /// - Parameter stride: one notification in this many is a sample.
+    init(_ state: LoadMeasurements.State, plan: LoadPlan, stride: Int, now: ContinuousClock.Instant) {
         total = plan.count
         rate = plan.rate
         accepted = state.ids.count
         failed = state.failed
         elapsed = state.began.map { (state.ended ?? now) - $0 } ?? .zero
         pending = state.dispatch.pending
+        // The last sample can be one outside of the stride.
+        let left = state.dispatch.pending ?? (state.ids.count - state.dispatch.seen.count * stride)
+        dispatched = state.ids.count - max(0, left)
         samples = (state.dispatch.seen.count, state.dispatch.seen.count + state.samples.count)
         reads = (state.reads.latency.count, state.reads.expected)
         phase =
@@ -205,7 +235,8 @@ struct LoadProgress: Sendable {
         elapsed > .zero ? Double(accepted) / elapsed.inSeconds : 0
     }
 
-    private var speed: String { "  \(perSecond.figure)/s" }
+    /// `  4,980/s`
+    var speed: String { "  \(perSecond.figure)/s" }
 
     private var timeLeft: String {
         let left = total - accepted - failed

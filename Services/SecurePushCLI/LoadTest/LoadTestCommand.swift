@@ -5,6 +5,8 @@ import NIOCore
 import SecurePushClient
 import SecurePushCore
 import ServiceConfiguration
+import ServiceRuntime
+import Synchronization
 import UnixSignals
 
 struct LoadTestCommand: ConsoleCommand {
@@ -23,14 +25,20 @@ struct LoadTestCommand: ConsoleCommand {
             read      from acceptance (the time in the ID) to the payload on a simulated device. Needs --devices. The
                       devices are apps of the Swift SDK: each push is a fetch, a look into the inbox and a report.
 
-            Ctrl-C ends the test early and prints the results so far. Exit code 1 if anything was refused, failed or
-            incomplete.
+            --report writes the results as one HTML page with plots, which loads nothing. --against compares with an
+            earlier test: differences of up to 3 % count as the same. Without a terminal, a line on standard error
+            reports each 10 % that were accepted and dispatched.
+
+            Ctrl-C or SIGTERM ends the test early: nothing more is sent, the requests in flight get up to 10 s for their
+            responses, and the results so far follow. A second one does not wait. Exit codes: 0 everything was
+            accepted, dispatched and read; 1 anything was refused, failed or incomplete; 130 ended by a signal.
 
             EXAMPLES
               securepush load-test
               securepush load-test --count 100000 --rate 2000
               securepush load-test --count 1000000 --batch 1000 --no-wait --json
               securepush load-test --count 5000 --recipients 50 --devices 50 --signing-key-file signing-key.pem
+              securepush load-test --count 50000 --report now.html --against before.html
             """)
 
     @Option(help: ArgumentHelp("Number of notifications, 1 to 1,000,000.", valueName: "n"))
@@ -70,6 +78,14 @@ struct LoadTestCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Stop waiting after this time without progress.", valueName: "duration"))
     var drainTimeout = DurationArgument(.seconds(60))
 
+    @Option(help: ArgumentHelp("Write the results to this HTML page, with plots.", valueName: "file"))
+    var report: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Compare with this earlier test: a page of --report, or the output of --json.", valueName: "file"))
+    var against: String?
+
     @OptionGroup(title: "Simulated devices") var devices: LoadDeviceOptions
     @OptionGroup(title: "Service") var ingest: IngestOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -82,6 +98,7 @@ struct LoadTestCommand: ConsoleCommand {
         try requireRange("--payload-size", payloadSize, 1...262_144)
         try requireRange("--batch", batch, 1...10_000)
         try requireRange("--devices", devices.devices, 0...2000)
+        if report?.isEmpty == true { throw ValidationError("--report needs the name of a file.") }
         if let to { try UserName.validate(to, as: "recipient") }
         if devices.devices > plan.recipientCount {
             throw ValidationError(
@@ -123,10 +140,16 @@ struct LoadDeviceOptions: ParsableArguments {
 }
 
 extension LoadTestCommand {
+    /// 128 and the number of SIGINT, as shells report it.
+    private static let interrupted = ExitCode(130)
+
     func run(on console: Console) async throws {
+        // Before the test: hours of results must not be lost to a mistyped name.
+        let earlier = try against.map(EarlierReport.read)
+        let page = try report.map(ReportFile.init)
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: httpConfiguration)
         do {
-            try await run(on: console, http)
+            try await run(on: console, http, earlier: earlier, page: page)
         } catch {
             try? await http.shutdown()
             throw error
@@ -147,7 +170,9 @@ extension LoadTestCommand {
         return configuration
     }
 
-    private func run(on console: Console, _ http: HTTPClient) async throws {
+    private func run(
+        on console: Console, _ http: HTTPClient, earlier: LoadReport?, page: ReportFile?
+    ) async throws {
         var api = try ingest.client()
         api.http = http
         let message = try LoadMessage(plan)
@@ -159,34 +184,53 @@ extension LoadTestCommand {
         _ = try await api.send(.get, "/livez")
         let stop = StopRequest()
         let run = LoadRun(target: target, measurements: measurements, stop: stop, devices: devices)
-        try await LoadTestCommand.attend(run, measurements: measurements, stop: stop)
-        let report = LoadReport(measurements.snapshot, plan: plan, interrupted: stop.isRequested)
+        try await LoadTestCommand.attend(run, on: console)
+        var report = LoadReport(
+            measurements.snapshot, plan: plan, interrupted: stop.isRequested,
+            machine: .init(version: SecurePushVersion.current))
+        report.comparison = earlier.map { LoadComparison(report, against: $0) }
         try console.show(report, report.text(styled: console.styled).joined(separator: "\n"))
+        if let page {
+            try page.write(try LoadReportPage(report: report, earlier: earlier).html())
+            console.message("The report is in \(page.path.printable).")
+        }
+        if report.interrupted { throw LoadTestCommand.interrupted }
         if !report.isSuccess { throw CommandFailure.Code.failed.exitCode }
     }
 
-    /// Runs the test and shows its progress. The first Ctrl-C ends it early, the second one at once.
-    private static func attend(_ run: LoadRun, measurements: LoadMeasurements, stop: StopRequest) async throws {
+    /// Runs the test and shows its progress. The first signal ends it early, the second one at once.
+    private static func attend(_ run: LoadRun, on console: Console) async throws {
+        let (measurements, stop) = (run.measurements, run.stop)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let progress = ProgressLine()
-        defer { progress.clear() }
+        let milestones = Mutex(LoadMilestones())
+        let tell: @Sendable () -> Void = {
+            let now = measurements.progress
+            guard !progress.isShown else { return progress.show(now.line) }
+            for line in milestones.withLock({ $0.lines(now) }) { console.message(line) }
+        }
+        defer {
+            if !progress.isShown { tell() }
+            progress.clear()
+        }
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await run.run()
                 return true
             }
             group.addTask {
-                for await _ in signals where !stop.request() { return true }
+                for await _ in signals {
+                    measurements.interrupt()
+                    if !stop.request() { return true }
+                }
                 return false
             }
-            if progress.isShown {
-                group.addTask {
-                    while !Task.isCancelled {
-                        progress.show(measurements.update { LoadProgress($0, plan: measurements.plan, now: .now) }.line)
-                        try? await Task.sleep(for: .milliseconds(200))
-                    }
-                    return false
+            group.addTask {
+                while !Task.isCancelled {
+                    tell()
+                    try? await Task.sleep(for: .milliseconds(200))
                 }
+                return false
             }
             defer { group.cancelAll() }
             while let isOver = try await group.next() { if isOver { return } }

@@ -10,7 +10,7 @@ import Testing
         let measurements = LoadMeasurements(plan)
         let start = ContinuousClock.now
         measurements.begin(at: start)
-        while let ticket = measurements.take() {
+        while let ticket = measurements.take(), measurements.startRequest(ticket.notifications.count) {
             for notification in ticket.notifications {
                 let id = NotificationID(high: 1, low: UInt64(notification))
                 measurements.record(notification, notification == 7 ? .failed("503") : .accepted(id), start: start)
@@ -27,8 +27,8 @@ import Testing
         #expect(
             object.keys.sorted() == [
                 "AcceptLatency", "Accepted", "AcceptedPerSecond", "Batch", "Concurrency", "Count", "Dispatch",
-                "DurationSeconds", "Failed", "Failures", "Interrupted", "PayloadBytes", "Problems",
-                "RatePerSecond", "Read", "Recipients", "Sent",
+                "Distributions", "DurationSeconds", "Failed", "Failures", "Interrupted", "PayloadBytes", "Problems",
+                "RatePerSecond", "Read", "Recipients", "Sent", "StartedAt", "Timeline",
             ])
         #expect(object["AcceptedPerSecond"] as? Double == 4.5)
         #expect(object["Failures"] as? [String: Int] == ["503": 1])

@@ -1,0 +1,75 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SecurePushCore
+import ServiceConfiguration
+import ServiceRuntime
+
+/// `/emulator/connection`: what a client needs for this emulator, for the page.
+///
+/// The rest of `/emulator` needs no credentials. The key is more: it stays valid outside of the page. So it is given to
+/// a browser on this machine only, and only to a request that a page of another origin cannot make, not even one whose
+/// name was bound to this machine (DNS rebinding).
+struct ConnectionController: Sendable {
+    /// The page shows a few names.
+    private static let maxHubs = 100
+
+    let configuration: EmulatorConfiguration
+    let hubs: HubDirectory
+
+    func addRoutes(to emulator: RouterGroup<EmulatorContext>) {
+        emulator.get("connection") { _, context in description(on: context.channel).response() }
+        emulator.post("connection/key") { request, context in
+            try Self.check(request, from: context.channel.remoteAddress)
+            return JSONValue(["ConnectionString": .string(text(on: context.channel))]).response()
+        }
+    }
+
+    /// The connection string without its key, and the hubs.
+    private func description(on channel: any Channel) -> JSONValue {
+        let text = text(on: channel)
+        let key = "SharedAccessKey="
+        let withoutKey = text.firstRange(of: key).map { String(text[..<$0.upperBound]) + "••••••••" } ?? key
+        let names = hubs.all.prefix(Self.maxHubs).map { $0.name.lowercased() }
+        return JSONValue([
+            "AnyHub": .boolean(configuration.hubNames == nil),
+            "Hubs": JSONValue(
+                strings: Array(Set(names).union((configuration.hubNames ?? []).prefix(Self.maxHubs))).sorted()),
+            "WithoutKey": .string(withoutKey),
+        ])
+    }
+
+    private func text(on channel: any Channel) -> String {
+        configuration.connectionString(listeningOn: channel.localAddress?.port ?? configuration.http.port)
+    }
+
+    /// - Parameter peer: the client's address; nil if it is not known.
+    /// - Throws: 403 unless a page of this emulator asks, in a browser on this machine.
+    static func check(_ request: Request, from peer: SocketAddress?) throws(Problem) {
+        let fields = request.headers
+        // The middleware has compared the origin with the host and the host with our names. Browsers send the field
+        // with every POST, so a request without it is not of the page.
+        let isOfPage = fields[.origin] != nil && ["same-origin", nil].contains(fields[HTTPField.Name.fetchSite])
+        guard isOfPage else { throw Problem.forbidden("Only the emulator's own page can ask for the key.") }
+        let isForwarded = HTTPField.Name.forwarding.contains { fields[$0] != nil }
+        guard peer.map(isOfThisMachine) == true, !isForwarded else {
+            throw Problem.forbidden(
+                "The key is shown on the emulator's own machine only. It is in the line that the emulator prints.")
+        }
+    }
+
+    /// Whether an address can only be of this machine.
+    static func isOfThisMachine(_ peer: SocketAddress) -> Bool {
+        // A Unix socket has no address.
+        peer.ipAddress.map(InsecureLink.isLoopback) ?? true
+    }
+}
+
+extension HTTPField.Name {
+    /// Fetch Metadata Request Headers, W3C.
+    fileprivate static let fetchSite = HTTPField.Name(static: "Sec-Fetch-Site")
+    /// What proxies add.
+    fileprivate static let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].map {
+        HTTPField.Name(static: $0)
+    }
+}

@@ -1,0 +1,106 @@
+import SecurePushCore
+import Synchronization
+import Testing
+
+@testable import SecurePushCLI
+
+/// A signal in the middle of a load test.
+@Suite struct LoadInterruptionTests {
+    private let plan = LoadPlan(count: 1000, concurrency: 4)
+
+    /// Starts a run against a service that holds its answers back, and interrupts it when four requests are in flight.
+    private func interrupted(_ target: HeldIngest, patience: Duration) async throws -> LoadReport {
+        let (measurements, stop) = (LoadMeasurements(plan), StopRequest())
+        let sender = LoadSender(
+            target: target, measurements: measurements, stop: stop, patienceAfterStop: patience)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await sender.run() }
+            while target.held < 4 { try await Task.sleep(for: .milliseconds(1)) }
+            measurements.interrupt()
+            stop.request()
+            target.release()
+            try await group.waitForAll()
+        }
+        return LoadReport(measurements.snapshot, plan: plan, interrupted: true)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `What is in flight gets its answer, and nothing more is sent`() async throws {
+        let report = try await interrupted(HeldIngest(answers: 4), patience: .seconds(30))
+        #expect(report.interruption == LoadReport.Interruption(inFlight: 4, answered: 4, unknown: 0))
+        #expect(report.sent == 4)
+        #expect(report.accepted == 4)
+        #expect(!report.isSuccess)
+        let text = report.text { text, _ in text }
+        #expect(text.contains("interrupted 4 were in flight, 4 of them were answered"))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `What gets no answer in time is unknown`() async throws {
+        let report = try await interrupted(HeldIngest(answers: 1), patience: .milliseconds(200))
+        #expect(report.interruption == LoadReport.Interruption(inFlight: 4, answered: 1, unknown: 3))
+        #expect(report.sent == 4)
+        #expect(report.accepted == 1)
+        #expect(report.failed == 0)
+        #expect(report.interruptedLine.hasSuffix("3 without an answer may have been accepted"))
+    }
+
+    @Test func `After an interruption no request begins`() {
+        let measurements = LoadMeasurements(plan)
+        #expect(measurements.startRequest(3))
+        measurements.interrupt()
+        #expect(!measurements.startRequest(1))
+        measurements.interrupt()
+        #expect(measurements.snapshot.inFlightAtStop == 3)
+        #expect(measurements.snapshot.sent == 3)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `The dispatch is counted once after a stop`() async throws {
+        let (measurements, stop) = (LoadMeasurements(LoadPlan(count: 100, concurrency: 1)), StopRequest())
+        var behavior = FakeIngest.Behavior()
+        behavior.looksUntilDispatched = 0
+        behavior.observe = { range in
+            guard range.contains(20) else { return }
+            measurements.interrupt()
+            stop.request()
+        }
+        try await LoadRun(target: FakeIngest(behavior), measurements: measurements, stop: stop).run()
+        let report = LoadReport(measurements.snapshot, plan: measurements.plan, interrupted: true)
+        #expect(report.dispatch?.statuses == ["dispatched": 21])
+        #expect(report.dispatch?.pending == 0)
+        #expect(report.interruption?.unknown == 0)
+    }
+}
+
+/// Holds all requests until it is released, and then answers some of them.
+private final class HeldIngest: LoadTarget {
+    private struct State {
+        var held = 0
+        var answers: Int
+        var isReleased = false
+    }
+
+    private let state: Mutex<State>
+
+    init(answers: Int) { state = Mutex(State(answers: answers)) }
+
+    var held: Int { state.withLock { $0.held } }
+    func release() { state.withLock { $0.isReleased = true } }
+
+    func push(_ notifications: Range<Int>, report: @escaping (Int, PushResult) -> Void) async throws {
+        state.withLock { $0.held += 1 }
+        while true {
+            let isAnswered = state.withLock { state in
+                guard state.isReleased, state.answers > 0 else { return false }
+                state.answers -= 1
+                return true
+            }
+            if isAnswered { break }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        for notification in notifications {
+            report(notification, .accepted(NotificationID(high: 1, low: UInt64(notification))))
+        }
+    }
+
+    func state(of id: NotificationID) async throws -> PushedState { throw CommandFailure(.failed, "not here") }
+    func page(before id: NotificationID?) async throws -> PushedPage { throw CommandFailure(.failed, "not here") }
+}
