@@ -77,6 +77,8 @@ const matches = (value) => !wordFilter || JSON.stringify(value).toLowerCase().in
  * person reads, selects or has focused does not vanish while other entries arrive.
  */
 function show(list, entries, emptyText) {
+  const focused = list.contains(document.activeElement) ? document.activeElement : null;
+  const place = focused && { entry: focused.closest("[data-entry]")?.dataset.entry, key: keyOf(focused) };
   const present = new Map([...list.children].map((element) => [element.dataset.entry, element]));
   const wanted = entries.length || emptyText === null ? entries : [{
     key: "empty", version: emptyText, build: () => make("li", "empty", emptyText),
@@ -91,27 +93,33 @@ function show(list, entries, emptyText) {
       element.dataset.entry = key;
       element.dataset.version = version;
       if (old) {
-        if (old === next) next = old.nextElementSibling;
-        takeOver(old, element);
+        if (old === next) next = element;
+        keepFolds(old, element);
+        old.replaceWith(element);
       }
     }
     if (element === next) next = next.nextElementSibling;
-    else if (element.nextElementSibling !== next || element.parentNode !== list) list.insertBefore(element, next);
+    else list.insertBefore(element, next);
   }
   for (const element of present.values()) element.remove();
+  // An element that was moved or replaced has lost the focus.
+  if (focused && !list.contains(document.activeElement)) focusAgain(list, focused, place);
 }
 
-/** Replaces an entry; what was unfolded stays so, and the focus stays on the same part. */
-function takeOver(old, element) {
-  const open = new Set([...old.querySelectorAll("details[open]")].map((item) => item.dataset.key));
-  const known = new Set([...old.querySelectorAll("details")].map((item) => item.dataset.key));
+const keyOf = (element) => element.closest("[data-key]")?.dataset.key;
+
+/** What was unfolded stays so in the entry that takes the place of an old one. */
+function keepFolds(old, element) {
+  const folds = new Map([...old.querySelectorAll("details")].map((item) => [item.dataset.key, item.open]));
   for (const item of element.querySelectorAll("details:not([data-fold])")) {
-    if (known.has(item.dataset.key)) item.open = open.has(item.dataset.key);
+    if (folds.has(item.dataset.key)) item.open = folds.get(item.dataset.key);
   }
-  const focused = old.contains(document.activeElement) ? document.activeElement.closest("[data-key]") : null;
-  old.replaceWith(element);
-  if (!focused) return;
-  const same = [...element.querySelectorAll("[data-key]")].find((item) => item.dataset.key === focused.dataset.key);
+}
+
+function focusAgain(list, focused, place) {
+  if (list.contains(focused)) return focused.focus({ preventScroll: true });
+  const entry = [...list.children].find((element) => element.dataset.entry === place.entry);
+  const same = entry && [...entry.querySelectorAll("[data-key]")].find((item) => item.dataset.key === place.key);
   if (same) (same.tagName === "DETAILS" ? same.firstElementChild : same).focus({ preventScroll: true });
 }
 
