@@ -42,8 +42,8 @@ struct ProcessTraceTests {
 
     private func stored(remind: [Duration] = []) async throws -> NotificationID {
         let notification = Notification(
-            sender: "clinic", recipient: try #require(UserName("alice")), expiresAt: .now + .seconds(600),
-            platforms: [.apple], traceparent: message.traceparent, remind: remind)
+            sender: "clinic", recipient: try #require(UserName("alice")),
+            platforms: [.apple], expiresAt: .now + .seconds(600), traceparent: message.traceparent, remind: remind)
         try await store.append([
             SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
         ])
