@@ -12,6 +12,7 @@ extension Doctor {
         guard let url = settings[part] else { return [] }
         var findings: [Finding] = []
         do {
+            try Settings.requireReadable(url, of: part)
             let configuration = try AMQPConfiguration(url: url, connectionName: "securepush doctor")
             let connection = try await AMQPConnection.open(configuration)
             findings.append(.ok(part, "\(configuration.endpoints) accepts the login"))
@@ -24,7 +25,7 @@ extension Doctor {
             findings.append(
                 .unreachable(part, error.message, "Is RabbitMQ running there? `make up` starts a private server."))
         } catch {
-            findings.append(.failed(part, "\(error)", "Correct AMQP_URL."))
+            findings.append(.failed(part, CommandFailure(describing: error).message, "Correct AMQP_URL."))
         }
         return findings
     }

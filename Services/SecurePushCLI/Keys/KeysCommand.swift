@@ -131,11 +131,16 @@ struct KeysCommand: AsyncParsableCommand {
 }
 
 extension TokenIssuer {
+    /// - Parameter option: the option or the variable that names the file with the signing key, for messages.
     /// - Throws: ``CommandFailure`` with code `configuration` if the file has no signing key.
-    static func make(_ configuration: UserAuthenticationConfiguration, _ keyFile: String) throws -> TokenIssuer {
-        guard let issuer = try TokenIssuer(configuration: configuration) else {
-            throw CommandFailure(.configuration, "\(keyFile) has no signing key.")
+    static func make(_ configuration: UserAuthenticationConfiguration, of option: String) throws -> TokenIssuer {
+        let issuer: TokenIssuer?
+        do {
+            issuer = try TokenIssuer(configuration: configuration)
+        } catch {
+            throw CommandFailure(.configuration, "\(option): \(CommandFailure(describing: error).message)")
         }
+        guard let issuer else { throw CommandFailure(.configuration, "\(option): there is no signing key.") }
         return issuer
     }
 }
