@@ -130,10 +130,8 @@ struct TokenCommand: NetworkCommand {
         let environment = Settings()
         // A token of a user of the users file is bound to the user's password. Users of tests can be in no file.
         let usersFile = try environment["AUTH_USERS_FILE"].flatMap { path -> String? in
-            do {
-                return try UsersFile(path: path).list().contains(name) ? path : nil
-            } catch {
-                throw CommandFailure(.configuration, "AUTH_USERS_FILE: \(error)")
+            try CommandFailure.naming("AUTH_USERS_FILE") {
+                try UsersFile(path: path).list().contains(name) ? path : nil
             }
         }
         let configuration = UserAuthenticationConfiguration(

@@ -64,6 +64,10 @@ import Testing
         Row("top", 64, "DISPATCHER_URL: ", ["DISPATCHER_URL": "http://127.0.0.1:1, x"]),
         Row("tail --window 0", 64, "--window"), Row("load-test --count 0", 64, "--count"),
         Row("users list", 78, "AUTH_USERS_FILE"), Row("api-keys list", 78, "INGEST_API_KEYS_FILE"),
+        Row("users list --users-file /nowhere", 78, "--users-file: "),
+        Row("users list", 78, "AUTH_USERS_FILE: ", ["AUTH_USERS_FILE": "/nowhere"]),
+        Row("api-keys list --api-keys-file /nowhere", 78, "--api-keys-file: "),
+        Row("keys list", 78, "PAYLOAD_KEYS_FILE: ", ["PAYLOAD_KEYS_FILE": "/nowhere"]),
         Row("token --user alice --password-file /nowhere", 78, "/nowhere"), Row("nothing", 64, "nothing"),
         Row("--loud", 64, "--loud"),
     ]
