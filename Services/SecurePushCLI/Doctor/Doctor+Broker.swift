@@ -98,13 +98,13 @@ extension Doctor {
         let part = "queue \(name)"
         if name == topology.deadQueue, status.messages > 0 {
             return .warning(
-                part, status.messages == 1 ? "1 dead letter" : "\(status.messages.grouped) dead letters",
+                part, counted(status.messages, "dead letter"),
                 "See the reasons with `securepush dead-letters list`, then replay or purge them.")
         }
         if name == topology.dispatchQueue, status.consumers == 0 {
-            return .failed(part, "\(status.messages.grouped) messages, no consumer", "Start a dispatcher.")
+            return .failed(part, "\(counted(status.messages, "message")), no consumer", "Start a dispatcher.")
         }
-        return .ok(part, "\(status.messages.grouped) messages, \(status.consumers) consumers")
+        return .ok(part, "\(counted(status.messages, "message")), \(counted(status.consumers, "consumer"))")
     }
 
     /// A queue that reports an error.

@@ -156,7 +156,8 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
         }
         let code: CommandFailure.Code = [502, 503, 504].contains(response.status) ? .unreachable : .failed
         var failure = CommandFailure(
-            code, "\(service) answered \(response.status): \(what)", details: details, hint: hint(response, service))
+            code, "\(service) answered \(response.status): \(what)\(what.hasSuffix(".") ? "" : ".")", details: details,
+            hint: hint(response, service))
         failure.retryAfter = response.wait
         return failure
     }
