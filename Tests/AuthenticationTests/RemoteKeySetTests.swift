@@ -254,7 +254,7 @@ final class KeyServer: Sendable {
 
     @Test(arguments: [
         "", "keys.json", "http://id.example/keys", "file:///etc/keys", "ftp://127.0.0.1/", "https://",
-        "http://127.0.0.1.x/",
+        "http://127.0.0.1.x/", "https://id.example:0/k", "https://127.0.0.1:65536/k", "https://[::1]:99999/k",
         "http://127.evil.0.1/", "http://localhost.evil/k", "http://127.0.0.1@evil.example/k",
     ])
     func bad(url: String) {

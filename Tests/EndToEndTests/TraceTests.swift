@@ -83,6 +83,9 @@ struct TraceTests {
         let starts = service.process.standardError.split(separator: "\n").filter { $0.contains(#""body":"Starting""#) }
         #expect(starts.count == 1)
         #expect(starts.first?.contains(#""platforms":"apple,fcmv1,windows""#) == true)
+        for member in ["version", "revision", "store", "broker"] {
+            #expect(starts.first?.contains("\"\(member)\":\"") == true, "\(member)")
+        }
         #expect(starts.first?.contains("guest") == false)
     }
 

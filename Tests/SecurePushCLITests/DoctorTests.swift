@@ -59,6 +59,15 @@ import Testing
         for finding in findings where finding.state != .ok { #expect(finding.advice?.isEmpty == false) }
     }
 
+    @Test func `A file that should hold a URL is named if it cannot be read`() async throws {
+        let settings = Settings(["AMQP_URL_FILE": "/nowhere", "DATABASE_URL_FILE": "/nowhere"])
+        let findings = await Doctor(settings: settings).examine { _ in }
+        for part in ["AMQP_URL", "DATABASE_URL"] {
+            let finding = try #require(findings.first { $0.part == part })
+            #expect(finding.state == .failed && finding.detail.hasPrefix("\(part)_FILE: /nowhere"), "\(finding)")
+        }
+    }
+
     @Test func `Each part without its setting is named with the setting`() {
         let doctor = Doctor(
             settings: Settings(["AMQP_URL": "amqp://127.0.0.1", "AUTH_JWKS_URL": "http://x", "INGEST_URL": ""]))

@@ -123,6 +123,24 @@ import Testing
         }
     }
 
+    @Test func `A failure after the first recipient says how many have it`() async throws {
+        let keys = #"{"Keys":[{"DeviceId":"phone","Key":\#(EnvelopePrivateKey().publicKey.jwk)}]}"#
+        let answer = { @Sendable (request: String, number: Int) -> ScriptedServer.Answer in
+            if request.hasPrefix("GET ") { return .init(body: keys) }
+            return number == 2 ? .init(status: 201, body: #"{"Id":"1"}"#) : .init(status: 503)
+        }
+        try await ScriptedServer.with(answer) { server in
+            try await withTemporaryFolder { folder in
+                let run = try await CommandLineRun(
+                    ["send", "--to", "alice", "--to", "bob", "--payload", "x", "--e2e"],
+                    ["INGEST_URL": server.url, "INGEST_API_KEY": "k"], in: folder)
+                #expect(run.code == 69 && run.lines == ["1"], "\(run.errors)")
+                #expect(run.errors.contains("Sent to 1 of 2 recipients"), "\(run.errors)")
+                #expect(!run.errors.contains("--idempotency-key"))
+            }
+        }
+    }
+
     @Test func `Without a key nothing is sent to anybody`() async throws {
         try await LocalServices.with { services in
             try await register("phone", of: "alice", EnvelopePrivateKey(), services)

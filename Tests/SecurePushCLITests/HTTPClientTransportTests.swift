@@ -1,3 +1,4 @@
+import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import SecurePushClient
@@ -11,7 +12,7 @@ import Testing
     private func send(
         _ url: String, timeout: TimeInterval = 10, maxBytes: Int = 100_000
     ) async throws -> TransportResponse {
-        let http = HTTPClientTransport.makeClient(connections: 2)
+        let http = HTTPClientTransport.makeClient(connections: 2, to: url)
         let request = TransportRequest(method: "GET", url: try #require(URL(string: url)))
         let result: Result<TransportResponse, any Error>
         do {
@@ -40,6 +41,26 @@ import Testing
             await #expect(throws: TransportError.timedOut) {
                 try await send("http://127.0.0.1:\(port)/", timeout: 0.2)
             }
+        }
+    }
+
+    @Test func `The proxy of the environment is used`() async throws {
+        try await LocalServices.with { services in
+            let port = services.environment["RETRIEVAL_URL"]?.split(separator: ":").last ?? ""
+            try await ConnectProxy.with { proxy in
+                let settings = Settings(["HTTP_PROXY": "http://127.0.0.1:\(proxy.port)"])
+                try await Network.with(try NetworkOptions.parse([]), settings) {
+                    #expect(try await send("http://push.invalid:\(port)/livez").status == 200)
+                }
+                #expect(proxy.heads.first?.hasPrefix("CONNECT push.invalid:\(port) ") == true)
+            }
+        }
+    }
+
+    @Test func `A server without TLS is not one whose certificate is not trusted`() async throws {
+        try await LocalServices.with { services in
+            let url = services.environment["RETRIEVAL_URL"]?.replacing("http://", with: "https://") ?? ""
+            await #expect(throws: TransportError.unreachable) { try await send(url + "/livez") }
         }
     }
 

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: ["", "<html>", "[1]", "{}"])
     func `A body that is no problem document is left out`(body: String) {
         let failure = ProblemDocument.failure(APIResponse(status: 500, body: body), from: "ingest")
-        #expect(failure.message == "ingest answered 500: no reason given")
+        #expect(failure.message == "ingest answered 500: no reason given.")
         #expect(failure.details.isEmpty)
     }
 
@@ -28,7 +28,7 @@ import Testing
 
     @Test func `A server cannot drive the terminal`() {
         let answer = APIResponse(status: 400, body: #"{"title":"a\u001b[31mb"}"#)
-        #expect(ProblemDocument.failure(answer, from: "x").message == "x answered 400: a\u{FFFD}[31mb")
+        #expect(ProblemDocument.failure(answer, from: "x").message == "x answered 400: a\u{FFFD}[31mb.")
     }
 
     @Test func `Advice names where credentials come from`() {

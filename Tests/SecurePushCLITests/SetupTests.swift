@@ -23,6 +23,14 @@ import Testing
         }
     }
 
+    @Test func `A mistake in the options makes nothing`() async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandLineRun(["setup", "--directory", "new", "--services", "s"], in: folder)
+            #expect(run.code == 64 && run.errors.contains("--broker"), "\(run.errors)")
+            #expect(!SecretFile.exists(folder + "/new"))
+        }
+    }
+
     @Test func `It is told where to put it`() async throws {
         let command = try #require(try SecurePush.parseAsRoot(["setup"]) as? SetupCommand)
         let error = await #expect(throws: CommandFailure.self) { try await command.run(on: Console(command.output)) }

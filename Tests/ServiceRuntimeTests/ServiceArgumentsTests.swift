@@ -24,7 +24,8 @@ struct ServiceArgumentsTests {
     func aKeyCanHaveAShorterFlag(arguments: [String]) throws {
         let key = ConfigurationKey("EMULATOR_STATE", .path, shortFlag: "--state", meaning: "File")
         #expect(try ServiceArguments.parse(arguments, keys: [key]).flags == ["EMULATOR_STATE": "x"])
-        #expect(ServiceUsage(name: "x", summary: "", keys: [key]).help.contains("EMULATOR_STATE: File. Also --state."))
+        let usage = ServiceUsage(name: "x", summary: "", keys: [key])
+        #expect(usage.help(columns: 100).contains("EMULATOR_STATE: File. Also --state."))
     }
 
     @Test(

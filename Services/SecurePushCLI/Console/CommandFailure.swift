@@ -56,6 +56,21 @@ extension CommandFailure: Encodable {
 }
 
 extension CommandFailure {
+    /// Runs a closure that uses a file of users, senders or keys.
+    ///
+    /// - Parameter origin: the option or the variable that names the file.
+    /// - Throws: ``CommandFailure`` with code `configuration` that names it if the file cannot be used, and the other
+    ///   errors of `body`.
+    static func naming<Value>(_ origin: String, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as AuthenticationSetupError
+            where [.unreadable, .unwritable, .malformed].contains(error.code)
+        {
+            throw CommandFailure(.configuration, "\(origin): \(error)")
+        }
+    }
+
     /// Maps an error of any module to a failure.
     init(describing error: any Error) {
         switch error {

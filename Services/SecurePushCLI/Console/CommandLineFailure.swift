@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ServiceConfiguration
+import ServiceRuntime
 
 /// A command line that cannot be used, in the form of every other failure.
 ///

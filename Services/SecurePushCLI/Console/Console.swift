@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ServiceRuntime
 import UnixSignals
 
 /// How a command prints its results; every command has these flags.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ServiceRuntime
 
 /// Rows of cells in aligned columns, two spaces apart: words to the left, numbers to the right.
 struct TextTable: Sendable {

@@ -4,14 +4,18 @@ import SecurePushClient
 
 extension DeviceCommand {
     func run(on console: Console) async throws {
+        var emulator = try emulator.client(timeout: .seconds(10))
+        let retrieval = try retrieval.client(timeout: .seconds(10))
         // The channels stay open; requests share a few connections.
         let (channels, requests) = (
-            HTTPClientTransport.makeClient(connections: deviceCount + DeviceFleet.maxRequests),
-            HTTPClientTransport.makeClient(connections: DeviceFleet.maxRequests)
+            HTTPClientTransport.makeClient(
+                connections: deviceCount + DeviceFleet.maxRequests, to: emulator.baseURL),
+            HTTPClientTransport.makeClient(connections: DeviceFleet.maxRequests, to: retrieval.baseURL)
         )
+        emulator.http = channels
         let end: RunEnd
         do {
-            let fleet = try makeFleet(channels, requests, console)
+            let fleet = try makeFleet(emulator, retrieval, requests, console)
             end = try await withInterruption(after: timeout?.duration) { try await fleet.run() }
         } catch {
             try? await channels.shutdown()
@@ -23,13 +27,14 @@ extension DeviceCommand {
         if end == .timedOut { throw CommandFailure(.failed, "The time limit of --timeout has expired.") }
     }
 
-    private func makeFleet(_ channels: HTTPClient, _ requests: HTTPClient, _ console: Console) throws -> DeviceFleet {
-        var emulator = try emulator.client(timeout: .seconds(10))
-        emulator.http = channels
-        let retrieval = try retrieval.client(timeout: .seconds(10))
+    private func makeFleet(
+        _ emulator: APIClient, _ retrieval: APIClient, _ requests: HTTPClient, _ console: Console
+    ) throws -> DeviceFleet {
         let configuration = try SecurePushConfiguration(retrieval, pushKeys: try pushKeysFile.map(Self.pushKeys))
-        let tokens = try signingKeyFile.map { try DeviceTokens(signingKeyFile: $0) }
-        let fetchToken = try fetchTokenFile.map { ClientCredentials.bearer(try SecretFile.read($0)) }
+        let tokens = try signingKeyFile.map { try DeviceTokens(signingKeyFile: $0, of: "--signing-key-file") }
+        let fetchToken = try fetchTokenFile.map {
+            ClientCredentials.bearer(try SecretFile.read($0, of: "--fetch-token-file"))
+        }
         let listening = ListeningCount(of: deviceCount, console)
         let devices = try (0..<deviceCount).map { index in
             let (user, platform) = (user(of: index), platform[index % platform.count])
@@ -61,9 +66,10 @@ extension DeviceCommand {
 
     private static func pushKeys(_ path: String) throws -> PushKeySet {
         do {
-            return try PushKeySet(jwkSet: Data(try SecretFile.read(path).utf8))
+            return try PushKeySet(jwkSet: Data(try SecretFile.read(path, of: "--push-keys-file").utf8))
         } catch is PushKeySet.Malformed {
-            throw CommandFailure(.configuration, "\(path.printable) is not a JWK Set with an Ed25519 key.")
+            throw CommandFailure(
+                .configuration, "--push-keys-file: \(path.printable) is not a JWK Set with an Ed25519 key.")
         }
     }
 

@@ -140,12 +140,13 @@ final class ListeningCount: Sendable {
 struct DeviceTokens: Sendable {
     private let issuer: TokenIssuer
 
-    init(signingKeyFile: String) throws {
+    /// - Parameter option: the option or the variable that names the file, for messages.
+    init(signingKeyFile: String, of option: String) throws {
         let environment = Settings()
         let configuration = UserAuthenticationConfiguration(
             issuer: environment["AUTH_ISSUER"], audience: environment["AUTH_AUDIENCE"],
             signingKeyFile: signingKeyFile, tokenTTL: .seconds(86_400))
-        issuer = try TokenIssuer.make(configuration, signingKeyFile)
+        issuer = try TokenIssuer.make(configuration, of: option)
     }
 
     func credentials(of user: String) throws -> Credentials {

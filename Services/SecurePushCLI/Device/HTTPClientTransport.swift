@@ -15,11 +15,12 @@ struct HTTPClientTransport: Transport {
 
     /// A client for devices. It follows no redirect, so that credentials go to no other host.
     ///
-    /// - Parameter connections: the maximum number of connections to one host.
-    static func makeClient(connections: Int) -> HTTPClient {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: Network.current.tls)
+    /// - Parameters:
+    ///   - connections: the maximum number of connections to one host.
+    ///   - url: of the server; the client uses the proxy to it.
+    static func makeClient(connections: Int, to url: String) -> HTTPClient {
+        var configuration = Network.current.configuration(for: url)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
-        configuration.connectionPool.retryConnectionEstablishment = false
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(10)
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -52,7 +53,9 @@ struct HTTPClientTransport: Transport {
         switch error {
         case is CancellationError: error
         case is NIOTooManyBytesError: TransportError.tooLarge
-        case is NIOSSLError, is NIOSSLExtraError: TransportError.untrusted
+        case is NIOSSLError, is NIOSSLExtraError:
+            [.refusedCertificate, .wrongName].contains(TLSFault(error))
+                ? TransportError.untrusted : TransportError.unreachable
         case let error as HTTPClientError:
             switch error {
             case .cancelled: CancellationError()

@@ -12,6 +12,7 @@ extension Doctor {
         guard let url = settings[part] else { return [] }
         var findings: [Finding] = []
         do {
+            try Settings.requireReadable(url, of: part)
             let configuration = try AMQPConfiguration(url: url, connectionName: "securepush doctor")
             let connection = try await AMQPConnection.open(configuration)
             findings.append(.ok(part, "\(configuration.endpoints) accepts the login"))
@@ -24,7 +25,7 @@ extension Doctor {
             findings.append(
                 .unreachable(part, error.message, "Is RabbitMQ running there? `make up` starts a private server."))
         } catch {
-            findings.append(.failed(part, "\(error)", "Correct AMQP_URL."))
+            findings.append(.failed(part, CommandFailure(describing: error).message, "Correct AMQP_URL."))
         }
         return findings
     }
@@ -97,13 +98,13 @@ extension Doctor {
         let part = "queue \(name)"
         if name == topology.deadQueue, status.messages > 0 {
             return .warning(
-                part, status.messages == 1 ? "1 dead letter" : "\(status.messages.grouped) dead letters",
+                part, counted(status.messages, "dead letter"),
                 "See the reasons with `securepush dead-letters list`, then replay or purge them.")
         }
         if name == topology.dispatchQueue, status.consumers == 0 {
-            return .failed(part, "\(status.messages.grouped) messages, no consumer", "Start a dispatcher.")
+            return .failed(part, "\(counted(status.messages, "message")), no consumer", "Start a dispatcher.")
         }
-        return .ok(part, "\(status.messages.grouped) messages, \(status.consumers) consumers")
+        return .ok(part, "\(counted(status.messages, "message")), \(counted(status.consumers, "consumer"))")
     }
 
     /// A queue that reports an error.

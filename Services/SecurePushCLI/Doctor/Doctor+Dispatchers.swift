@@ -1,4 +1,3 @@
-import Foundation
 import SecurePushCore
 import ServiceRuntime
 
@@ -6,9 +5,7 @@ extension Doctor {
     /// Checks that the dispatchers of `DISPATCHER_URL` are ready, and that their lanes are open.
     func dispatchers() async -> [Finding] {
         let part = "DISPATCHER_URL"
-        let urls = (settings[part] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
-            !$0.isEmpty
-        }
+        let urls = ServiceURL.list(settings[part] ?? "")
         var findings: [Finding] = []
         for url in urls.prefix(Self.maxDispatchers) {
             let name = urls.count == 1 ? part : "\(part) \(url.oneLine)"

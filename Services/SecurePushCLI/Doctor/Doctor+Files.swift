@@ -8,18 +8,26 @@ extension Doctor {
     /// Checks that the files of keys, users and credentials exist, are valid, and cannot be read by others.
     func files() async -> [Finding] {
         let checks: [(key: String, isSecret: Bool, read: @Sendable (String) throws -> String)] = [
-            ("PAYLOAD_KEYS_FILE", true, { "\(try KeysCommand.ring($0).keyIDs.count) keys" }),
-            ("INGEST_API_KEYS_FILE", true, { "\(try APIKeysFile(path: $0).list().count) senders" }),
-            ("AUTH_USERS_FILE", true, { "\(try UsersFile(path: $0).list().count) users" }),
+            ("PAYLOAD_KEYS_FILE", true, { Doctor.counted(try KeysCommand.ring($0).keyIDs.count, "key") }),
+            ("INGEST_API_KEYS_FILE", true, { Doctor.counted(try APIKeysFile(path: $0).list().count, "sender") }),
+            ("AUTH_USERS_FILE", true, { Doctor.counted(try UsersFile(path: $0).list().count, "user") }),
             ("AUTH_TOKEN_SIGNING_KEY_FILE", true, { "key \(try TokenSigningKey(path: $0).keyID)" }),
             ("AUTH_JWKS_FILE", false, { try Doctor.readKeySet($0) }),
             ("PUSH_SIGNING_KEY_FILE", true, { "key \(try PushSigningKey(pem: SecretFile.read($0)).publicKey.keyID)" }),
-            ("PUSH_VERIFICATION_KEYS_FILE", false, { "\(try PushKeyFiles.publicKeys($0).keys.count) public keys" }),
+            (
+                "PUSH_VERIFICATION_KEYS_FILE", false,
+                { Doctor.counted(try PushKeyFiles.publicKeys($0).keys.count, "public key") }
+            ),
             ("HUB_CONNECTION_STRING_FILE", true, { try SecretFile.read($0).isEmpty ? "empty" : "readable" }),
         ]
         return checks.compactMap { check in
             settings[check.key].map { Doctor.file(check.key, $0, isSecret: check.isSecret, check.read) }
         }
+    }
+
+    /// `1 key`, `2,000 keys`
+    static func counted(_ number: Int, _ noun: String) -> String {
+        number == 1 ? "1 \(noun)" : "\(number.grouped) \(noun)s"
     }
 
     private static func file(

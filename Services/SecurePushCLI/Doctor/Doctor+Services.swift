@@ -99,6 +99,7 @@ extension Doctor {
             return [.failed(part, "there is no database at \(path)", advice)]
         }
         do {
+            try Settings.requireReadable(url, of: part)
             let configuration = try StorageConfiguration(url: url)
             try await StoreSession.with(url) { _ in }
             return [.ok(part, "\(configuration) answers and has the current schema")]

@@ -37,11 +37,15 @@ struct APIClient: Sendable {
     /// - Parameter origin: the option or the variable that the URL comes from.
     /// - Throws: ``CommandFailure`` with code `usage` if the URL is not `http(s)://host…`.
     init(service: String, url: String, from origin: String? = nil, timeout: Duration = .seconds(30)) throws {
+        let place = origin.map { "\($0): " } ?? ""
         guard let parsed = URL(string: url), ["http", "https"].contains(parsed.scheme ?? ""),
             !(parsed.host() ?? "").isEmpty
         else {
-            let place = origin.map { "\($0): " } ?? ""
             throw CommandFailure(.usage, "\(place)\(url.printable) is not a URL like http://HOST:PORT or https://HOST.")
+        }
+        // NIO traps on other numbers.
+        guard (1...65_535).contains(parsed.port ?? 80) else {
+            throw CommandFailure(.usage, "\(place)\(url.printable) has a port that is not between 1 and 65535.")
         }
         http = Network.current.client(for: url)
         self.service = service
@@ -152,7 +156,8 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
         }
         let code: CommandFailure.Code = [502, 503, 504].contains(response.status) ? .unreachable : .failed
         var failure = CommandFailure(
-            code, "\(service) answered \(response.status): \(what)", details: details, hint: hint(response, service))
+            code, "\(service) answered \(response.status): \(what)\(what.hasSuffix(".") ? "" : ".")", details: details,
+            hint: hint(response, service))
         failure.retryAfter = response.wait
         return failure
     }
@@ -161,7 +166,8 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
         switch response.status {
         case 401 where service == "ingest":
             "Give an API key with --api-key-file or INGEST_API_KEY. `securepush api-keys add NAME` makes one."
-        case 401: "Give a token with --token-file or RETRIEVAL_TOKEN, or a password with --password-file."
+        case 401 where service == "retrieval":
+            "Give a token with --token-file or RETRIEVAL_TOKEN, or a password with --password-file."
         case 429, 503: response.retryAfter.map { "Try again in \($0) s." }
         default: nil
         }

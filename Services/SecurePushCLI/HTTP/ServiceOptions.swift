@@ -75,6 +75,11 @@ struct ServiceURL: Sendable {
     func client(_ flag: String?, timeout: Duration) throws -> APIClient {
         try APIClient(service: service, url: url(flag), from: flag == nil ? key : option, timeout: timeout)
     }
+
+    /// The URLs of a setting that can name several services, separated by commas.
+    static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
 }
 
 /// The credentials of a request.

@@ -18,6 +18,9 @@ struct APIKeysCommand: AsyncParsableCommand {
             help: ArgumentHelp("The API keys file (INGEST_API_KEYS_FILE).", valueName: "file"))
         var apiKeysFile: String?
 
+        /// The option or the variable that names the file, for messages.
+        var origin: String { (apiKeysFile ?? "").isEmpty ? "INGEST_API_KEYS_FILE" : "--api-keys-file" }
+
         func open() throws -> APIKeysFile {
             APIKeysFile(path: try Settings().path(apiKeysFile, "INGEST_API_KEYS_FILE", flag: "--api-keys-file"))
         }
@@ -45,7 +48,7 @@ struct APIKeysCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let keys = try file.open()
-            let key = try keys.add(name)
+            let key = try CommandFailure.naming(file.origin) { try keys.add(name) }
             try console.show(Row(name: name, key: key), key)
             console.message("This key is shown only once: \(keys.path) keeps only its hash.")
         }
@@ -64,7 +67,7 @@ struct APIKeysCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let keys = try file.open()
-            let names = try keys.list()
+            let names = try CommandFailure.naming(file.origin) { try keys.list() }
             for name in names { try console.show(Row(name: name), name) }
             if names.isEmpty { console.nothing("\(keys.path) has no keys. `securepush api-keys add NAME` adds one.") }
         }
@@ -84,7 +87,7 @@ struct APIKeysCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let keys = try file.open()
-            try keys.remove(name)
+            try CommandFailure.naming(file.origin) { try keys.remove(name) }
             try console.show(Row(name: name, status: "removed"), "removed \(name.printable) from \(keys.path)")
         }
     }

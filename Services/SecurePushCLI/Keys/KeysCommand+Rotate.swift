@@ -83,7 +83,8 @@ extension KeysCommand {
         func rotate(database: String?) async throws -> Report {
             let path = try KeysCommand.path(payloadKeysFile)
             let asked = try KeyRotation.dropping(
-                from: try KeysCommand.ring(path).keyIDs, keep: keep, remove: remove, addsKey: !addsNoKey)
+                from: try KeysCommand.ring(path, of: KeysCommand.origin(payloadKeysFile)).keyIDs, keep: keep,
+                remove: remove, addsKey: !addsNoKey)
             try await Rotate.check(asked, database: database, isForced: force)
             return try PrivateFile.edit(path) { text in
                 guard let text else { throw CommandFailure(.configuration, "Cannot read \(path).") }

@@ -97,7 +97,9 @@ struct KeysCommand: AsyncParsableCommand {
 
                 private enum CodingKeys: String, CodingKey { case id = "Id", seals = "Seals" }
             }
-            for (index, id) in try KeysCommand.ring(KeysCommand.path(payloadKeysFile)).keyIDs.enumerated() {
+            let ring = try KeysCommand.ring(
+                KeysCommand.path(payloadKeysFile), of: KeysCommand.origin(payloadKeysFile))
+            for (index, id) in ring.keyIDs.enumerated() {
                 try console.show(Row(id: id, seals: index == 0), index == 0 ? "\(id)  seals" : id)
             }
         }
@@ -107,7 +109,15 @@ struct KeysCommand: AsyncParsableCommand {
         try Settings().path(file, "PAYLOAD_KEYS_FILE", flag: "--payload-keys-file")
     }
 
-    static func ring(_ path: String) throws -> PayloadKeyRing { try parse(try SecretFile.read(path), path) }
+    /// The option or the variable that names the key ring, for messages.
+    static func origin(_ file: String?) -> String {
+        (file ?? "").isEmpty ? "PAYLOAD_KEYS_FILE" : "--payload-keys-file"
+    }
+
+    /// - Parameter option: names the file in the message if it cannot be read.
+    static func ring(_ path: String, of option: String? = nil) throws -> PayloadKeyRing {
+        try parse(try SecretFile.read(path, of: option), path)
+    }
 
     static func parse(_ text: String, _ path: String) throws -> PayloadKeyRing {
         do {
@@ -131,11 +141,16 @@ struct KeysCommand: AsyncParsableCommand {
 }
 
 extension TokenIssuer {
+    /// - Parameter option: the option or the variable that names the file with the signing key, for messages.
     /// - Throws: ``CommandFailure`` with code `configuration` if the file has no signing key.
-    static func make(_ configuration: UserAuthenticationConfiguration, _ keyFile: String) throws -> TokenIssuer {
-        guard let issuer = try TokenIssuer(configuration: configuration) else {
-            throw CommandFailure(.configuration, "\(keyFile) has no signing key.")
+    static func make(_ configuration: UserAuthenticationConfiguration, of option: String) throws -> TokenIssuer {
+        let issuer: TokenIssuer?
+        do {
+            issuer = try TokenIssuer(configuration: configuration)
+        } catch {
+            throw CommandFailure(.configuration, "\(option): \(CommandFailure(describing: error).message)")
         }
+        guard let issuer else { throw CommandFailure(.configuration, "\(option): there is no signing key.") }
         return issuer
     }
 }

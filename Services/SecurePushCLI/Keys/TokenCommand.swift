@@ -129,13 +129,16 @@ struct TokenCommand: NetworkCommand {
     private func sign(_ name: UserName, _ keyFile: String) throws -> Token {
         let environment = Settings()
         // A token of a user of the users file is bound to the user's password. Users of tests can be in no file.
-        let usersFile = try environment["AUTH_USERS_FILE"].flatMap { path in
-            try UsersFile(path: path).list().contains(name) ? path : nil
+        let usersFile = try environment["AUTH_USERS_FILE"].flatMap { path -> String? in
+            try CommandFailure.naming("AUTH_USERS_FILE") {
+                try UsersFile(path: path).list().contains(name) ? path : nil
+            }
         }
         let configuration = UserAuthenticationConfiguration(
             issuer: issuer ?? environment["AUTH_ISSUER"], audience: audience ?? environment["AUTH_AUDIENCE"],
             usersFile: usersFile, signingKeyFile: keyFile, tokenTTL: expiresIn?.duration ?? .seconds(3600))
-        let token = try TokenIssuer.make(configuration, keyFile).issue(to: name, now: .now, expiresAt: expiresAt?.time)
+        let token = try TokenIssuer.make(configuration, of: "--signing-key-file")
+            .issue(to: name, now: .now, expiresAt: expiresAt?.time)
         return Token(accessToken: token.token, tokenType: "Bearer", expiresIn: token.expiresIn)
     }
 }

@@ -18,6 +18,9 @@ struct UsersCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("The users file (AUTH_USERS_FILE).", valueName: "file"))
         var usersFile: String?
 
+        /// The option or the variable that names the file, for messages.
+        var origin: String { (usersFile ?? "").isEmpty ? "AUTH_USERS_FILE" : "--users-file" }
+
         func open() throws -> UsersFile {
             UsersFile(path: try Settings().path(usersFile, "AUTH_USERS_FILE", flag: "--users-file"))
         }
@@ -53,7 +56,7 @@ struct UsersCommand: AsyncParsableCommand {
             let user = try UserName.parse(name)
             let users = try file.open()
             let password = try password.newPassword(of: name, allowsShort: allowShort)
-            try users.add(user, password: password, replacing: replace)
+            try CommandFailure.naming(file.origin) { try users.add(user, password: password, replacing: replace) }
             try console.show(Row(user: name, status: "added"), "added \(name.printable) to \(users.path)")
         }
     }
@@ -71,7 +74,7 @@ struct UsersCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let users = try file.open()
-            let names = try users.list()
+            let names = try CommandFailure.naming(file.origin) { try users.list() }
             for user in names { try console.show(Row(user: user.text), user.text.printable) }
             if names.isEmpty { console.nothing("\(users.path) has no users. `securepush users add NAME` adds one.") }
         }
@@ -92,7 +95,7 @@ struct UsersCommand: AsyncParsableCommand {
         func run(on console: Console) async throws {
             let user = try UserName.parse(name)
             let users = try file.open()
-            try users.remove(user)
+            try CommandFailure.naming(file.origin) { try users.remove(user) }
             try console.show(Row(user: name, status: "removed"), "removed \(name.printable) from \(users.path)")
         }
     }

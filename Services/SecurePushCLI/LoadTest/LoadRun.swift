@@ -12,8 +12,8 @@ struct LoadRun: Sendable {
     /// - Throws: if nothing could be measured. Later errors become problems in the measurements.
     func run() async throws {
         guard let devices else { return try await sendAndWatch() }
-        try await devices.register()
         do {
+            try await devices.register()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await devices.listen() }
                 try await devices.waitUntilConnected(stop)

@@ -246,9 +246,10 @@ extension LoadTestCommand {
         var emulator = try devices.emulator.client(timeout: .seconds(10))
         retrieval.http = http
         emulator.http = http
-        let keyFile = try Settings().path(
-            devices.signingKeyFile, "AUTH_TOKEN_SIGNING_KEY_FILE", flag: "--signing-key-file")
-        let tokens = try DeviceTokens(signingKeyFile: keyFile)
+        let (option, key) = ("--signing-key-file", "AUTH_TOKEN_SIGNING_KEY_FILE")
+        let keyFile = try Settings().path(devices.signingKeyFile, key, flag: option)
+        let tokens = try DeviceTokens(
+            signingKeyFile: keyFile, of: devices.signingKeyFile == nil ? key : option)
         let wanted = platform.compactMap { DevicePlatform(rawValue: $0) }
         let platforms = wanted.isEmpty ? DevicePlatform.allCases : wanted
         let owners = try (0..<plan.devices).map { index in

@@ -54,7 +54,7 @@ struct RecipientList: Sendable, Equatable {
         var batches: [[String]] = []
         var bytes = 0
         for name in names {
-            // A byte of a name is at most six as JSON; then come quotes and a comma.
+            // The name with its quotes, and a comma.
             let size = JSONText.quoted(name).utf8.count + 1
             if let last = batches.indices.last, batches[last].count < most, bytes + size <= room {
                 batches[last].append(name)

@@ -48,16 +48,22 @@ extension Console {
         accepted: (String, APIResponse) throws -> Void
     ) async throws {
         var failures: [CommandFailure] = []
-        for id in ids {
-            let response = try await request(id)
-            if response.isSuccess {
-                try accepted(id, response)
-                continue
+        do {
+            for id in ids {
+                let response = try await request(id)
+                if response.isSuccess {
+                    try accepted(id, response)
+                    continue
+                }
+                var failure = ProblemDocument.failure(response, from: client.service)
+                if failure.code == .unreachable || response.status == 401 { throw failure }
+                failure.message = "\(id): \(failure.message)"
+                failures.append(failure)
             }
-            var failure = ProblemDocument.failure(response, from: client.service)
-            if failure.code == .unreachable || response.status == 401 { throw failure }
-            failure.message = "\(id): \(failure.message)"
-            failures.append(failure)
+        } catch {
+            // The refusals before it must not be lost.
+            for failure in failures { report(failure) }
+            throw error
         }
         guard let first = failures.first else { return }
         for failure in failures.dropFirst() { report(failure) }

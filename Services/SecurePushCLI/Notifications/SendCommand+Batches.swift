@@ -43,13 +43,18 @@ extension SendCommand {
         key.map { count == 1 ? $0 : "\($0).\(batch + 1)" }
     }
 
-    private func failure(_ failure: CommandFailure, after done: Int, of count: Int) -> CommandFailure {
+    /// A failure that says how many recipients had been sent to.
+    func failure(_ failure: CommandFailure, after done: Int, of count: Int) -> CommandFailure {
         var failure = failure
         failure.details.append("Sent to \(done.grouped) of \(count.grouped) recipients before that.")
         let advice =
-            idempotencyKey == nil
-            ? "The recipients of the failed request may have it or not: repeat with --idempotency-key next time."
-            : "Run the same command again: nobody gets it twice."
+            if isEncrypted {
+                "The next recipient may have it or not."
+            } else if idempotencyKey == nil {
+                "The recipients of the failed request may have it or not: repeat with --idempotency-key next time."
+            } else {
+                "Run the same command again: nobody gets it twice."
+            }
         failure.hint = [failure.hint, advice].compactMap { $0 }.joined(separator: " ")
         return failure
     }

@@ -18,10 +18,15 @@ extension SendCommand {
         let authorization = try ingest.authorization()
         let wanted = try notification(payload: text, now: .now)
         let targets = try await targets(recipients, client, authorization)
-        for target in targets {
+        for (done, target) in targets.enumerated() {
             let body = try Self.encrypted(wanted, for: target).json
-            let response = try await client.request(
-                .post, "/api/notifications", authorization: authorization, json: body)
+            let response: APIResponse
+            do {
+                response = try await client.request(
+                    .post, "/api/notifications", authorization: authorization, json: body)
+            } catch let failure as CommandFailure {
+                throw targets.count == 1 ? failure : self.failure(failure, after: done, of: targets.count)
+            }
             let count = target.keys.devices.count
             if console.isJSON {
                 console.line(Self.adding(devices: count, to: response.body.droppingLineEnd))

@@ -65,7 +65,9 @@ struct SetupCommand: ConsoleCommand {
             throw CommandFailure(.usage, "--directory is missing.", hint: "Give the parent of the folder `secrets`.")
         }
         let setup = LocalSetup(directory: directory, hubEndpoint: hubEndpoint)
-        let files = try setup.run() + serviceFiles(setup)
+        // Before anything is made: a mistake leaves no files behind.
+        let folders = try serviceFolders(setup)
+        let files = try setup.run() + (folders?.run() ?? [])
         let migrations = migrate ? try await StoreSession.migrate(Settings().databaseURL).applied : []
         if console.isJSON { return try console.show(Report(files: files, migrations: migrations), "") }
         for file in files { console.line("made \(file)") }
@@ -79,8 +81,9 @@ struct SetupCommand: ConsoleCommand {
         if files.isEmpty && migrations.isEmpty { console.line("nothing to do") }
     }
 
-    private func serviceFiles(_ setup: LocalSetup) throws -> [String] {
-        guard let services else { return [] }
+    /// The folders of `--services`; `nil` without it.
+    private func serviceFolders(_ setup: LocalSetup) throws -> ServiceFolders? {
+        guard let services else { return nil }
         guard let database, Self.isPlace(database), database.prefix(while: { $0 != "?" }).contains("/"),
             let broker = broker.flatMap(BrokerPlace.init), Self.isPlace(broker.text)
         else {
@@ -91,8 +94,7 @@ struct SetupCommand: ConsoleCommand {
         }
         return try ServiceFolders(
             setup: setup, directory: services, database: database, broker: broker,
-            retryDelays: Settings().retryDelays()
-        ).run()
+            retryDelays: Settings().retryDelays())
     }
 
     /// Whether a text is valid behind the `@` of a URL: a host, and parameters after the only question mark.

@@ -17,9 +17,20 @@ struct Settings: Sendable {
             guard all[key] == nil, let path = all[key + "_FILE"] else { continue }
             all[key + "_FILE"] = nil
             // Not a URL: the command fails instead of using the default.
-            all[key] = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText ?? "unreadable:\(path)"
+            let text = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText ?? ""
+            all[key] = text.isEmpty ? Self.unreadable + path : text
         }
         self.all = all
+    }
+
+    /// Stands before the path of a file that holds no URL.
+    private static let unreadable = "unreadable:"
+
+    /// - Throws: ``CommandFailure`` with code `configuration` that names `KEY_FILE`, if the URL should have come from
+    ///   that file and could not be read.
+    static func requireReadable(_ url: String, of key: String) throws {
+        guard url.hasPrefix(unreadable) else { return }
+        _ = try SecretFile.read(String(url.dropFirst(unreadable.count)), of: key + "_FILE")
     }
 
     subscript(key: String) -> String? { all[key] }
@@ -32,7 +43,7 @@ struct Settings: Sendable {
         guard self[key] == nil else {
             throw CommandFailure(.configuration, "\(key) and \(key)_FILE are both set.", hint: "Set one of them.")
         }
-        return try SecretFile.read(path)
+        return try SecretFile.read(path, of: key + "_FILE")
     }
 
     /// `DATABASE_URL`, or the default of the services.
@@ -49,6 +60,7 @@ struct Settings: Sendable {
 
     /// The broker's settings. The URL can hold a password, so it comes from the environment only.
     func messaging() throws -> MessagingConfiguration {
+        try Self.requireReadable(self["AMQP_URL"] ?? "", of: "AMQP_URL")
         var reader = ConfigurationReader(environment: all)
         let configuration = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "securepush dead-letters")
         guard let configuration else {

@@ -56,6 +56,7 @@ enum StoreSession {
 
     /// - Throws: ``CommandFailure`` with code `unreachable` if there is no database.
     static func open(_ url: String) async throws -> OpenedStore {
+        try Settings.requireReadable(url, of: "DATABASE_URL")
         if let path = missingFile(url) {
             throw CommandFailure(
                 .unreachable, "There is no database at \(path).",
@@ -85,7 +86,8 @@ enum StoreSession {
 
     /// Creates a SQLite database, and its folder, that is missing: callers check first.
     static func migrate(_ url: String) async throws -> MigrationReport {
-        try await migrateStore(StorageConfiguration(url: url), logger: .silent)
+        try Settings.requireReadable(url, of: "DATABASE_URL")
+        return try await migrateStore(StorageConfiguration(url: url), logger: .silent)
     }
 
     /// The path of a SQLite database that does not exist; opening it would create it.

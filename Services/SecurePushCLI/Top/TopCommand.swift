@@ -108,13 +108,19 @@ struct TopCommand: NetworkCommand {
 
     /// The services of the flags, the environment or the default ports. An empty URL leaves a service out.
     private func clients() throws -> [APIClient] {
-        let dispatchers =
-            dispatcher.isEmpty
-            ? ServiceURL.dispatcher.url(nil).split(separator: ",").map(String.init) : dispatcher
-        let urls =
-            [("ingest", ServiceURL.ingest.url(ingestURL)), ("retrieval", ServiceURL.retrieval.url(retrievalURL))]
-            + dispatchers.map { ("dispatcher", $0) }
-        return try urls.filter { !$0.1.isEmpty }.map { try APIClient(service: $0, url: $1, timeout: .seconds(5)) }
+        let timeout = Duration.seconds(5)
+        var clients: [APIClient] = []
+        for (service, url) in [(ServiceURL.ingest, ingestURL), (ServiceURL.retrieval, retrievalURL)] where url != "" {
+            clients.append(try service.client(url, timeout: timeout))
+        }
+        let service = ServiceURL.dispatcher
+        if dispatcher.isEmpty {
+            return try clients
+                + ServiceURL.list(service.url(nil)).map {
+                    try APIClient(service: service.service, url: $0, from: service.key, timeout: timeout)
+                }
+        }
+        return try clients + dispatcher.filter { !$0.isEmpty }.map { try service.client($0, timeout: timeout) }
     }
 
     private func text(_ readings: [TopReading], _ console: Console, leaves: Bool) -> [String] {

@@ -57,43 +57,47 @@ extension TopReading {
     ) {
         self.init(service: service, url: url, version: version, state: readiness.state, down: readiness.down)
         guard let window else { return }
-        residentMemoryBytes = window.after.sum("process_resident_memory_bytes")
-        cpuPercent = window.rate("process_cpu_seconds_total").map { ($0 * 100).rounded(toPlaces: 1) }
+        residentMemoryBytes = window.after.sum("process_resident_memory_bytes")?.ifFinite
+        cpuPercent = window.rate("process_cpu_seconds_total").flatMap { ($0 * 100).rounded(toPlaces: 1).ifFinite }
         let routes = window.rates("securepush_http_requests_total", by: "route")
         let isMeasured = window.before != nil
-        requestsPerSecond =
-            isMeasured
-            ? routes.filter { !TopReading.operations.contains($0.key) }.values.reduce(0, +).rounded(toPlaces: 1) : nil
+        let requests = routes.filter { !TopReading.operations.contains($0.key) }
+        requestsPerSecond = isMeasured ? requests.values.reduce(0, +).rounded(toPlaces: 1).ifFinite : nil
         // The latency of the busiest route, not a mix of all routes.
-        let busiest = routes.filter { !TopReading.operations.contains($0.key) }.max { $0.value < $1.value }?.key
+        let busiest = requests.max { $0.value < $1.value }?.key
         if let busiest {
             requestLatency = TopReading.latency(
                 window, "securepush_http_request_duration_seconds", ["route": busiest])
         }
         for figure in TopFigure.all where figure.service == service {
-            if let value = figure.value(window) { figures[figure.name] = value.rounded(toPlaces: 3) }
+            figures[figure.name] = figure.value(window)?.rounded(toPlaces: 3).ifFinite
         }
         if service == "dispatcher" {
             for result in ["sent", "throttled", "unavailable", "rejected", "unauthorized"] {
                 let rate = window.rate("securepush_dispatch_attempts_total", ["result": result])
                 if let rate, rate > 0 || result == "sent" {
-                    figures["\(result.capitalized)PerSecond"] = rate.rounded(toPlaces: 3)
+                    figures["\(result.capitalized)PerSecond"] = rate.rounded(toPlaces: 3).ifFinite
                 }
             }
             let platforms = window.rates("securepush_dispatch_attempts_total", by: "platform")
             for (platform, rate) in platforms {
-                figures["Attempts\(platform.capitalized)PerSecond"] = rate.rounded(toPlaces: 3)
+                figures["Attempts\(platform.capitalized)PerSecond"] = rate.rounded(toPlaces: 3).ifFinite
             }
         }
     }
 
     private static func latency(_ window: MetricsWindow, _ name: String, _ labels: [String: String]) -> Latency? {
-        guard let p50 = window.quantile(0.5, name, labels), let p99 = window.quantile(0.99, name, labels) else {
-            return nil
+        func milliseconds(_ quantile: Double) -> Double? {
+            window.quantile(quantile, name, labels).flatMap { ($0 * 1000).rounded(toPlaces: 2).ifFinite }
         }
-        return Latency(
-            p50Milliseconds: (p50 * 1000).rounded(toPlaces: 2), p99Milliseconds: (p99 * 1000).rounded(toPlaces: 2))
+        guard let p50 = milliseconds(0.5), let p99 = milliseconds(0.99) else { return nil }
+        return Latency(p50Milliseconds: p50, p99Milliseconds: p99)
     }
+}
+
+extension Double {
+    /// `nil` for what JSON cannot hold. The metrics of a service can have any number.
+    fileprivate var ifFinite: Double? { isFinite ? self : nil }
 }
 
 /// A figure of one kind of service.

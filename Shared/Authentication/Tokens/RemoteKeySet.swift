@@ -188,6 +188,10 @@ struct KeySetURL: Sendable {
             throw AuthenticationSetupError(
                 .invalid, "not an https URL (http beyond loopback needs ALLOW_INSECURE=jwks)")
         }
+        // NIO traps on other numbers.
+        guard (1...65_535).contains(url.port ?? 443) else {
+            throw AuthenticationSetupError(.invalid, "not a URL with a port from 1 to 65535")
+        }
         self.url = text
         self.outgoing = outgoing
     }

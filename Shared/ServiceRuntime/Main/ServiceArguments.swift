@@ -97,31 +97,34 @@ struct ServiceUsage: Sendable {
     /// `ingest 0.1.0 (revision 1a2b3c4d5e6f, Swift 6.3)` and a line end.
     var version: String { SecurePushVersion.line(of: name) + "\n" }
 
-    /// At most 100 columns wide.
-    var help: String {
+    /// - Parameter columns: the longest line, 20 or more. A single word can be longer.
+    func help(columns: Int) -> String {
         var rows = keys.map { key in (left: "\(key.flag) \(key.hint)", right: description(of: key)) }
         rows.append((left: "-h, --help", right: "Show this help and exit."))
         rows.append((left: "--version", right: "Show the version and exit."))
         // The text of a flag that is longer than the column begins on the next line.
-        let column = min(38, (rows.map(\.left.count).max() ?? 0) + 4)
+        let column = min(columns * 38 / 100, (rows.map(\.left.count).max() ?? 0) + 4)
         let options = rows.map { row in
-            let lines = row.right.wrapped(to: 100 - column)
+            let lines = row.right.wrapped(to: columns - column)
             let left = "  " + row.left
             let indent = String(repeating: " ", count: column)
             let gap = left.count < column - 1 ? String(repeating: " ", count: column - left.count) : "\n" + indent
             return left + gap + lines.joined(separator: "\n" + indent)
         }
+        func prose(_ text: String) -> String { text.wrapped(to: columns).joined(separator: "\n") }
         return """
-            \(summary.wrapped(to: 100).joined(separator: "\n"))
+            \(prose(summary))
 
             Usage: \(name) [OPTIONS]
-                   \(name) health [OPTIONS]   check a running service through its /livez; exit 0 or 1
+                   \(name) health [OPTIONS]
 
-            Options (each is also an environment variable; the option wins):
+            \(prose("health checks a running service through its /livez and exits with 0 or 1."))
+
+            \(prose("Options (each is also an environment variable; the option wins):"))
             \(options.joined(separator: "\n"))
 
-            Durations are a number and ms, s, m, h or d.
-            Exit codes: 0 stopped after SIGTERM, 1 failed, 64 wrong usage, 78 invalid configuration.
+            \(prose("Durations are a number and ms, s, m, h or d."))
+            \(prose("Exit codes: 0 stopped after SIGTERM, 1 failed, 64 wrong usage, 78 invalid configuration."))
 
             """
     }

@@ -114,7 +114,7 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         }
         var reader = ConfigurationReader(flags: parsed.flags, environment: environment)
         switch parsed.command {
-        case .help: return .print(usage.help)
+        case .help: return .print(usage.help(columns: Terminal.proseColumns(of: STDOUT_FILENO, environment)))
         case .version: return .print(usage.version)
         case .completion(let shell): return .print(ServiceCompletion(usage: usage).script(for: shell))
         case .dump: return .print(usage.dump)

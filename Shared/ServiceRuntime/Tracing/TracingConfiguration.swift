@@ -66,6 +66,11 @@ public struct TracingConfiguration: Sendable {
             reader.note(key.name, "is not an http:// or https:// URL without credentials, query and fragment")
             return nil
         }
+        // NIO traps on other numbers.
+        guard (1...65_535).contains(url.port ?? 443) else {
+            reader.note(key.name, "has a port that is not from 1 to 65535")
+            return nil
+        }
         if scheme == "http", !InsecureLink.isLoopback(host) {
             reader.refuse(["names \(host)"], of: key.name, as: .otlp, remedy: "use https://")
         }

@@ -28,6 +28,7 @@ import Testing
         Row("status", 64, "id"), Row("status nonsense", 64, "nonsense"), Row("status \(id)", 78, "API key"),
         Row("status \(id)", 69, "does not answer", nowhere), Row("status \(id) --loud", 64, "--loud"),
         Row("status \(id) --ingest-url ftp://x", 64, "not a URL", key),
+        Row("list --ingest-url http://127.0.0.1:65536", 64, "--ingest-url: ", key),
         Row("status \(id) --api-key-file /nowhere", 78, "/nowhere"),
         Row("revoke", 64, "ids"), Row("revoke \(id) x", 64, "x"), Row("revoke \(id)", 78, "API key"),
         Row("revoke \(id)", 69, "does not answer", nowhere),
@@ -59,8 +60,14 @@ import Testing
         Row("config show", 78, "HTTP_PORT: ", ["HTTP_PORT": "x"]),
         Row("config show --service ingest", 78, "PAYLOAD_KEYS_FILE: "),
         Row("doctor", 78, "no settings"), Row("migrate --database-url mysql:x", 78, "database URL"),
+        Row("top --ingest-url x", 64, "--ingest-url: "), Row("top --dispatcher x", 64, "--dispatcher: "),
+        Row("top", 64, "DISPATCHER_URL: ", ["DISPATCHER_URL": "http://127.0.0.1:1, x"]),
         Row("tail --window 0", 64, "--window"), Row("load-test --count 0", 64, "--count"),
         Row("users list", 78, "AUTH_USERS_FILE"), Row("api-keys list", 78, "INGEST_API_KEYS_FILE"),
+        Row("users list --users-file /nowhere", 78, "--users-file: "),
+        Row("users list", 78, "AUTH_USERS_FILE: ", ["AUTH_USERS_FILE": "/nowhere"]),
+        Row("api-keys list --api-keys-file /nowhere", 78, "--api-keys-file: "),
+        Row("keys list", 78, "PAYLOAD_KEYS_FILE: ", ["PAYLOAD_KEYS_FILE": "/nowhere"]),
         Row("token --user alice --password-file /nowhere", 78, "/nowhere"), Row("nothing", 64, "nothing"),
         Row("--loud", 64, "--loud"),
     ]
@@ -74,6 +81,11 @@ import Testing
         Row("list", 78, "/nowhere", ["INGEST_API_KEY_FILE": "/nowhere"]),
         Row("inbox --user alice", 78, "/nowhere", ["RETRIEVAL_TOKEN_FILE": "/nowhere"]),
         Row("migrate", 78, "database URL", ["SECUREPUSH_DATABASE_URL": "mysql:x"]),
+        Row("migrate", 78, "DATABASE_URL_FILE: /nowhere", ["DATABASE_URL_FILE": "/nowhere"]),
+        Row("dead-letters list", 78, "AMQP_URL_FILE: /nowhere", ["AMQP_URL_FILE": "/nowhere"]),
+        Row("list", 78, "INGEST_API_KEY_FILE: /nowhere", ["INGEST_API_KEY_FILE": "/nowhere"]),
+        Row("token --user a --signing-key-file k", 78, "AUTH_USERS_FILE: ", ["AUTH_USERS_FILE": "/nowhere"]),
+        Row("token --user a --signing-key-file /nowhere", 78, "--signing-key-file: "),
     ]
 
     private static func prefixed(_ environment: [String: String]) -> [String: String] {

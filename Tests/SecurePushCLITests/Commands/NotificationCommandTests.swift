@@ -70,6 +70,22 @@ import Testing
         return try await CommandLineRun(arguments, services.environment, in: services.folder)
     }
 
+    @Test func `A service that goes away does not hide the refusals before that`() async throws {
+        let answer = { @Sendable (_: String, number: Int) in
+            ScriptedServer.Answer(status: number == 0 ? 404 : 503)
+        }
+        try await ScriptedServer.with(answer) { server in
+            try await withTemporaryFolder { folder in
+                let ids = [NotificationID().description, NotificationID().description, NotificationID().description]
+                let run = try await CommandLineRun(
+                    ["revoke"] + ids, ["INGEST_URL": server.url, "INGEST_API_KEY": "k"], in: folder)
+                #expect(run.code == 69 && server.requests.count == 2)
+                #expect(run.errors.contains("\(ids[0]): ingest answered 404"), "\(run.errors)")
+                #expect(run.errors.contains("ingest answered 503") && !run.errors.contains(ids[2]))
+            }
+        }
+    }
+
     @Test func `Refusals exit with 1 and say why`() async throws {
         try await LocalServices.with { services in
             let unknown = NotificationID().description

@@ -45,7 +45,7 @@ import Testing
         let session = DeviceSession(user: "alice", credentials: credentials)
         let screen = DeviceScreen(handle: Self.handle, emulator: retrieval, countsPrompts: true) { _ in }
         let note = RetryAfterNote()
-        let http = HTTPClientTransport.makeClient(connections: 2)
+        let http = HTTPClientTransport.makeClient(connections: 2, to: url)
         let client = SecurePushClient(
             configuration: configuration, credentials: session, store: MemoryClientStore(),
             transport: HTTPClientTransport(http: http, retryAfter: note), presenter: screen)

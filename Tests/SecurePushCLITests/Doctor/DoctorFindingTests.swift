@@ -54,6 +54,8 @@ import Testing
             Doctor.queue(queue, AMQPQueueStatus(messages: messages, consumers: consumers), topology)
         }
         #expect(finding(topology.dispatchQueue, 5, 1).state == .ok)
+        #expect(finding(topology.dispatchQueue, 5, 1).detail == "5 messages, 1 consumer")
+        #expect(finding(topology.dispatchQueue, 1, 2000).detail == "1 message, 2,000 consumers")
         #expect(finding(topology.dispatchQueue, 5, 0).advice == "Start a dispatcher.")
         #expect(finding(topology.deadQueue, 0, 0).state == .ok)
         #expect(finding(topology.deadQueue, 1200, 0).detail == "1,200 dead letters")

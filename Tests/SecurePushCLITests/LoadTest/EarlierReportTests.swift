@@ -42,7 +42,8 @@ import Testing
         ("\"Count\":10", "\"Count\":-1", "a count is negative"),
         ("\"Count\":10", "\"Count\":10000000000000000", "a count is negative or too large"),
         ("\"AcceptedPerSecond\":0", "\"AcceptedPerSecond\":1e300", "a figure is negative or too large"),
-        ("\"IntervalSeconds\":0.01", "\"IntervalSeconds\":0", "longer than 0 s"),
+        ("\"IntervalSeconds\":0.01", "\"IntervalSeconds\":0", "at least 1 ms"),
+        ("\"IntervalSeconds\":0.01", "\"IntervalSeconds\":1e-300", "at least 1 ms"),
         (
             "\"Timeline\":{\"AcceptP50Milliseconds\":[]", "\"Timeline\":{\"AcceptP50Milliseconds\":[1]",
             "different lengths"

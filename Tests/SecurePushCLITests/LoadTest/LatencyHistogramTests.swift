@@ -22,6 +22,15 @@ import Testing
         #expect(LatencySummary(histogram).cells == ["0"] + Array(repeating: "0.00", count: 7))
     }
 
+    @Test(
+        arguments: [
+            (0, "0.00"), (9.994, "9.99"), (99.94, "99.9"), (1234.4, "1,234"), (1e300, "-"), (.infinity, "-"),
+            (.nan, "-"), (-1, "-"),
+        ] as [(Double, String)])
+    func `Milliseconds of any size become text`(milliseconds: Double, text: String) {
+        #expect(LatencySummary.text(milliseconds) == text)
+    }
+
     @Test func `A negative duration counts as 0`() {
         var histogram = LatencyHistogram()
         histogram.record(.seconds(-5))

@@ -124,6 +124,13 @@ import Testing
         #expect(LoadComparison.Line("x", kind, earlier: earlier, now: now).change == change)
     }
 
+    @Test(arguments: [(0.0, 5.0, nil), (.leastNonzeroMagnitude, 5, nil), (2, 5, 2.5)] as [(Double, Double, Double?)])
+    func `A ratio is a number that JSON can hold`(earlier: Double, now: Double, ratio: Double?) throws {
+        let line = LoadComparison.Line("x", .time, earlier: earlier, now: now)
+        #expect(line.ratio == ratio)
+        #expect(try !JSONCoding.encode(line).isEmpty)
+    }
+
     @Test func `Different plans are named`() {
         func report(_ plan: LoadPlan) -> LoadReport {
             LoadReport(LoadMeasurements(plan).snapshot, plan: plan, interrupted: false)

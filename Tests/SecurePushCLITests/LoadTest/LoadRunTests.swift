@@ -1,3 +1,5 @@
+import AsyncHTTPClient
+import SecurePushClient
 import SecurePushCore
 import Synchronization
 import Testing
@@ -39,6 +41,28 @@ import Testing
         #expect(dispatch.durationSeconds == 0.14)
         #expect(dispatch.drainSeconds == 0.04)
         #expect(dispatch.dispatchedPerSecond == 721.4)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `Devices of a test that cannot begin are removed`() async throws {
+        let answer = { @Sendable (request: String, _: Int) in
+            ScriptedServer.Answer(status: request.hasPrefix("PUT ") ? 400 : 200)
+        }
+        try await ScriptedServer.with(answer) { server in
+            let measurements = LoadMeasurements(LoadPlan(count: 1, recipients: 1, devices: 1))
+            let http = HTTPClientTransport.makeClient(connections: 2, to: server.url)
+            let owner = LoadDevices.Owner(user: "load-000001", platform: .apple, credentials: .bearer("t"))
+            let api = try APIClient(service: "retrieval", url: server.url)
+            let devices = try LoadDevices(
+                [owner], retrieval: api, emulator: api, http: http, payload: "x", measurements: measurements)
+            let run = LoadRun(
+                target: FakeIngest(), measurements: measurements, stop: StopRequest(), devices: devices)
+            await #expect(throws: CommandFailure.self) { try await run.run() }
+            try await http.shutdown()
+            // An answer can be lost, so even a refused one is removed.
+            let made = server.requests.filter { $0.hasPrefix("PUT ") }.map { $0.dropFirst(4) }
+            let removed = server.requests.filter { $0.hasPrefix("DELETE ") }.map { $0.dropFirst(7) }
+            #expect(!made.isEmpty && Set(removed) == Set(made), "\(server.requests)")
+        }
     }
 
     @Test func `Batches`() async throws {

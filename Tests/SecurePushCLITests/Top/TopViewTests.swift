@@ -37,13 +37,14 @@ import Testing
     }
 
     @Test(arguments: ["NaN", "+Inf", "-Inf", "1e300", "-1e300", "9223372036854775808"])
-    func `A figure that is no whole number is a dash`(value: String) {
+    func `A figure that is no whole number is a dash`(value: String) throws {
         let reading = reading(
             "ingest", "",
             "securepush_outbox_pending \(value)\nsecurepush_outbox_oldest_age_seconds \(value)\n"
                 + "process_resident_memory_bytes \(value)\nsecurepush_dead_lettered_total{reason=\"attempts\"} \(value)"
         )
         #expect(!TopView(readings: [reading]) { text, _ in text }.lines.isEmpty)
+        #expect(try !JSONCoding.encode(reading).isEmpty)
     }
 
     @Test func `Health and metrics are no requests of callers`() {

@@ -36,7 +36,7 @@ struct TracingConfigurationTests {
 
     @Test(arguments: [
         "otel.example:4318", "ftp://otel.example", "http://", "https://user:secret@otel.example",
-        "https://otel.example/?key=secret", "https://otel.example/#x",
+        "https://otel.example/?key=secret", "https://otel.example/#x", "https://127.0.0.1:65536", "https://[::1]:0",
     ])
     func invalidEndpointsAreRefused(_ text: String) {
         for key in [Self.endpoint, Self.traces] {

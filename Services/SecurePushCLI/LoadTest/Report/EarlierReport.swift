@@ -97,8 +97,9 @@ enum EarlierReport {
 
     private static func check(_ timeline: LoadReport.Timeline) throws {
         let count = timeline.accepted.count
-        guard count <= maxIntervals, timeline.intervalSeconds > 0 else {
-            throw Refusal(reason: "Timeline needs 0 to \(maxIntervals) intervals, longer than 0 s.")
+        // Rates are divided by the interval. The shortest of ours is 10 ms.
+        guard count <= maxIntervals, timeline.intervalSeconds >= 0.001 else {
+            throw Refusal(reason: "Timeline needs 0 to \(maxIntervals) intervals of at least 1 ms.")
         }
         try check("IntervalSeconds", [timeline.intervalSeconds])
         try check("a count of Timeline", timeline.accepted + timeline.failed)

@@ -51,12 +51,14 @@ struct LatencySummary: Codable, Sendable, Equatable {
         [count.grouped] + ([mean] + values + [maximum]).map(LatencySummary.text)
     }
 
-    /// Milliseconds with about three significant digits.
+    /// Milliseconds with about three significant digits; a dash for what cannot be a latency. The metrics of a service
+    /// can hold any number.
     static func text(_ milliseconds: Double) -> String {
         switch milliseconds {
-        case ..<10: String(format: "%.2f", milliseconds)
-        case ..<100: String(format: "%.1f", milliseconds)
-        default: Int(milliseconds.rounded()).grouped
+        case 0..<10: String(format: "%.2f", milliseconds)
+        case 10..<100: String(format: "%.1f", milliseconds)
+        case 100..<1e15: Int(milliseconds.rounded()).grouped
+        default: "-"
         }
     }
 }

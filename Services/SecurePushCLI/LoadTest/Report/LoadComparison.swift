@@ -15,7 +15,7 @@ struct LoadComparison: Codable, Sendable, Equatable {
         var kind: Kind
         var earlier: Double
         var now: Double
-        /// `now` divided by `earlier`; `nil` if `earlier` is 0.
+        /// `now` divided by `earlier`; `nil` if `earlier` is 0, or too small for a number.
         var ratio: Double?
         /// `slower by 12 %`
         var words: String
@@ -29,7 +29,8 @@ struct LoadComparison: Codable, Sendable, Equatable {
             self.kind = kind
             self.earlier = earlier
             self.now = now
-            ratio = earlier > 0 ? (now / earlier).rounded(toPlaces: 4) : nil
+            let quotient = (now / earlier).rounded(toPlaces: 4)
+            ratio = earlier > 0 && quotient.isFinite ? quotient : nil
             words = LoadComparison.words(kind, earlier: earlier, now: now)
         }
 

@@ -1,17 +1,27 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// The terminal, if there is one.
-enum Terminal {
+public enum Terminal {
     /// The width without a terminal, and of a terminal that does not tell it.
-    static let standardColumns = 80
+    public static let standardColumns = 80
     /// Longer lines of prose are hard to read.
     static let maxProseColumns = 100
 
     /// The number of columns of the terminal on a descriptor; `nil` if it is not a terminal. `COLUMNS` overrides what
     /// the terminal says (POSIX.1-2024, 8.3).
-    static func columns(
-        of descriptor: Int32, _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> Int? {
+    ///
+    /// - Parameter environment: that of the process if `nil`.
+    public static func columns(of descriptor: Int32, _ environment: [String: String]? = nil) -> Int? {
         guard isatty(descriptor) == 1 else { return nil }
         if let columns = chosen(environment) { return columns }
         var size = winsize()
@@ -20,13 +30,14 @@ enum Terminal {
     }
 
     /// The width for help and usage: that of `COLUMNS`, else of the terminal on the descriptor, else 80; 100 at most.
-    static func proseColumns(
-        of descriptor: Int32, _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> Int {
+    ///
+    /// - Parameter environment: that of the process if `nil`.
+    public static func proseColumns(of descriptor: Int32, _ environment: [String: String]? = nil) -> Int {
         min(chosen(environment) ?? columns(of: descriptor, environment) ?? standardColumns, maxProseColumns)
     }
 
-    private static func chosen(_ environment: [String: String]) -> Int? {
-        environment["COLUMNS"].flatMap { Int($0) }.flatMap { (20...10_000).contains($0) ? $0 : nil }
+    private static func chosen(_ environment: [String: String]?) -> Int? {
+        let text = (environment ?? ProcessInfo.processInfo.environment)["COLUMNS"]
+        return text.flatMap { Int($0) }.flatMap { (20...10_000).contains($0) ? $0 : nil }
     }
 }
