@@ -67,6 +67,15 @@ for name in usr/bin/securepush usr/lib/securepush/{ingest,dispatcher,retrieval,h
     check "$name names its symbols" grep -qF "${name##*/}.debug" <(readelf -p .gnu_debuglink "$root/$name")
 done
 
+# `systemctl help` opens the page that a unit names.
+for page in $(sed -nE 's/^Documentation=man:(.*)\(8\)$/\1/p' "$root"/usr/lib/systemd/system/*.service); do
+    check "manual page of $page" gzip -t "$root/usr/share/man/man8/$page.8.gz"
+done
+for file in man/man1/securepush{,-send}.1.gz bash-completion/completions/securepush zsh/vendor-completions/_securepush \
+    fish/vendor_completions.d/securepush.fish; do
+    check "$file is there" test -s "$root/usr/share/$file"
+done
+
 # The units need programs and targets of the system.
 mkdir -p "$root/lib/systemd/system" "$root/bin"
 cp -a /lib/systemd/system/*.target "$root/lib/systemd/system/"

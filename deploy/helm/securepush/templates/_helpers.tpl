@@ -57,6 +57,7 @@ OTEL_EXPORTER_OTLP_ENDPOINT: {{ .root.Values.tracing.endpoint }}
 {{- end }}
 {{- if and .root.Values.operatorPage.enabled (eq .service "ingest") }}
 ADMIN_PORT: "8083"
+ADMIN_PASSWORD_FILE: /var/lib/securepush/admin-password
 DISPATCHER_URL: http://{{ include "securepush.name" .root }}-dispatcher:8082
 RETRIEVAL_URL: http://{{ include "securepush.name" .root }}-retrieval-pods:8081
 {{- end }}
