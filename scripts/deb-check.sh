@@ -79,7 +79,7 @@ done
 # The units need programs and targets of the system.
 mkdir -p "$root/lib/systemd/system" "$root/bin"
 cp -a /lib/systemd/system/*.target "$root/lib/systemd/system/"
-cp -L /bin/sh /bin/kill "$root/bin/"
+cp -L /bin/kill "$root/bin/"
 units=()
 for unit in "$root"/usr/lib/systemd/system/securepush-*.service; do
     name=$(basename "$unit")
