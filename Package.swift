@@ -140,7 +140,7 @@ let package = Package(
 
         // Settings: keys, parsing, and all mistakes at once.
         .target(
-            name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging, nioSSL],
+            name: "ServiceConfiguration", dependencies: ["SecurePushCore", asyncHTTPClient, logging, nioSSL],
             path: "Shared/ServiceConfiguration", swiftSettings: settings),
 
         // Adapters of the domain's ports; they never import each other.

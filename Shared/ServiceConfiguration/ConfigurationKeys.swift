@@ -30,8 +30,8 @@ public enum ConfigurationKeys {
     public static let allowInsecure = ConfigurationKey(
         "ALLOW_INSECURE", .list(of: .oneOf(InsecureLink.self, hint: "LINK"), hint: "LIST"),
         meaning: "Connections beyond loopback that may be unprotected: amqp (amqp://, verify=verify_none), "
-            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://), http (an API without TLS), otlp (http://)"
-    )
+            + "postgres (no sslmode=verify-ca or verify-full), jwks (http://), http (an API without TLS), "
+            + "otlp (http://)")
 
     /// The key `HTTP_MAX_CONNECTIONS`.
     public static let httpMaxConnections = ConfigurationKey(
@@ -206,45 +206,6 @@ extension ConfigurationKeys {
 }
 
 extension ConfigurationKeys {
-    /// The key `HTTPS_PROXY`.
-    public static let httpsProxy = ConfigurationKey(
-        "HTTPS_PROXY", .string(hint: "URL"), isSecret: true,
-        meaning: "Proxy for the hub and for https:// key sets, http://USER:PASSWORD@HOST:PORT; it must allow CONNECT. "
-            + "https_proxy is read too")
-
-    /// The key `HTTPS_PROXY_FILE`.
-    public static let httpsProxyFile = ConfigurationKey(
-        "HTTPS_PROXY_FILE", .existingFile,
-        meaning: "File with the URL of the proxy, instead of HTTPS_PROXY; read at start")
-
-    /// The key `HTTP_PROXY`.
-    public static let httpProxy = ConfigurationKey(
-        "HTTP_PROXY", .string(hint: "URL"), isSecret: true,
-        meaning: "Proxy for http:// key sets; the hub is never reached through it. http_proxy is read too")
-
-    /// The key `HTTP_PROXY_FILE`.
-    public static let httpProxyFile = ConfigurationKey(
-        "HTTP_PROXY_FILE", .existingFile,
-        meaning: "File with the URL of the proxy, instead of HTTP_PROXY; read at start")
-
-    /// The key `NO_PROXY`.
-    public static let noProxy = ConfigurationKey(
-        "NO_PROXY", .proxyExceptions,
-        meaning: "Hosts that are reached without a proxy: names (and those below them), .suffixes, addresses (all of "
-            + "these also with :PORT), networks such as 10.0.0.0/8, * for every host. Loopback never has a proxy")
-
-    /// The key `SSL_CERT_FILE`.
-    public static let sslCertFile = ConfigurationKey(
-        "SSL_CERT_FILE", .existingFile, defaultText: "the system's authorities",
-        meaning: "Authorities in PEM that are trusted instead of the system's, by every outgoing TLS connection")
-
-    /// The key `SSL_CERT_DIR`.
-    public static let sslCertDir = ConfigurationKey(
-        "SSL_CERT_DIR", .string(hint: "FOLDERS"),
-        meaning: "Folders of such files, separated by colons; the broker uses SSL_CERT_FILE only")
-}
-
-extension ConfigurationKeys {
     /// The key `INGEST_API_KEYS_FILE`.
     public static let ingestAPIKeysFile = ConfigurationKey(
         "INGEST_API_KEYS_FILE", .existingFile,
@@ -307,41 +268,6 @@ extension ConfigurationKeys {
             + "none if not set")
 }
 
-extension ConfigurationKeys {
-    /// The key `ADMIN_PORT`.
-    public static let adminPort = ConfigurationKey(
-        "ADMIN_PORT", .port, defaultText: "no page",
-        meaning: "Port of the operator's page and its API under /admin/api/; 0 takes any free port and logs which")
-
-    /// The key `ADMIN_HOST`.
-    public static let adminHost = ConfigurationKey(
-        "ADMIN_HOST", .string(hint: "HOST"), default: "127.0.0.1",
-        meaning: "Address that the operator's page listens on; beyond loopback it needs ADMIN_PASSWORD_FILE and TLS")
-
-    /// The key `ADMIN_PASSWORD_FILE`.
-    public static let adminPasswordFile = ConfigurationKey(
-        "ADMIN_PASSWORD_FILE", .existingFile,
-        meaning: "File with the password of the user admin of the operator's page, or its scrypt hash; read again when "
-            + "it changes")
-
-    /// The key `ADMIN_ALLOWED_HOSTS`.
-    public static let adminAllowedHosts = ConfigurationKey(
-        "ADMIN_ALLOWED_HOSTS", .list,
-        meaning: "Further host names under which the operator's page answers, besides ADMIN_HOST and loopback names; "
-            + "requests with another Host get 403")
-
-    /// The key `DISPATCHER_URL`.
-    public static let dispatcherURL = ConfigurationKey(
-        "DISPATCHER_URL", .list(of: .string, hint: "URLS"),
-        meaning: "Base URLs of the dispatchers whose metrics the operator's page shows; an http:// name with several "
-            + "addresses stands for all of them")
-
-    /// The key `RETRIEVAL_URL`.
-    public static let retrievalURL = ConfigurationKey(
-        "RETRIEVAL_URL", .list(of: .string, hint: "URLS"),
-        meaning: "Base URLs of the retrieval services whose metrics the operator's page shows, as for DISPATCHER_URL")
-}
-
 /// The format of log lines.
 public enum LogFormat: String, CaseIterable, Sendable {
     /// For people: `time level message key=value`.
@@ -371,12 +297,10 @@ extension ConfigurationKeys {
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
         httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
-        accessLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpTimeout, otelServiceName, tracesSampler,
-        tracesSamplerArgument,
-        databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
-        hubConnectionString,
-        hubConnectionStringFile, hubName, hubInsecureHost,
-        hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
+        accessLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout, otelServiceName,
+        tracesSampler, tracesSamplerArgument, databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare,
+        payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName, hubInsecureHost, hubPlatforms,
+        hubTelemetry, deviceStaleAfter, dispatchPrefetch, dispatchConcurrency, dispatchMaxAttempts,
         dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile, pushVerificationKeysFile,
         retryDelays, ingestAPIKeysFile, recipientE2ERequired, authJWKSFile, authJWKSURL, authIssuer, authAudience,
         authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,

@@ -22,7 +22,7 @@ final class ScriptedServer: Sendable {
     private let listener: Int32
     private let answer: @Sendable (_ request: String, _ number: Int) -> Answer
     private let lines = Mutex<[String]>([])
-    private let open = Mutex<[Int32]>([])
+    private let open = Mutex<Set<Int32>>([])
 
     /// The request lines so far, without the version: `GET /readyz`.
     var requests: [String] { lines.withLock { $0 } }
@@ -57,6 +57,8 @@ final class ScriptedServer: Sendable {
         self.answer = answer
         url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
         Thread.detachNewThread { [self] in
+            // The thread that waits on a descriptor closes it: elsewhere its number could be another socket's by then.
+            defer { closeDescriptor(listener) }
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
@@ -67,12 +69,18 @@ final class ScriptedServer: Sendable {
 
     private func close() {
         shutdown(listener, Int32(SHUT_RDWR))
-        closeDescriptor(listener)
-        for connection in open.withLock({ $0 }) { shutdown(connection, Int32(SHUT_RDWR)) }
+        open.withLock { open in
+            for connection in open { shutdown(connection, Int32(SHUT_RDWR)) }
+        }
     }
 
     private func serve(_ connection: Int32) {
-        defer { closeDescriptor(connection) }
+        defer {
+            open.withLock { open in
+                open.remove(connection)
+                closeDescriptor(connection)
+            }
+        }
         guard let request = Self.read(connection) else { return }
         let number = lines.withLock { lines in
             lines.append(request)
@@ -84,7 +92,7 @@ final class ScriptedServer: Sendable {
         if !answer.staysOpen { head.append("Content-Length: \(answer.body.utf8.count)") }
         Self.write(head.joined(separator: "\r\n") + "\r\n\r\n" + answer.body, to: connection)
         guard answer.staysOpen else { return }
-        open.withLock { $0.append(connection) }
+        _ = open.withLock { $0.insert(connection) }
         var byte: UInt8 = 0
         while recv(connection, &byte, 1, 0) > 0 {}
     }

@@ -27,8 +27,7 @@ import Testing
         "Services/HubEmulator": ["SecurePushCore", "ServiceConfiguration", "ServiceRuntime"],
         "Services/SecurePushCLI": [
             "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-            "AMQP",
-            "NotificationHubs", "SecurePushClient", "SecurePushEnvelope",
+            "AMQP", "NotificationHubs", "SecurePushClient", "SecurePushEnvelope",
         ],
     ]
 
@@ -42,8 +41,8 @@ import Testing
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
         "AsyncHTTPClient": [
-            "Shared/NotificationHubs", "Shared/Authentication", "Shared/ServiceRuntime", "Services/Ingest",
-            "Services/SecurePushCLI",
+            "Shared/ServiceConfiguration", "Shared/NotificationHubs", "Shared/Authentication", "Shared/ServiceRuntime",
+            "Services/Ingest", "Services/SecurePushCLI",
         ],
         "ArgumentParser": ["Services/SecurePushCLI"],
         "Hummingbird": [

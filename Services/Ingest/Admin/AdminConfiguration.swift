@@ -15,11 +15,6 @@ struct AdminConfiguration: Sendable {
     /// The retrieval services whose metrics the page shows.
     var retrievals: [MetricsTarget]
 
-    static let keys: [any ConfigurationKeyDescription] = [
-        ConfigurationKeys.adminPort, ConfigurationKeys.adminHost, ConfigurationKeys.adminPasswordFile,
-        ConfigurationKeys.adminAllowedHosts, ConfigurationKeys.dispatcherURL, ConfigurationKeys.retrievalURL,
-    ]
-
     /// Connections and requests of operators: a few people and their tools.
     private static let maxConnections = 64
     private static let maxInFlight = 32

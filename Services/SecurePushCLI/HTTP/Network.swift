@@ -68,10 +68,7 @@ struct Network: Sendable {
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
         // Fails at once if nothing listens, instead of retrying until the timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
-        if let proxy = proxy(to: url) {
-            let authorization = proxy.basicCredentials.map { HTTPClient.Authorization.basic(credentials: $0) }
-            configuration.proxy = .server(host: proxy.host, port: proxy.port, authorization: authorization)
-        }
+        configuration.proxy = proxy(to: url)?.setting
         return configuration
     }
 

@@ -165,8 +165,8 @@ final class LoadMeasurements: Sendable {
     }
 }
 
-/// Latencies in microseconds: percentiles with three significant digits unless told otherwise (Gil Tene's HdrHistogram);
-/// mean, minimum and maximum are exact.
+/// Latencies in microseconds: percentiles with three significant digits unless told otherwise (Gil Tene's
+/// HdrHistogram); mean, minimum and maximum are exact.
 struct LatencyHistogram: Sendable, Equatable {
     private var histogram: Histogram<UInt64>
     private var sum = 0.0

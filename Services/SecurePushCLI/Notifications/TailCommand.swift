@@ -77,8 +77,8 @@ struct TailCommand: NetworkCommand {
                 let failed = outage.heal()
                 if failed > 0 {
                     console.message(
-                        "\(client.service) answers again; \(failed.grouped) polls failed. Statuses that lasted for less "
-                            + "than that are not shown.")
+                        "\(client.service) answers again; \(failed.grouped) polls failed. Statuses that lasted for "
+                            + "less than that are not shown.")
                 }
                 if let loss = poll.loss { console.message(loss) }
                 let news = state.take(poll.notifications, showing: last)

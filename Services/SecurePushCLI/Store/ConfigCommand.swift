@@ -175,6 +175,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
                 + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
                 + UserAuthenticationConfiguration.verifyingKeys
                 + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
+                + ConfigurationKeys.admin
         case .retrieval:
             return [ConfigurationKeys.payloadKeysFile]
                 + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
@@ -213,6 +214,12 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.readPlatforms()
         _ = reader.read(ConfigurationKeys.retention)
         _ = reader.read(ConfigurationKeys.recipientE2ERequired)
+        _ = reader.read(ConfigurationKeys.adminPort)
+        _ = reader.read(ConfigurationKeys.adminHost)
+        _ = reader.read(ConfigurationKeys.adminPasswordFile)
+        _ = reader.read(ConfigurationKeys.adminAllowedHosts)
+        _ = reader.read(ConfigurationKeys.dispatcherURL)
+        _ = reader.read(ConfigurationKeys.retrievalURL)
     }
 
     private func checkRetrieval(_ reader: inout ConfigurationReader) {

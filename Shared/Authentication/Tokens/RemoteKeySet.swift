@@ -216,11 +216,7 @@ struct KeySetURL: Sendable {
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: OutgoingTLS.configuration(trusting: outgoing.authorities),
             redirectConfiguration: .disallow)
-        configuration.proxy = outgoing.proxy(to: url).map { proxy in
-            .server(
-                host: proxy.host, port: proxy.port,
-                authorization: proxy.basicCredentials.map { .basic(credentials: $0) })
-        }
+        configuration.proxy = outgoing.proxy(to: url)?.setting
         configuration.timeout = .init(connect: .seconds(3), read: .seconds(4))
         return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
             var request = HTTPClientRequest(url: url)

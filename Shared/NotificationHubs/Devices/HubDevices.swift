@@ -42,11 +42,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
         proxy = configuration.proxy
         var settings = HTTPClient.Configuration(
             tlsConfiguration: OutgoingTLS.configuration(trusting: configuration.outgoing.authorities))
-        settings.proxy = proxy.map { proxy in
-            .server(
-                host: proxy.host, port: proxy.port,
-                authorization: proxy.basicCredentials.map { .basic(credentials: $0) })
-        }
+        settings.proxy = proxy?.setting
         settings.redirectConfiguration = .disallow
         settings.timeout = .init(connect: .seconds(5), read: deadline)
         settings.httpVersion = .http1Only

@@ -18,8 +18,8 @@ struct LoggingConfiguration: Sendable, Hashable {
     /// Logged at start: settings that are valid but should not be given in this way.
     var warnings: [ConfigurationIssue] = []
 
-    /// Reads `LOG_LEVEL`, `LOG_FORMAT` and `ACCESS_LOG`. The default format is `text` on a terminal, else `json`. Lines on a terminal
-    /// have colours, unless `NO_COLOR` is set and not empty (no-color.org) or `TERM` is `dumb`.
+    /// Reads `LOG_LEVEL`, `LOG_FORMAT` and `ACCESS_LOG`. The default format is `text` on a terminal, else `json`. Lines
+    /// on a terminal have colours, unless `NO_COLOR` is set and not empty (no-color.org) or `TERM` is `dumb`.
     static func read(
         _ reader: inout ConfigurationReader, isTerminal: Bool = StandardStream.error.isTerminal
     ) -> LoggingConfiguration {

@@ -10,9 +10,9 @@ import Synchronization
 
 /// Posts finished spans to an OpenTelemetry collector in batches: OTLP/HTTP in JSON (OTLP 1.x).
 ///
-/// A span that ends is left in a queue, and nothing that serves a request waits. When the collector is away or slow, the
-/// queue fills, and further spans are dropped and counted. At shutdown, after all other parts have stopped, the queue is
-/// sent once more within a few seconds.
+/// A span that ends is left in a queue, and nothing that serves a request waits. When the collector is away or slow,
+/// the queue fills, and further spans are dropped and counted. At shutdown, after all other parts have stopped, the
+/// queue is sent once more within a few seconds.
 final class SpanExporter: Service {
     /// Why spans were dropped: the label `reason` of `securepush_spans_dropped_total`.
     enum Drop: String, CaseIterable {
@@ -98,7 +98,9 @@ final class SpanExporter: Service {
     /// Sends batches until a graceful shutdown, then sends the rest.
     func run() async {
         var settings = HTTPClient.Configuration(
-            tlsConfiguration: OutgoingTLS.configuration, redirectConfiguration: .disallow)
+            tlsConfiguration: OutgoingTLS.configuration(trusting: configuration.outgoing.authorities),
+            redirectConfiguration: .disallow)
+        settings.proxy = configuration.outgoing.proxy(to: configuration.url)?.setting
         settings.timeout = .init(connect: .seconds(5))
         // The exporter's own requests are no spans.
         settings.tracing.tracer = nil

@@ -7,8 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where spans go, and which ones: OpenTelemetry's own variables ("OpenTelemetry Protocol Exporter" and "SDK environment
-/// variables").
+/// Where spans go, and which ones: OpenTelemetry's own variables ("OpenTelemetry Protocol Exporter" and "SDK
+/// environment variables").
 public struct TracingConfiguration: Sendable {
     /// The URL that batches of spans are posted to.
     var url: String
@@ -16,16 +16,19 @@ public struct TracingConfiguration: Sendable {
     var headers: [CollectorHeader] = []
     /// How long one request may take.
     var timeout = Duration.seconds(10)
+    /// The trusted authorities and the proxies.
+    var outgoing = OutgoingConfiguration()
     var sampler = SpanSampler.parentOr(true)
     /// `service.name` of the resource; `nil` for the executable's name.
     var serviceName: String?
 
     /// The keys that ``read(_:)`` reads.
-    public static let keys: [any ConfigurationKeyDescription] = [
-        ConfigurationKeys.otlpEndpoint, ConfigurationKeys.otlpTracesEndpoint, ConfigurationKeys.otlpHeaders,
-        ConfigurationKeys.otlpTimeout, ConfigurationKeys.otelServiceName, ConfigurationKeys.tracesSampler,
-        ConfigurationKeys.tracesSamplerArgument, ConfigurationKeys.allowInsecure,
-    ]
+    public static let keys: [any ConfigurationKeyDescription] =
+        [
+            ConfigurationKeys.otlpEndpoint, ConfigurationKeys.otlpTracesEndpoint, ConfigurationKeys.otlpHeaders,
+            ConfigurationKeys.otlpHeadersFile, ConfigurationKeys.otlpTimeout, ConfigurationKeys.otelServiceName,
+            ConfigurationKeys.tracesSampler, ConfigurationKeys.tracesSamplerArgument, ConfigurationKeys.allowInsecure,
+        ] + OutgoingConfiguration.keys
 
     init(url: String) { self.url = url }
 
@@ -33,7 +36,7 @@ public struct TracingConfiguration: Sendable {
     ///
     /// - Returns: `nil` without an endpoint, which means that nothing is traced; or with an issue, which is noted.
     public static func read(_ reader: inout ConfigurationReader) -> TracingConfiguration? {
-        let headers = reader.read(ConfigurationKeys.otlpHeaders)
+        let headers = reader.read(ConfigurationKeys.otlpHeaders, orFile: ConfigurationKeys.otlpHeadersFile)
         let timeout = reader.read(ConfigurationKeys.otlpTimeout)
         let name = reader.read(ConfigurationKeys.otelServiceName)
         let kind = reader.read(ConfigurationKeys.tracesSampler)
@@ -41,11 +44,13 @@ public struct TracingConfiguration: Sendable {
         // The path of a whole URL is used as it is, without /v1/traces.
         let whole = endpoint(ConfigurationKeys.otlpTracesEndpoint, path: "", &reader)
         let base = endpoint(ConfigurationKeys.otlpEndpoint, path: "/v1/traces", &reader)
+        let outgoing = OutgoingConfiguration.read(&reader)
         guard let url = whole ?? base, let kind, let timeout else { return nil }
         var configuration = TracingConfiguration(url: url)
         configuration.headers = headers ?? []
         configuration.timeout = timeout
         configuration.serviceName = name
+        configuration.outgoing = outgoing
         configuration.sampler = SpanSampler(kind, share: argument ?? 1)
         return configuration
     }

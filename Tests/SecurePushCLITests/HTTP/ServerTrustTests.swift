@@ -114,19 +114,18 @@ import Testing
 
     @Test func `The proxies of the environment are used, and named if they fail`() async throws {
         try await LocalServices.with { services in
-            let port = services.environment["INGEST_URL"]?.split(separator: ":").last ?? ""
-            let url = "http://push.invalid:\(port)"
-            try await ConnectProxy.with { proxy in
-                let proxied = try await services.run(
-                    "list", "--ingest-url", url, "--json",
-                    with: ["HTTP_PROXY": "http://user:secret@127.0.0.1:\(proxy.port)"])
-                #expect(proxied.code == 0 && proxied.output.contains("Notifications"), "\(proxied.errors)")
-                let head = try #require(proxy.heads.first)
-                #expect(head.hasPrefix("CONNECT push.invalid:\(port) "))
-                #expect(head.lowercased().contains("proxy-authorization: basic dxnlcjpzzwnyzxq="))
-                // The API key is for the service alone.
-                #expect(!head.contains("Bearer"))
-            }
+            let port = try #require(services.environment["INGEST_URL"]?.split(separator: ":").last.flatMap { Int($0) })
+            let proxy = try await ConnectProxy(to: port)
+            let proxied = try await services.run(
+                "list", "--ingest-url", "http://push.invalid:\(port)", "--json",
+                with: ["HTTP_PROXY": "http://user:secret@127.0.0.1:\(proxy.port)"])
+            #expect(proxied.code == 0 && proxied.output.contains("Notifications"), "\(proxied.errors)")
+            let head = try #require(proxy.heads.first)
+            #expect(head.hasPrefix("CONNECT push.invalid:\(port) "))
+            #expect(head.lowercased().contains("proxy-authorization: basic dxnlcjpzzwnyzxq="))
+            // The API key is for the service alone.
+            #expect(!head.contains("Bearer"))
+            try await proxy.stop()
             let closed = ["HTTPS_PROXY": "http://user:secret@127.0.0.1:1"]
             let failed = try await services.run("list", "--ingest-url", "https://push.invalid", with: closed)
             #expect(failed.code == 69 && failed.errors.contains("through the proxy 127.0.0.1:1"), "\(failed.errors)")

@@ -1,3 +1,4 @@
+import Foundation
 import SecurePushCore
 import ServiceConfiguration
 import Testing
@@ -58,6 +59,27 @@ struct TracingConfigurationTests {
         #expect(issues.isEmpty)
         #expect(configuration?.headers.map(\.name) == ["api-key", "x-tenant"])
         #expect(configuration?.headers.map(\.value) == ["s e=cret", "a=b"])
+    }
+
+    @Test func headersMayBeInAFile() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder.appending(path: "headers")
+            try "api-key=hunter2\n".write(to: file, atomically: true, encoding: .utf8)
+            let (configuration, issues) = read([Self.endpoint: "http://localhost:1", Self.headers + "_FILE": file.path()])
+            #expect(issues.isEmpty)
+            #expect(configuration?.headers.map(\.value) == ["hunter2"])
+        }
+    }
+
+    @Test func aCollectorBeyondThisMachineIsReachedThroughTheProxy() {
+        let proxies = ["HTTPS_PROXY": "http://proxy.example:3128", "NO_PROXY": ".internal.example"]
+        func proxy(of url: String) -> String? {
+            let (configuration, _) = read(proxies.merging([Self.endpoint: url]) { $1 })
+            return configuration.flatMap { $0.outgoing.proxy(to: $0.url)?.host }
+        }
+        #expect(proxy(of: "https://otel.example") == "proxy.example")
+        #expect(proxy(of: "https://otel.internal.example") == nil)
+        #expect(proxy(of: "https://localhost:4318") == nil)
     }
 
     @Test(arguments: ["hunter2", "=hunter2", "a b:c=hunter2", "a=hunter2%0d%0aX: y", "a=hunter2%", "ä=hunter2"])

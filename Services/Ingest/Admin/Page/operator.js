@@ -24,7 +24,9 @@ function localise(root) {
     const isToday = date.toDateString() === new Date().toDateString();
     const milliseconds = element.classList.contains("precise") ? { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 } : {};
     const clock = date.toLocaleTimeString([], { hour12: false, ...milliseconds });
-    element.textContent = isToday ? clock : `${date.toLocaleDateString()} ${clock}`;
+    // Year first, as in ISO 8601: "12/11" is a day in November for some, and in December for others.
+    const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+    element.textContent = isToday ? clock : `${day} ${clock}`;
     element.title = iso;
   }
 }

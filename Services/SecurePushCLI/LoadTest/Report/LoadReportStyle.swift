@@ -73,7 +73,8 @@ enum LoadReportStyle {
         :focus-visible { outline: 2px solid var(--series0); outline-offset: 2px; border-radius: 4px; }
         table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; }
         caption { text-align: left; color: var(--soft); font-size: 13px; padding: 4px 0; }
-        th, td { text-align: right; padding: 4px 14px 4px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
+        th, td { text-align: right; padding: 4px 14px 4px 0; white-space: nowrap; }
+        th, td { border-bottom: 1px solid var(--line); }
         th:first-child { text-align: left; }
         thead th { font-weight: 600; color: var(--soft); }
         tbody th { font-weight: 500; }
