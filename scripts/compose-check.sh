@@ -25,7 +25,7 @@ files() { # SERVICE EXPECTED
         'find /var/lib/securepush /services /run/securepush -type f -readable 2>/dev/null | sed "s|.*/||" | sort | xargs' || true)
     row "$1" "$found" "$2"
 }
-files ingest "amqp-url api-keys database-url jwks.json payload.keys users"
+files ingest "admin-password amqp-url api-keys database-url jwks.json payload.keys users"
 files dispatcher "amqp-url database-url hub-connection-string"
 files retrieval "database-url hub-connection-string jwks.json payload.keys token-signing-key.pem users"
 files hub-emulator "hub-connection-string"
@@ -35,7 +35,6 @@ files rabbitmq "definitions.json"
 echo
 echo "Secrets in a container's environment"
 for service in ingest dispatcher retrieval hub-emulator postgres rabbitmq; do
-    # The emulator's own key is handed to it in this way, by its shell, and is not in the environment of others.
     found=$("${compose[@]}" exec -T "$service" sh -c 'env | grep -E "://[^ ]*:[^ ]*@|SharedAccessKey=|PASSWORD=|PASS=" | cut -d= -f1 | xargs' || true)
     row "$service" "$found" ""
 done

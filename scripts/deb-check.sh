@@ -67,10 +67,29 @@ for name in usr/bin/securepush usr/lib/securepush/{ingest,dispatcher,retrieval,h
     check "$name names its symbols" grep -qF "${name##*/}.debug" <(readelf -p .gnu_debuglink "$root/$name")
 done
 
+# Each variable of the units and of the files of settings is a setting.
+settings=$(cat "$here/../docs/reference/"{configuration,hub-emulator}.md)
+for variable in $(sed -nE 's/^(Environment=|#)?([A-Z][A-Z_]+)=.*/\2/p' "$root"/usr/lib/systemd/system/*.service \
+    "$root"/etc/securepush/*.env | sort -u); do
+    # A secret of the hub emulator may also be in a file.
+    case $settings in
+        *"\`$variable\`"* | *"\`${variable%_FILE}\`"*) checks=$((checks + 1)) ;;
+        *) die "$variable is no setting." ;;
+    esac
+done
+# `systemctl help` opens the page that a unit names.
+for page in $(sed -nE 's/^Documentation=man:(.*)\(8\)$/\1/p' "$root"/usr/lib/systemd/system/*.service); do
+    check "manual page of $page" gzip -t "$root/usr/share/man/man8/$page.8.gz"
+done
+for file in man/man1/securepush{,-send}.1.gz bash-completion/completions/securepush zsh/vendor-completions/_securepush \
+    fish/vendor_completions.d/securepush.fish; do
+    check "$file is there" test -s "$root/usr/share/$file"
+done
+
 # The units need programs and targets of the system.
 mkdir -p "$root/lib/systemd/system" "$root/bin"
 cp -a /lib/systemd/system/*.target "$root/lib/systemd/system/"
-cp -L /bin/sh /bin/kill "$root/bin/"
+cp -L /bin/kill "$root/bin/"
 units=()
 for unit in "$root"/usr/lib/systemd/system/securepush-*.service; do
     name=$(basename "$unit")

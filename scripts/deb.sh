@@ -2,16 +2,16 @@
 # Makes the Debian packages: scripts/deb.sh [BINARIES [OUTPUT]]
 #
 # BINARIES is .build/release, OUTPUT is .build/deb. `make deb` builds the executables first. Writes securepush_VERSION_ARCH.deb
-# and securepush-dbgsym_VERSION_ARCH.deb with their symbols. Manual pages and completions are those of .build/man and
-# .build/completions (`make man`). Packages have the time of the last commit, so equal files give equal packages.
-# DEB_COMPRESSION=none is quick, for tests. Needs dpkg-dev and binutils.
+# and securepush-dbgsym_VERSION_ARCH.deb with their symbols. The executables write their manual pages and completions.
+# Packages have the time of the last commit, so equal files give equal packages. DEB_COMPRESSION=none is quick, for tests.
+# Needs dpkg-dev, binutils and Python 3.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 cd "$here/.."
 binaries=${1:-.build/release} output=${2:-.build/deb}
-for tool in dpkg-deb dpkg-shlibdeps objcopy; do
-    command -v $tool >/dev/null || die "$tool is missing: install dpkg-dev and binutils." 69
+for tool in dpkg-deb dpkg-shlibdeps objcopy python3; do
+    command -v $tool >/dev/null || die "$tool is missing: install dpkg-dev, binutils and python3." 69
 done
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 version=$("$binaries/securepush" --version | head -n 1 | sed -nE 's/^(securepush )?([0-9][0-9.]*).*/\2/p')
@@ -47,22 +47,14 @@ printf 'securepush (%s) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -
     gzip -9n >"$root/usr/share/doc/securepush/changelog.gz"
 gzip -9nc CHANGELOG.md >"$root/usr/share/doc/securepush/CHANGELOG.md.gz"
 
-if [ -d .build/man ]; then
-    find .build/man -type f -name '*.[18]' | while read -r page; do
-        folder=$root/usr/share/man/man${page##*.}
-        mkdir -p "$folder"
-        gzip -9nc "$page" >"$folder/$(basename "$page").gz"
-    done
-fi
-completion() { # SHELL FOLDER: the file of the command line; the services are not on the path
-    local file
-    for file in .build/completions/"$1"/{,_}securepush{,.fish}; do
-        if [ -f "$file" ]; then install -D -m 644 "$file" "$root/$2/$(basename "$file")"; fi
-    done
-}
-completion bash usr/share/bash-completion/completions
-completion zsh usr/share/zsh/vendor-completions
-completion fish usr/share/fish/vendor_completions.d
+"$here/manual.sh" "$binaries" "$stage/man" "$stage/completions" >/dev/null
+mkdir -p "$root/usr/share/man"
+cp -r "$stage/man"/man[18] "$root/usr/share/man/"
+find "$root/usr/share/man" -type f -exec gzip -9n {} +
+# Those of the command line; the services are not on the path.
+install -D -m 644 "$stage/completions/bash/securepush" "$root/usr/share/bash-completion/completions/securepush"
+install -D -m 644 "$stage/completions/zsh/_securepush" "$root/usr/share/zsh/vendor-completions/_securepush"
+install -D -m 644 "$stage/completions/fish/securepush.fish" "$root/usr/share/fish/vendor_completions.d/securepush.fish"
 
 # The libraries that the executables load, and the versions whose functions they call.
 mkdir -p "$stage/shlibs/debian"

@@ -31,13 +31,15 @@ import Testing
             try FileManager.default.copyItem(at: TestEnvironment.packageRoot.appending(path: name), to: copy)
         }
         // Misspelled members of Kubernetes and of an operator, a right too many, a broker for retrieval, an unknown
-        // setting.
+        // setting, a broker's pod that the namespace would refuse, and a page that only the chart serves.
         let ingest = "kubernetes/base/ingest.yaml"
         try replace("terminationGracePeriodSeconds", "terminationGraceSeconds", in: ingest, deploy)
         try replace("readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", in: dispatcher, deploy)
         try replace("- port: 443", "- port: 5671", in: "kubernetes/base/network-policies.yaml", deploy)
         try replace("HUB_NAME:", "HUB_NAMES:", in: "kubernetes/base/retrieval.yaml", deploy)
         try replace("pollingInterval", "pollInterval", in: "kubernetes/components/keda/dispatcher.yaml", deploy)
+        try replace("runAsNonRoot: true", "runAsNonRoot: false", in: broker, deploy)
+        try replace("8083", "8084", in: "kubernetes/components/operator-page/kustomization.yaml", deploy)
         try replace("maxSurge: 1", "maxSurge: 2", in: "helm/securepush/templates/services.yaml", deploy)
         do {
             guard let output = try await check(deploy) else { return }
@@ -46,6 +48,8 @@ import Testing
             for problem in [
                 "'terminationGraceSeconds' was unexpected", "Deployment securepush-dispatcher may write to its image",
                 "retrieval reaches the broker", "HUB_NAMES is no setting", "'pollInterval' was unexpected",
+                "securityContext/runAsNonRoot: True was expected",
+                "ConfigMap securepush-ingest/data/ADMIN_PORT: '8084' and '8083'",
                 "Deployment securepush-ingest/spec/strategy/rollingUpdate/maxSurge: 1 and 2",
             ] {
                 #expect(error.output.contains(problem), "\(problem): \(error.output.suffix(4000))")
@@ -54,6 +58,7 @@ import Testing
     }
 
     private let dispatcher = "kubernetes/base/dispatcher.yaml"
+    private let broker = "kubernetes/components/rabbitmq/cluster.yaml"
 
     private func replace(_ text: String, _ other: String, in path: String, _ folder: URL) throws {
         let file = folder.appending(path: path)

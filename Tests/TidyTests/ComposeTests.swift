@@ -102,6 +102,7 @@ import Testing
         for (name, container) in try Self.containers() where ["ingest", "dispatcher", "retrieval"].contains(name) {
             let merged = container.environment.joined()
             #expect(merged.contains("*database"), "\(name)")
+            #expect(merged.contains("*tracing"), "\(name)")
             #expect(merged.contains("*broker") == (name != "retrieval"), "\(name)")
             #expect(merged.contains("*hub") == (name != "ingest"), "\(name)")
             #expect(merged.contains("*users") == (name != "dispatcher"), "\(name)")

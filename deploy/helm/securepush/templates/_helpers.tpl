@@ -19,31 +19,47 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 {{- end }}
 
-{{- /* Settings of a service that the chart decides; values have precedence. */ -}}
+{{- /* Settings of a service that the chart decides; values have precedence. Takes root and service. */ -}}
 {{- define "securepush.config" -}}
+{{- $insecure := list }}
+{{- if ne .service "dispatcher" }}{{ $insecure = append $insecure "http" }}{{ end }}
+{{- if and .root.Values.tracing.enabled (hasPrefix "http:" .root.Values.tracing.endpoint) }}
+{{- $insecure = append $insecure "otlp" }}
+{{- end }}
 HTTP_HOST: 0.0.0.0
 LOG_FORMAT: json
 DATABASE_URL_FILE: /var/lib/securepush/database-url
 DATABASE_MIGRATE: check
-{{- if ne . "retrieval" }}
+{{- if ne .service "retrieval" }}
 AMQP_URL_FILE: /var/lib/securepush/amqp-url
 AMQP_DECLARE: check
 {{- end }}
-{{- if ne . "ingest" }}
+{{- if ne .service "ingest" }}
 HUB_CONNECTION_STRING_FILE: /var/lib/securepush/hub-connection-string
 {{- end }}
-{{- if ne . "dispatcher" }}
+{{- if ne .service "dispatcher" }}
 HTTP_MAX_CONNECTIONS_PER_ADDRESS: "0"
 PAYLOAD_KEYS_FILE: /var/lib/securepush/payload.keys
 AUTH_USERS_FILE: /var/lib/securepush/users
 AUTH_JWKS_FILE: /var/lib/securepush/jwks.json
-ALLOW_INSECURE: http
 {{- end }}
-{{- if eq . "ingest" }}
+{{- if eq .service "ingest" }}
 INGEST_API_KEYS_FILE: /var/lib/securepush/api-keys
 {{- end }}
-{{- if eq . "retrieval" }}
+{{- if eq .service "retrieval" }}
 AUTH_TOKEN_SIGNING_KEY_FILE: /var/lib/securepush/token-signing-key.pem
+{{- end }}
+{{- with $insecure }}
+ALLOW_INSECURE: {{ join "," . }}
+{{- end }}
+{{- if .root.Values.tracing.enabled }}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ .root.Values.tracing.endpoint }}
+{{- end }}
+{{- if and .root.Values.operatorPage.enabled (eq .service "ingest") }}
+ADMIN_PORT: "8083"
+ADMIN_PASSWORD_FILE: /var/lib/securepush/admin-password
+DISPATCHER_URL: http://{{ include "securepush.name" .root }}-dispatcher:8082
+RETRIEVAL_URL: http://{{ include "securepush.name" .root }}-retrieval-pods:8081
 {{- end }}
 {{- end }}
 
