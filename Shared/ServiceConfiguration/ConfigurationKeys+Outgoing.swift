@@ -4,8 +4,8 @@ extension ConfigurationKeys {
     /// The key `HTTPS_PROXY`.
     public static let httpsProxy = ConfigurationKey(
         "HTTPS_PROXY", .string(hint: "URL"), isSecret: true,
-        meaning: "Proxy for the hub, https:// key sets and https:// collectors, http://USER:PASSWORD@HOST:PORT; it must "
-            + "allow CONNECT. https_proxy is read too")
+        meaning: "Proxy for the hub, https:// key sets and https:// collectors, http://USER:PASSWORD@HOST:PORT; it "
+            + "must allow CONNECT. https_proxy is read too")
 
     /// The key `HTTPS_PROXY_FILE`.
     public static let httpsProxyFile = ConfigurationKey(
@@ -15,8 +15,8 @@ extension ConfigurationKeys {
     /// The key `HTTP_PROXY`.
     public static let httpProxy = ConfigurationKey(
         "HTTP_PROXY", .string(hint: "URL"), isSecret: true,
-        meaning: "Proxy for http:// key sets and http:// collectors; the hub is never reached through it. http_proxy is "
-            + "read too")
+        meaning: "Proxy for http:// key sets and http:// collectors; the hub is never reached through it. http_proxy "
+            + "is read too")
 
     /// The key `HTTP_PROXY_FILE`.
     public static let httpProxyFile = ConfigurationKey(

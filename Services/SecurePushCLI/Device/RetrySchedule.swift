@@ -1,5 +1,5 @@
-/// The waits between the tries of a simulated device: each twice as long as the last, with jitter, and never shorter than
-/// the server's `Retry-After` (RFC 9110, 10.2.3).
+/// The waits between the tries of a simulated device: each twice as long as the last, with jitter, and never shorter
+/// than the server's `Retry-After` (RFC 9110, 10.2.3).
 struct RetrySchedule: Sendable, Equatable {
     /// The number of tries after which it ends; `nil` for no end.
     private(set) var maxTries: Int?

@@ -65,7 +65,9 @@ struct TracingConfigurationTests {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "headers")
             try "api-key=hunter2\n".write(to: file, atomically: true, encoding: .utf8)
-            let (configuration, issues) = read([Self.endpoint: "http://localhost:1", Self.headers + "_FILE": file.path()])
+            let (configuration, issues) = read([
+                Self.endpoint: "http://localhost:1", Self.headers + "_FILE": file.path(),
+            ])
             #expect(issues.isEmpty)
             #expect(configuration?.headers.map(\.value) == ["hunter2"])
         }

@@ -97,7 +97,9 @@ struct LoadReportPlots: Sendable {
                 both("accept p50", colour: 0) { $0.acceptP50 } + both("accept p99", colour: 3) { $0.acceptP99 }),
             overTime(
                 "Latency until dispatched", "By the time of the hub’s response, of the sample.",
-                unit: "milliseconds", both("dispatch p50", colour: 1) { $0.dispatchP50 } + both("dispatch p99", colour: 3) { $0.dispatchP99 }),
+                unit: "milliseconds",
+                both("dispatch p50", colour: 1) { $0.dispatchP50 }
+                    + both("dispatch p99", colour: 3) { $0.dispatchP99 }),
             overTime(
                 "Latency until read", "By the time at which a device showed the payload.", unit: "milliseconds",
                 both("read p50", colour: 2) { $0.readP50 } + both("read p99", colour: 3) { $0.readP99 }),
