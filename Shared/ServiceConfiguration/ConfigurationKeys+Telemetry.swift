@@ -24,6 +24,11 @@ extension ConfigurationKeys {
         meaning: "Header fields for the collector, such as api-key=SECRET, separated by commas; values are "
             + "percent-decoded")
 
+    /// The key `OTEL_EXPORTER_OTLP_HEADERS_FILE`.
+    public static let otlpHeadersFile = ConfigurationKey(
+        "OTEL_EXPORTER_OTLP_HEADERS_FILE", .existingFile,
+        meaning: "File with the header fields for the collector, instead of OTEL_EXPORTER_OTLP_HEADERS; read at start")
+
     /// The key `OTEL_EXPORTER_OTLP_TIMEOUT`.
     public static let otlpTimeout = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_TIMEOUT", .millisecondsOrDuration(.milliseconds(1) ... .seconds(3600)), default: "10s",

@@ -371,8 +371,8 @@ extension ConfigurationKeys {
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
         httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
-        accessLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpTimeout, otelServiceName, tracesSampler,
-        tracesSamplerArgument,
+        accessLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout, otelServiceName,
+        tracesSampler, tracesSamplerArgument,
         databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile, amqpDeclare, payloadKeysFile, retention,
         hubConnectionString,
         hubConnectionStringFile, hubName, hubInsecureHost,

@@ -23,7 +23,10 @@ struct ConfigurationKeysTests {
         "AMQP_DECLARE", "ALLOW_INSECURE", "SILENT_PUSH_MIN_INTERVAL", "PUSH_SIGNING_KEY_FILE",
         "PUSH_VERIFICATION_KEYS_FILE", "HUB_TELEMETRY", "DEVICE_STALE_AFTER", "AUTH_REFRESH_TTL", "DISPATCH_WITHDRAW",
         "RETRIEVAL_CORS_ORIGINS", "RECIPIENT_E2E_REQUIRED", "HTTPS_PROXY", "HTTPS_PROXY_FILE", "HTTP_PROXY",
-        "HTTP_PROXY_FILE", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+        "HTTP_PROXY_FILE", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "ACCESS_LOG", "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS_FILE",
+        "OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_SERVICE_NAME", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG",
+        "ADMIN_PORT", "ADMIN_HOST", "ADMIN_PASSWORD_FILE", "ADMIN_ALLOWED_HOSTS", "DISPATCHER_URL", "RETRIEVAL_URL",
     ]
 
     @Test func everyKeyOnce() {
@@ -40,7 +43,10 @@ struct ConfigurationKeysTests {
     @Test func secrets() {
         let secrets = ConfigurationKeys.all.filter(\.isSecret).map(\.name)
         #expect(
-            secrets.sorted() == ["AMQP_URL", "DATABASE_URL", "HTTPS_PROXY", "HTTP_PROXY", "HUB_CONNECTION_STRING"])
+            secrets.sorted() == [
+                "AMQP_URL", "DATABASE_URL", "HTTPS_PROXY", "HTTP_PROXY", "HUB_CONNECTION_STRING",
+                "OTEL_EXPORTER_OTLP_HEADERS",
+            ])
     }
 
     @Test func everySecretMayBeInAFile() {

@@ -158,11 +158,16 @@ extension Overview.Rates {
 }
 
 extension Overview.Lane {
+    /// The lanes of one dispatcher that are shown: a dispatcher has one for each platform and hub.
+    static let maxPerDispatcher = 100
+
     /// The lanes of all dispatchers that answer, by platform.
     static func all(in entries: [ProcessBook.Entry]) -> [Overview.Lane] {
         entries.flatMap { entry -> [Overview.Lane] in
             guard let window = entry.window else { return [] }
-            return window.after["securepush_lane_state"].map { Overview.Lane($0, window, entry.address) }
+            return window.after["securepush_lane_state"].prefix(maxPerDispatcher).map {
+                Overview.Lane($0, window, entry.address)
+            }
         }
         .sorted { ($0.platform, $0.hub, $0.dispatcher) < ($1.platform, $1.hub, $1.dispatcher) }
     }

@@ -23,8 +23,8 @@ public struct TracingConfiguration: Sendable {
     /// The keys that ``read(_:)`` reads.
     public static let keys: [any ConfigurationKeyDescription] = [
         ConfigurationKeys.otlpEndpoint, ConfigurationKeys.otlpTracesEndpoint, ConfigurationKeys.otlpHeaders,
-        ConfigurationKeys.otlpTimeout, ConfigurationKeys.otelServiceName, ConfigurationKeys.tracesSampler,
-        ConfigurationKeys.tracesSamplerArgument, ConfigurationKeys.allowInsecure,
+        ConfigurationKeys.otlpHeadersFile, ConfigurationKeys.otlpTimeout, ConfigurationKeys.otelServiceName,
+        ConfigurationKeys.tracesSampler, ConfigurationKeys.tracesSamplerArgument, ConfigurationKeys.allowInsecure,
     ]
 
     init(url: String) { self.url = url }
@@ -33,7 +33,7 @@ public struct TracingConfiguration: Sendable {
     ///
     /// - Returns: `nil` without an endpoint, which means that nothing is traced; or with an issue, which is noted.
     public static func read(_ reader: inout ConfigurationReader) -> TracingConfiguration? {
-        let headers = reader.read(ConfigurationKeys.otlpHeaders)
+        let headers = reader.read(ConfigurationKeys.otlpHeaders, orFile: ConfigurationKeys.otlpHeadersFile)
         let timeout = reader.read(ConfigurationKeys.otlpTimeout)
         let name = reader.read(ConfigurationKeys.otelServiceName)
         let kind = reader.read(ConfigurationKeys.tracesSampler)

@@ -98,7 +98,13 @@ struct AdminAPITests {
             #expect(Set((await bench.handedOver.take() ?? []).map(\.id)) == Set(ids))
             let left = try await bench.get("/admin/api/failures").object()
             #expect((left["Groups"] as? [[String: Any]])?.map { $0["Platform"] as? String } == ["windows"])
-            try (await bench.post("/admin/api/failures/resend", #"{"Platform":"apple"}"#)).expectProblem(422)
+            let long = String(repeating: "x", count: FailureKey.maxReason + 1)
+            for bad in [
+                #"{"Platform":"apple"}"#, #"{"Platform":"apple","Reason":"\#(long)"}"#,
+                #"{"Platform":"\#(long)","Reason":"x"}"#, #"{"Platform":"apple","Reason":"x","Window":"1y"}"#,
+            ] {
+                try (await bench.post("/admin/api/failures/resend", bad)).expectProblem(422)
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SecurePushCore
 import ServiceConfiguration
 import Testing
@@ -58,6 +59,20 @@ struct TracingConfigurationTests {
         #expect(issues.isEmpty)
         #expect(configuration?.headers.map(\.name) == ["api-key", "x-tenant"])
         #expect(configuration?.headers.map(\.value) == ["s e=cret", "a=b"])
+    }
+
+    @Test func headersMayBeInAFile() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder.appending(path: "headers")
+            let environment = [Self.endpoint: "http://localhost:1", Self.headers + "_FILE": file.path]
+            try "api-key=s%20ecret\n".write(to: file, atomically: true, encoding: .utf8)
+            let (configuration, issues) = read(environment)
+            #expect(issues.isEmpty && configuration?.headers.map(\.value) == ["s ecret"])
+            #expect(read(environment.merging([Self.headers: "a=b"]) { $1 }).1.map(\.key) == [Self.headers])
+            try "hunter2".write(to: file, atomically: true, encoding: .utf8)
+            let (_, refused) = read(environment)
+            #expect(refused.map(\.key) == [Self.headers + "_FILE"] && !"\(refused)".contains("hunter2"))
+        }
     }
 
     @Test(arguments: ["hunter2", "=hunter2", "a b:c=hunter2", "a=hunter2%0d%0aX: y", "a=hunter2%", "ä=hunter2"])
