@@ -134,6 +134,22 @@ struct ResendReport: Encodable, Sendable, Equatable {
     }
 }
 
+/// The answer of `POST /admin/api/dead-letters/replay`.
+struct ReplayAnswer: Encodable, Sendable {
+    var replayed: Int
+    var dropped: Int
+    /// Selected, but still in the queue.
+    var left: Int
+    var notFound: Int
+    /// Why the broker did not confirm a message; the rest was not tried.
+    var failure: String?
+
+    init(_ report: ReplayReport) {
+        (replayed, dropped, left) = (report.replayed, report.dropped, report.left)
+        (notFound, failure) = (report.notFound, report.failure)
+    }
+}
+
 /// The answer of `GET /admin/api/dead-letters`.
 struct DeadLetterReport: Encodable, Sendable {
     struct Item: Encodable, Sendable {

@@ -68,7 +68,7 @@ struct AdminController: Sendable {
         if let failure = report.failure, report.replayed == 0 {
             throw Problem.serviceUnavailable("The broker did not confirm a message: \(failure)")
         }
-        return try .report(report)
+        return try .report(ReplayAnswer(report))
     }
 
     @Sendable func search(_ request: Request, context: some RequestContext) async throws -> Response {

@@ -136,6 +136,43 @@ struct AdminAPITests {
         }
     }
 
+    @Test func requestsAreBounded() async throws {
+        try await withAdmin { bench in
+            for limit in ["0", "101", "-1", "x", "99999999999999999999"] {
+                try (await bench.get("/admin/api/dead-letters?Limit=\(limit)")).expectProblem(422)
+            }
+            #expect(try await bench.get("/admin/api/dead-letters?Limit=100").status == .ok)
+            let path = "/admin/api/dead-letters/replay"
+            let ids = { (count: Int) in (0..<count).map { _ in "\"\(NotificationID())\"" }.joined(separator: ",") }
+            try (await bench.post(path, #"{"Ids":[\#(ids(AdminController.maxIDs + 1))]}"#)).expectProblem(422)
+            let most = try await bench.post(path, #"{"Ids":[\#(ids(AdminController.maxIDs))]}"#).object()
+            #expect(most["NotFound"] as? Int == AdminController.maxIDs)
+            let large = String(repeating: " ", count: AdminController.maxBody) + "{}"
+            for path in [path, "/admin/api/notifications/search", "/admin/api/failures/resend"] {
+                try (await bench.post(path, large)).expectProblem(413)
+            }
+        }
+    }
+
+    /// A broker that stops in between: what was replayed is told, and why the rest was not.
+    @Test func aReplayThatStopsTellsWhy() async throws {
+        try await withAdmin { bench in
+            let (one, two) = (try await bench.stored(), try await bench.stored())
+            for id in [one, two] {
+                try await bench.record([AdminBench.delivery(.apple, .dead, "x")], of: id)
+                bench.queues.add(id, reason: "attempts", platforms: [.apple])
+            }
+            bench.publisher.refuse([two])
+            let answer = try await bench.post("/admin/api/dead-letters/replay", #"{"All":true}"#).object()
+            #expect(answer["Replayed"] as? Int == 1 && answer["Left"] as? Int == 1)
+            #expect(answer["Failure"] as? String == "refused")
+            try (await bench.post("/admin/api/dead-letters/replay", #"{"All":true}"#)).expectProblem(503)
+            bench.publisher.refuse([])
+            let last = try await bench.post("/admin/api/dead-letters/replay", #"{"All":true}"#).object()
+            #expect(last["Replayed"] as? Int == 1 && last["Failure"] == nil)
+        }
+    }
+
     @Test(arguments: stores) func aLifeIsATimeline(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             let id = try await bench.stored { $0.platforms = [.apple, .windows] }
