@@ -136,6 +136,23 @@ struct AdminAPITests {
         }
     }
 
+    /// With tracing the middleware puts the request's own span in this place.
+    @Test func whatIsSentAgainBelongsToTheTraceOfTheRequest() async throws {
+        try await withAdmin { bench in
+            let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+            let headers: HTTPFields = [.traceparent: parent]
+            for isOne in [true, false] {
+                let id = try await bench.stored()
+                try await bench.record([AdminBench.delivery(.apple, .dead, "x")], of: id)
+                let path = isOne ? "/admin/api/notifications/\(id)/resend" : "/admin/api/failures/resend"
+                let body = isOne ? "{}" : #"{"Platform":"apple","Reason":"x"}"#
+                let report = try await bench.post(path, body, headers: headers).object()
+                #expect(report["Resent"] as? Int == 1)
+                #expect((await bench.handedOver.take() ?? []).map(\.traceparent) == [parent])
+            }
+        }
+    }
+
     @Test func requestsAreBounded() async throws {
         try await withAdmin { bench in
             for limit in ["0", "101", "-1", "x", "99999999999999999999"] {
