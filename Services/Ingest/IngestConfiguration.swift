@@ -51,9 +51,11 @@ struct IngestConfiguration: Sendable {
 
 extension IngestConfiguration: StartDetails {
     var startDetails: Logger.Metadata {
-        [
+        var details: Logger.Metadata = [
             "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
             "platforms": "\(platforms.map(\.rawValue).joined(separator: ","))",
         ]
+        details["operator_page"] = admin.map { "\($0.http.address)" }
+        return details
     }
 }

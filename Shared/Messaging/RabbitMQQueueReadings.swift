@@ -9,6 +9,8 @@ public import ServiceLifecycle
 public actor RabbitMQQueueReadings: QueueReadings, Service {
     private let configuration: MessagingConfiguration
     private var connection: AMQPConnection?
+    /// The question that is being answered. There is one at a time, so that there is one connection.
+    private var asking: Task<[QueueReading], any Error>?
 
     /// Connects at the first question.
     public init(configuration: MessagingConfiguration) {
@@ -27,10 +29,18 @@ public actor RabbitMQQueueReadings: QueueReadings, Service {
         connection = nil
     }
 
-    /// The readings of all queues.
+    /// The readings of all queues. Callers that ask at the same time get the same ones.
     ///
     /// - Throws: ``AMQPError`` if there is no connection.
     public func queues() async throws -> [QueueReading] {
+        if let asking { return try await asking.value }
+        let task = Task { try await ask() }
+        asking = task
+        defer { asking = nil }
+        return try await task.value
+    }
+
+    private func ask() async throws -> [QueueReading] {
         let topology = configuration.topology
         let delays = Set(topology.retryDelays).sorted().map { topology.retryQueue(delay: $0) }
         let known: [(name: String, purpose: QueueReading.Purpose)] =

@@ -27,7 +27,7 @@ extension ConfigurationKeys {
     /// The key `OTEL_EXPORTER_OTLP_HEADERS_FILE`.
     public static let otlpHeadersFile = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_HEADERS_FILE", .existingFile,
-        meaning: "File with the header fields, instead of OTEL_EXPORTER_OTLP_HEADERS; read at start")
+        meaning: "File with the header fields for the collector, instead of OTEL_EXPORTER_OTLP_HEADERS; read at start")
 
     /// The key `OTEL_EXPORTER_OTLP_TIMEOUT`.
     public static let otlpTimeout = ConfigurationKey(

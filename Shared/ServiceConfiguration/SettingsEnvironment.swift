@@ -70,9 +70,10 @@ public struct SettingsEnvironment: Sendable {
     /// - Parameter names: the settings of this program besides ``ConfigurationKeys/all``.
     public func unknown(besides names: [String] = []) -> [ConfigurationIssue] {
         let known = Self.shared + names
+        let isEmulator = names.contains { $0.hasPrefix(Self.emulatorPrefix) }
         return prefixed.compactMap { variable in
             let name = String(variable.dropFirst(Self.prefix.count))
-            guard !known.contains(name), !Self.isForOthers(name) else { return nil }
+            guard !known.contains(name), !Self.isForOthers(name, isEmulator: isEmulator) else { return nil }
             let meant = NameSuggestion.closest(to: name, in: known).map { ": is \(Self.prefix + $0) meant?" } ?? ""
             return ConfigurationIssue(key: variable, problem: "\(variable) is not a setting\(meant)")
         }
@@ -93,12 +94,16 @@ extension SettingsEnvironment {
     private static let lowerCaseToo = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]
 
     /// The variables of scripts, builds and tests.
-    private static let houseNames: Set<String> = ["BENCHMARKS", "BIN", "FORGERIES", "REVISION", "TOOLS", "VECTORS"]
+    private static let houseNames: Set<String> = [
+        "BENCHMARKS", "BIN", "FORGERIES", "REVISION", "STATIC", "TOOLS", "VECTORS",
+    ]
 
-    /// Whether a variable is none of a service's business: a script's, a test's, or the emulator's in an environment
+    private static let emulatorPrefix = "EMULATOR_"
+
+    /// Whether a variable is none of a program's business: a script's, a test's, or the emulator's in an environment
     /// that it shares with the services.
-    private static func isForOthers(_ name: String) -> Bool {
-        houseNames.contains(name) || name.hasPrefix("TEST_") || name.hasPrefix("EMULATOR_")
+    private static func isForOthers(_ name: String, isEmulator: Bool) -> Bool {
+        houseNames.contains(name) || name.hasPrefix("TEST_") || name.hasPrefix(emulatorPrefix) && !isEmulator
     }
 
     /// Whether Kubernetes has set a variable for a Service object, as `SECUREPUSH_INGEST_PORT=tcp://10.0.0.1:8080` for

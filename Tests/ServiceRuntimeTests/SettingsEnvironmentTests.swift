@@ -56,8 +56,28 @@ import Testing
             ])
     }
 
+    /// Every setting of every program, whichever of them looks: they often share an environment.
+    @Test func noSettingIsUnknown() {
+        let command = ["INGEST_URL", "INGEST_API_KEY", "RETRIEVAL_URL", "DISPATCHER_URL", "HUB_EMULATOR_URL"]
+        let names = ConfigurationKeys.all.map(\.name) + command
+        #expect(names.contains("ADMIN_PORT") && names.contains("OTEL_EXPORTER_OTLP_HEADERS_FILE"))
+        let variables = Set(names).map { ("SECUREPUSH_\($0)", "x") }
+        let environment = SettingsEnvironment(Dictionary(uniqueKeysWithValues: variables))
+        #expect(environment.unknown().isEmpty)
+    }
+
+    @Test func onlyTheEmulatorKnowsTheEmulatorsSettings() {
+        let environment = SettingsEnvironment(["SECUREPUSH_EMULATOR_RECODS": "5", "SECUREPUSH_EMULATOR_SEED": "1"])
+        #expect(environment.unknown().isEmpty)
+        #expect(
+            environment.unknown(besides: ["EMULATOR_RECORDS", "EMULATOR_SEED"]).map(\.problem) == [
+                "SECUREPUSH_EMULATOR_RECODS is not a setting: is SECUREPUSH_EMULATOR_RECORDS meant?"
+            ])
+    }
+
     @Test func whatScriptsTestsAndKubernetesSetIsNotWarnedOf() {
         let environment = SettingsEnvironment([
+            "SECUREPUSH_STATIC": "1",
             "SECUREPUSH_BIN": ".build/debug", "SECUREPUSH_REVISION": "abc", "SECUREPUSH_TEST_AMQP_URL": "amqp://h",
             "SECUREPUSH_EMULATOR_RECORDS": "5", "SECUREPUSH_INGEST_SERVICE_HOST": "10.0.0.1",
             "SECUREPUSH_INGEST_SERVICE_PORT_HTTP": "8080", "SECUREPUSH_INGEST_PORT_8080_TCP_ADDR": "10.0.0.1",

@@ -10,6 +10,8 @@ public final class ConnectProxy: Sendable {
         var heads: [String] = []
         /// The first bytes that came through a tunnel.
         var firstBytes: [[UInt8]] = []
+        /// The tunnels that ended.
+        var closed = 0
     }
 
     fileprivate let record = Mutex(Record())
@@ -41,6 +43,8 @@ public final class ConnectProxy: Sendable {
     public var heads: [String] { record.withLock { $0.heads } }
     /// The first bytes that came through each tunnel.
     public var firstBytes: [[UInt8]] { record.withLock { $0.firstBytes } }
+    /// The number of tunnels that ended.
+    public var closed: Int { record.withLock { $0.closed } }
 }
 
 /// Lets the handlers find their proxy, which is made after them.
@@ -100,7 +104,9 @@ private final class CopyHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let other: any Channel
-    private var box: ProxyBox?
+    /// Of the client's side of a tunnel.
+    private let box: ProxyBox?
+    private var isFirst = true
 
     init(to other: any Channel, box: ProxyBox?) {
         self.other = other
@@ -109,12 +115,21 @@ private final class CopyHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
-        box?.proxy.withLock { $0 }?.record.withLock { $0.firstBytes.append(Array(bytes.readableBytesView.prefix(3))) }
-        box = nil
+        if isFirst {
+            isFirst = false
+            note { $0.firstBytes.append(Array(bytes.readableBytesView.prefix(3))) }
+        }
         other.writeAndFlush(bytes, promise: nil)
     }
 
-    func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+    func channelInactive(context: ChannelHandlerContext) {
+        note { $0.closed += 1 }
+        other.close(promise: nil)
+    }
+
+    private func note(_ change: (inout ConnectProxy.Record) -> Void) {
+        box?.proxy.withLock { $0 }?.record.withLock { change(&$0) }
+    }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

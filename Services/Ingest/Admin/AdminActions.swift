@@ -22,7 +22,11 @@ struct AdminActions: Sendable {
     let logger: Logger
 
     /// Sends again what failed on a platform for a reason.
-    func resend(_ key: FailureKey, _ window: AdminWindow, now: Timestamp = .now) async throws -> ResendReport {
+    ///
+    /// - Parameter trace: of the request; `nil` for a trace of each notification's own.
+    func resend(
+        _ key: FailureKey, _ window: AdminWindow, trace: TraceContext?, now: Timestamp = .now
+    ) async throws -> ResendReport {
         var report = ResendReport()
         var before: NotificationID?
         var examined = 0
@@ -37,7 +41,7 @@ struct AdminActions: Sendable {
                     report.hasMore = true
                     break search
                 }
-                report.count(try await resend(entry.record.id, sender: entry.sender))
+                report.count(try await resend(entry.record.id, sender: entry.sender, trace))
             }
             examined += max(page.entries.count, 1)
             before = page.next
@@ -51,22 +55,25 @@ struct AdminActions: Sendable {
 
     /// Sends one notification again where it failed.
     ///
+    /// - Parameter trace: of the request; `nil` for one of its own.
     /// - Returns: `nil` for an unknown ID.
-    func resend(_ id: NotificationID) async throws -> ResendReport? {
+    func resend(_ id: NotificationID, trace: TraceContext?) async throws -> ResendReport? {
         guard let life = try await store.life(of: id) else { return nil }
         var report = ResendReport()
-        report.count(try await resend(id, sender: life.sender))
+        report.count(try await resend(id, sender: life.sender, trace))
         logger.notice(
             "An operator sent a notification again",
             metadata: ["notification.id": "\(id)", "resent": "\(report.resent)"])
         return report
     }
 
-    private func resend(_ id: NotificationID, sender: String) async throws -> ReplayDecision? {
+    private func resend(
+        _ id: NotificationID, sender: String, _ trace: TraceContext?
+    ) async throws -> ReplayDecision? {
         let decision = try await store.resend(id, sender: sender, now: .now)
         if case .owed? = decision {
             // The first trace ended with the failure.
-            handOver(OutboxEntry(id: id, traceparent: TraceContext.random().traceparent))
+            handOver(OutboxEntry(id: id, traceparent: (trace ?? .random()).traceparent))
         }
         return decision
     }
@@ -131,6 +138,22 @@ struct ResendReport: Encodable, Sendable, Equatable {
         case .revoked: revoked += 1
         case .unreadable, nil: unreadable += 1
         }
+    }
+}
+
+/// The answer of `POST /admin/api/dead-letters/replay`.
+struct ReplayAnswer: Encodable, Sendable {
+    var replayed: Int
+    var dropped: Int
+    /// Selected, but still in the queue.
+    var left: Int
+    var notFound: Int
+    /// Why the broker did not confirm a message; the rest was not tried.
+    var failure: String?
+
+    init(_ report: ReplayReport) {
+        (replayed, dropped, left) = (report.replayed, report.dropped, report.left)
+        (notFound, failure) = (report.notFound, report.failure)
     }
 }
 

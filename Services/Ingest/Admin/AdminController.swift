@@ -52,7 +52,8 @@ struct AdminController: Sendable {
 
     @Sendable func resendFailures(_ request: Request, context: some RequestContext) async throws -> Response {
         let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { FailureSelection(&$0) }
-        return try .report(try await actions.resend(wanted.key, wanted.window))
+        let trace = request.headers.traceContext
+        return try .report(try await actions.resend(wanted.key, wanted.window, trace: trace))
     }
 
     @Sendable func deadLetters(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -68,7 +69,7 @@ struct AdminController: Sendable {
         if let failure = report.failure, report.replayed == 0 {
             throw Problem.serviceUnavailable("The broker did not confirm a message: \(failure)")
         }
-        return try .report(report)
+        return try .report(ReplayAnswer(report))
     }
 
     @Sendable func search(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -83,7 +84,9 @@ struct AdminController: Sendable {
 
     @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
         _ = try await request.jsonBody(upTo: Self.maxBody)
-        guard let id = id(context), let report = try await actions.resend(id) else { throw Self.notFound }
+        guard let id = id(context) else { throw Self.notFound }
+        let report = try await actions.resend(id, trace: request.headers.traceContext)
+        guard let report else { throw Self.notFound }
         return try .report(report)
     }
 

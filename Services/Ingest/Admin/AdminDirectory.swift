@@ -57,6 +57,9 @@ struct AdminDirectory: Sendable {
 
 /// What failed notifications have in common.
 struct FailureKey: Hashable, Sendable {
+    /// The characters of a reason.
+    static let maxReason = 200
+
     var platform: String
     var reason: String
 
@@ -79,7 +82,7 @@ struct FailureKey: Hashable, Sendable {
             let digits = core.count { ByteSet.digits.contains($0) }
             return core.count >= 8 && digits * 3 >= core.count ? "…" : word
         }
-        return String(words.joined(separator: " ").prefix(200))
+        return String(words.joined(separator: " ").prefix(maxReason))
     }
 
     private static let punctuation = ByteSet("(),.;:")

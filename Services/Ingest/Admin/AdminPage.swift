@@ -42,7 +42,7 @@ struct AdminPage: Sendable {
         var query = QueryParameters(request.uri.query, known: ["Window"])
         let window = query.takeWindow()
         try query.check()
-        async let failing = try? controller.directory.failures(window, before: nil, now: .now)
+        async let failing = controller.source.failures(window, in: controller.directory)
         let overview = await controller.source.overview(window)
         return try render("overview", OverviewView(overview, failures: await failing, window: window))
     }

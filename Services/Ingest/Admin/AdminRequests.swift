@@ -39,11 +39,20 @@ struct FailureSelection {
         let known = ["Platform", "Reason", "Window"]
         for member in reader.members(of: reader.root, known: known, required: ["Platform", "Reason"]) {
             switch member.name {
-            case "Platform": key.platform = reader.string(member.value, at: member.pointer) ?? ""
-            case "Reason": key.reason = reader.string(member.value, at: member.pointer) ?? ""
+            case "Platform": key.platform = Self.text(member.value, at: member.pointer, &reader)
+            case "Reason": key.reason = Self.text(member.value, at: member.pointer, &reader)
             default: window = reader.choice(member.value, at: member.pointer) ?? .hour
             }
         }
+    }
+
+    /// A text that a group can have; it is logged.
+    private static func text(_ value: JSONSpan, at pointer: String, _ reader: inout JSONObjectReader) -> String {
+        let text = reader.string(value, at: pointer) ?? ""
+        if text.count > FailureKey.maxReason {
+            reader.note(pointer, "The text must have at most \(FailureKey.maxReason) characters.")
+        }
+        return text
     }
 }
 

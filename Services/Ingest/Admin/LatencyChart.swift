@@ -92,6 +92,7 @@ struct LatencyChart: Sendable {
     }
 
     private static func log10(_ value: Double) -> Double {
+        guard value.isFinite else { return 0 }
         // Without Foundation: the exponent, and the rest by squaring.
         var (result, rest, step) = (0.0, value, 1.0)
         while rest >= 10 { (rest, result) = (rest / 10, result + 1) }

@@ -98,7 +98,7 @@ actor MetricsPoller: Service {
             guard response.status == .ok else {
                 return .failure(PollFailure(description: "It answered \(response.status.code)."))
             }
-            let body = try await response.body.collect(upTo: maxBytes)
+            let body = try await response.body.collect(upTo: maxBytes, within: .seconds(4))
             return .success(PrometheusSamples(String(buffer: body)))
         } catch let error as HTTPClientError {
             return .failure(PollFailure(description: "\(error.shortDescription)."))
@@ -117,8 +117,13 @@ actor MetricsPoller: Service {
     private static func places(of target: MetricsTarget) async throws -> [String] {
         if target.isSecure || (try? SocketAddress(ipAddress: target.host, port: 0)) != nil { return [target.host] }
         let host = target.host
-        let found = try await NIOThreadPool.singleton.runIfActive { resolve(host) }
-        guard !found.isEmpty else { throw PollFailure(description: "The name has no address.") }
+        // Nothing interrupts getaddrinfo, and a name server that is away holds it for many seconds. A cancelled poll
+        // does not wait for its thread.
+        let answer = Mailbox<[String]>()
+        NIOThreadPool.singleton.submit { state in answer.put(state == .active ? resolve(host) : []) }
+        guard let found = await answer.take()?.first, !found.isEmpty else {
+            throw PollFailure(description: "The name has no address.")
+        }
         return found
     }
 

@@ -1,7 +1,7 @@
 import SecurePushCore
 import ServiceRuntime
 
-/// Collects the overview.
+/// Collects the overview, and the failures that the page shows below it.
 ///
 /// However many pages are open, the store and the broker are asked at most once per ``freshness``, and only while
 /// somebody asks. A census reads at most ``NotificationCensus/maxScan`` rows at the end of the primary key.
@@ -18,6 +18,7 @@ actor OverviewSource {
     private let configuration: AdminConfiguration
     private let service: ServiceContext
     private var cached: [AdminWindow: (task: Task<Overview, Never>, start: ContinuousClock.Instant)] = [:]
+    private var groups: [AdminWindow: (task: Task<FailureReport?, Never>, start: ContinuousClock.Instant)] = [:]
     /// Since when a source is down.
     private var failures: [String: Timestamp] = [:]
 
@@ -39,6 +40,19 @@ actor OverviewSource {
         if let known = cached[window], now - known.start < Self.freshness { return await known.task.value }
         let task = Task { await self.collect(window) }
         cached[window] = (task, now)
+        return await task.value
+    }
+
+    /// The newest failures by reason, at most ``freshness`` old; `nil` if the store does not answer in time.
+    func failures(_ window: AdminWindow, in directory: AdminDirectory) async -> FailureReport? {
+        let now = ContinuousClock.now
+        if let known = groups[window], now - known.start < Self.freshness { return await known.task.value }
+        let task = Task {
+            await Self.within(Self.patience) {
+                try await directory.failures(window, before: nil, now: .now)
+            }.value
+        }
+        groups[window] = (task, now)
         return await task.value
     }
 
@@ -158,11 +172,16 @@ extension Overview.Rates {
 }
 
 extension Overview.Lane {
+    /// The lanes of one dispatcher that are shown: a dispatcher has one for each platform and hub.
+    static let maxPerDispatcher = 100
+
     /// The lanes of all dispatchers that answer, by platform.
     static func all(in entries: [ProcessBook.Entry]) -> [Overview.Lane] {
         entries.flatMap { entry -> [Overview.Lane] in
             guard let window = entry.window else { return [] }
-            return window.after["securepush_lane_state"].map { Overview.Lane($0, window, entry.address) }
+            return window.after["securepush_lane_state"].prefix(maxPerDispatcher).map {
+                Overview.Lane($0, window, entry.address)
+            }
         }
         .sorted { ($0.platform, $0.hub, $0.dispatcher) < ($1.platform, $1.hub, $1.dispatcher) }
     }

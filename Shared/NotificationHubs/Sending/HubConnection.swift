@@ -149,7 +149,13 @@ struct HubConnector: Sendable {
                     opened.fail(error)
                 }
                 return opened.futureResult.flatMapThrowing {
-                    try addHandlers(to: channel, sender: sender)
+                    do {
+                        try addHandlers(to: channel, sender: sender)
+                    } catch {
+                        // Without its handlers nothing would ever close it.
+                        channel.close(promise: nil)
+                        throw error
+                    }
                     return channel
                 }
             }

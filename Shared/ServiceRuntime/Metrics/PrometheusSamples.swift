@@ -162,11 +162,13 @@ public struct MetricsWindow: Sendable {
         self.seconds = seconds
     }
 
-    /// The growth of a counter per second; `nil` without a previous poll or without such a counter.
+    /// The growth of a counter per second; `nil` without a previous poll or without such a counter, and if it is no
+    /// number that a counter can have.
     public func rate(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         guard let before, seconds > 0, let last = after.sum(name, labels) else { return nil }
         // A missing series counts as 0.
-        return max(0, last - (before.sum(name, labels) ?? 0)) / seconds
+        let rate = max(0, last - (before.sum(name, labels) ?? 0)) / seconds
+        return rate < HistogramBuckets.maxValue ? rate : nil
     }
 
     /// The growth by the value of a label, without those that did not grow.
@@ -175,7 +177,7 @@ public struct MetricsWindow: Sendable {
         let first = before.sums(name, by: label)
         return after.sums(name, by: label).reduce(into: [:]) { rates, item in
             let growth = item.value - first[item.key, default: 0]
-            if growth > 0 { rates[item.key] = growth / seconds }
+            if growth > 0, growth < HistogramBuckets.maxValue { rates[item.key] = growth / seconds }
         }
     }
 
@@ -198,23 +200,31 @@ public struct MetricsWindow: Sendable {
 
 /// Quantiles of a histogram.
 public enum HistogramBuckets {
-    /// A quantile, interpolated within a bucket like Prometheus's `histogram_quantile`. `nil` without values; above the
-    /// last bound it is that bound.
+    /// Larger counts and quantiles, infinite ones and NaN are mistakes of the peer. They are left out, because JSON has
+    /// no text for some and arithmetic on the others overflows.
+    public static let maxValue = 1e15
+
+    /// A quantile, interpolated within a bucket like Prometheus's `histogram_quantile`. `nil` without values and for
+    /// values beyond ``maxValue``; above the last bound it is that bound.
     ///
     /// - Parameter buckets: the cumulative counts by upper bound, ascending.
     public static func quantile(_ quantile: Double, of buckets: [(bound: Double, count: Double)]) -> Double? {
-        guard let total = buckets.last?.count, total > 0 else { return nil }
+        guard let total = buckets.last?.count, total > 0, total < maxValue else { return nil }
         let rank = quantile * total
         var lower = (bound: 0.0, count: 0.0)
         for bucket in buckets {
             if bucket.count >= rank {
-                guard bucket.bound.isFinite else { return lower.bound }
+                guard bucket.bound.isFinite else { return checked(lower.bound) }
                 let inside = bucket.count - lower.count
                 let share = inside > 0 ? (rank - lower.count) / inside : 1
-                return lower.bound + (bucket.bound - lower.bound) * share
+                return checked(lower.bound + (bucket.bound - lower.bound) * share)
             }
             lower = bucket
         }
-        return lower.bound
+        return checked(lower.bound)
+    }
+
+    private static func checked(_ value: Double) -> Double? {
+        value.magnitude < maxValue ? value : nil
     }
 }

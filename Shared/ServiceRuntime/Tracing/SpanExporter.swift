@@ -196,9 +196,10 @@ final class SpanExporter: Service {
         do {
             let limit = TimeAmount.milliseconds(configuration.timeout.milliseconds)
             let response = try await client.execute(request, deadline: .now() + limit)
-            let text = (try? await response.body.collect(upTo: Limit.maxAnswer)).map { Array(buffer: $0) } ?? []
+            // The head says what became of the spans. A body that is too long or too slow is not waited for.
+            let text = try? await response.body.collect(upTo: Limit.maxAnswer, within: configuration.timeout)
             switch response.status.code {
-            case 200..<300: return .accepted(OTLPAnswer(json: text, batch: batch))
+            case 200..<300: return .accepted(OTLPAnswer(json: text.map { Array(buffer: $0) } ?? [], batch: batch))
             // Those that the protocol allows to try again.
             case 429, 502, 503, 504:
                 let after = response.headers.first(name: "retry-after").flatMap { Int($0) }

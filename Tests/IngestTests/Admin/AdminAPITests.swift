@@ -98,7 +98,13 @@ struct AdminAPITests {
             #expect(Set((await bench.handedOver.take() ?? []).map(\.id)) == Set(ids))
             let left = try await bench.get("/admin/api/failures").object()
             #expect((left["Groups"] as? [[String: Any]])?.map { $0["Platform"] as? String } == ["windows"])
-            try (await bench.post("/admin/api/failures/resend", #"{"Platform":"apple"}"#)).expectProblem(422)
+            let long = String(repeating: "x", count: FailureKey.maxReason + 1)
+            for bad in [
+                #"{"Platform":"apple"}"#, #"{"Platform":"apple","Reason":"\#(long)"}"#,
+                #"{"Platform":"\#(long)","Reason":"x"}"#, #"{"Platform":"apple","Reason":"x","Window":"1y"}"#,
+            ] {
+                try (await bench.post("/admin/api/failures/resend", bad)).expectProblem(422)
+            }
         }
     }
 
@@ -127,6 +133,60 @@ struct AdminAPITests {
             for bad in [#"{}"#, #"{"Ids":[]}"#, #"{"Ids":["x"]}"#, #"{"Ids":["\#(one)"],"All":true}"#, "[]"] {
                 try (await bench.post(path, bad)).expectProblem(422)
             }
+        }
+    }
+
+    /// With tracing the middleware puts the request's own span in this place.
+    @Test func whatIsSentAgainBelongsToTheTraceOfTheRequest() async throws {
+        try await withAdmin { bench in
+            let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+            let headers: HTTPFields = [.traceparent: parent]
+            for isOne in [true, false] {
+                let id = try await bench.stored()
+                try await bench.record([AdminBench.delivery(.apple, .dead, "x")], of: id)
+                let path = isOne ? "/admin/api/notifications/\(id)/resend" : "/admin/api/failures/resend"
+                let body = isOne ? "{}" : #"{"Platform":"apple","Reason":"x"}"#
+                let report = try await bench.post(path, body, headers: headers).object()
+                #expect(report["Resent"] as? Int == 1)
+                #expect((await bench.handedOver.take() ?? []).map(\.traceparent) == [parent])
+            }
+        }
+    }
+
+    @Test func requestsAreBounded() async throws {
+        try await withAdmin { bench in
+            for limit in ["0", "101", "-1", "x", "99999999999999999999"] {
+                try (await bench.get("/admin/api/dead-letters?Limit=\(limit)")).expectProblem(422)
+            }
+            #expect(try await bench.get("/admin/api/dead-letters?Limit=100").status == .ok)
+            let path = "/admin/api/dead-letters/replay"
+            let ids = { (count: Int) in (0..<count).map { _ in "\"\(NotificationID())\"" }.joined(separator: ",") }
+            try (await bench.post(path, #"{"Ids":[\#(ids(AdminController.maxIDs + 1))]}"#)).expectProblem(422)
+            let most = try await bench.post(path, #"{"Ids":[\#(ids(AdminController.maxIDs))]}"#).object()
+            #expect(most["NotFound"] as? Int == AdminController.maxIDs)
+            let large = String(repeating: " ", count: AdminController.maxBody) + "{}"
+            for path in [path, "/admin/api/notifications/search", "/admin/api/failures/resend"] {
+                try (await bench.post(path, large)).expectProblem(413)
+            }
+        }
+    }
+
+    /// A broker that stops in between: what was replayed is told, and why the rest was not.
+    @Test func aReplayThatStopsTellsWhy() async throws {
+        try await withAdmin { bench in
+            let (one, two) = (try await bench.stored(), try await bench.stored())
+            for id in [one, two] {
+                try await bench.record([AdminBench.delivery(.apple, .dead, "x")], of: id)
+                bench.queues.add(id, reason: "attempts", platforms: [.apple])
+            }
+            bench.publisher.refuse([two])
+            let answer = try await bench.post("/admin/api/dead-letters/replay", #"{"All":true}"#).object()
+            #expect(answer["Replayed"] as? Int == 1 && answer["Left"] as? Int == 1)
+            #expect(answer["Failure"] as? String == "refused")
+            try (await bench.post("/admin/api/dead-letters/replay", #"{"All":true}"#)).expectProblem(503)
+            bench.publisher.refuse([])
+            let last = try await bench.post("/admin/api/dead-letters/replay", #"{"All":true}"#).object()
+            #expect(last["Replayed"] as? Int == 1 && last["Failure"] == nil)
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SecurePushCore
 import ServiceRuntime
 import Testing
@@ -37,6 +38,38 @@ struct ProcessBookTests {
         #expect(hub.p99Milliseconds.map { $0 > 100 && $0 <= 1000 } == true)
         let chart = LatencyChart(hub)
         #expect(chart.hasPoints && chart.lines.contains { $0.name == "p50" })
+    }
+
+    /// A process could answer with numbers that JSON cannot hold and that no scale has.
+    @Test(arguments: ["+Inf", "1e308", "NaN"]) func numbersThatCannotBeTrueAreLeftOut(_ value: String) throws {
+        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        for (poll, (value, count)) in [("0", 0), (value, 5)].enumerated() {
+            let text = """
+                securepush_lane_state{platform="apple",hub="h"} 0
+                securepush_lane_limit{platform="apple",hub="h"} \(value)
+                securepush_lane_held_total{platform="apple",hub="h"} \(value)
+                securepush_dispatch_attempts_total{platform="apple",hub="h",result="sent",reason="push"} \(value)
+                securepush_hub_request_duration_seconds_bucket{platform="apple",hub="h",code="201",le="1e308"} \(count)
+                process_cpu_seconds_total \(value)
+                """
+            note(book, PrometheusSamples(text), at: noon + .seconds(5 * poll))
+        }
+        let lanes = Overview.Lane.all(in: book.entries)
+        let lane = try #require(lanes.first)
+        #expect(lane.limit == nil && lane.held == nil && lane.p99Milliseconds == nil && lane.sentPerSecond ?? 0 == 0)
+        let hub = try #require(book.latencies.first { $0.name == "hub" })
+        #expect(hub.count == 5 && hub.p50Milliseconds == nil)
+        #expect(!LatencyChart(hub).hasPoints)
+        _ = try JSONEncoder().encode(lanes)
+        _ = try JSONEncoder().encode(book.latencies)
+        _ = try JSONEncoder().encode(Overview.Rates(book.entries))
+    }
+
+    @Test func lanesAreBounded() {
+        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        let lines = (0..<300).map { #"securepush_lane_state{platform="apple",hub="h\#($0)"} 0"# }
+        note(book, PrometheusSamples(lines.joined(separator: "\n")), at: noon)
+        #expect(Overview.Lane.all(in: book.entries).count == Overview.Lane.maxPerDispatcher)
     }
 
     @Test func whatFailsKeepsItsBeginningAndARestartIsNoRate() throws {

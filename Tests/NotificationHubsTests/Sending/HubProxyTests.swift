@@ -127,6 +127,20 @@ import Testing
         }
     }
 
+    /// The tunnel opens, and TLS cannot begin.
+    @Test func aTunnelThatCannotBeUsedIsClosed() async throws {
+        try await withProxy { hub, proxy, certificate in
+            var configuration = try configuration(proxy: "http://127.0.0.1:\(proxy.port)", certificate)
+            configuration.outgoing.authorities = TrustedAuthorities(file: "/nothing")
+            let sender = HubSender(configuration: configuration, concurrency: 1, logger: Self.logger)
+            try await withService(sender) { _ in
+                #expect(await sender.send(.sample).isNotSent)
+                try await expectEventually { proxy.closed >= 1 }
+            }
+            #expect(hub.requests.isEmpty)
+        }
+    }
+
     @Test func aHubOnLoopbackOrByHTTPHasNoProxy() throws {
         var configuration = try localHub(port: 1, scheme: "https")
         configuration.outgoing.httpsProxy = try OutgoingProxy("http://p:1")

@@ -21,11 +21,24 @@ struct SpanExporterTests {
         let requests = Mutex<[(fields: HTTPFields, body: [UInt8])]>([])
         let statuses: Mutex<[HTTPResponse.Status]>
         let answer: String
+        /// Whether the body of each answer begins and never ends.
+        let isEndless: Bool
         let port = Mutex(0)
 
-        init(_ statuses: [HTTPResponse.Status], answer: String) {
+        init(_ statuses: [HTTPResponse.Status], answer: String, isEndless: Bool) {
             self.statuses = Mutex(statuses)
             self.answer = answer
+            self.isEndless = isEndless
+        }
+
+        var body: ResponseBody {
+            let bytes = ByteBuffer(string: answer)
+            guard isEndless else { return ResponseBody(byteBuffer: bytes) }
+            return ResponseBody { writer in
+                try await writer.write(bytes)
+                try await Task.sleep(for: .seconds(60))
+                try await writer.finish(nil)
+            }
         }
 
         var bodies: [[UInt8]] { requests.withLock { $0.map(\.body) } }
@@ -53,18 +66,21 @@ struct SpanExporterTests {
         func dropped(_ reason: String) -> String? { count(#"dropped_total{reason="\#(reason)"}"#) }
     }
 
-    /// - Parameter isReachable: whether the collector listens.
+    /// - Parameters:
+    ///   - isEndless: whether the body of each answer never ends.
+    ///   - isReachable: whether the collector listens.
+    ///   - timeout: of a request.
     private func withExporter(
-        _ statuses: [HTTPResponse.Status] = [], answer: String = "{}", isReachable: Bool = true,
-        _ body: (Run) async throws -> Void
+        _ statuses: [HTTPResponse.Status] = [], answer: String = "{}", isEndless: Bool = false,
+        isReachable: Bool = true, timeout: Duration = .seconds(10), _ body: (Run) async throws -> Void
     ) async throws {
-        let collector = Collector(statuses, answer: answer)
+        let collector = Collector(statuses, answer: answer, isEndless: isEndless)
         let router = Router()
         router.post("/v1/traces") { request, _ in
             let bytes = Array(buffer: try await request.body.collect(upTo: 1 << 22))
             collector.requests.withLock { $0.append((request.headers, bytes)) }
             let status = collector.statuses.withLock { $0.isEmpty ? .ok : $0.removeFirst() }
-            return Response(status: status, body: ResponseBody(byteBuffer: ByteBuffer(string: collector.answer)))
+            return Response(status: status, body: collector.body)
         }
         let application = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
@@ -78,6 +94,7 @@ struct SpanExporterTests {
         // A connection that fails is tried again until the request's time is over.
         if !isReachable { configuration.timeout = .milliseconds(200) }
         configuration.headers = [CollectorHeader(name: "api-key", value: "hunter2")]
+        configuration.timeout = timeout
         let metrics = PrometheusMetrics()
         let exporter = SpanExporter(
             configuration, service: "ingest", version: "1.2.3", metrics: metrics,
@@ -138,6 +155,17 @@ struct SpanExporterTests {
             try await expectEventually {
                 run.dropped("rejected").flatMap { Int($0) } ?? 0 >= 2 && run.collector.spans == 5
             }
+        }
+    }
+
+    /// The deadline of AsyncHTTPClient ends with the head.
+    @Test func anAnswerThatNeverEndsIsNotWaitedFor() async throws {
+        try await withExporter(isEndless: true, timeout: .milliseconds(500)) { run in
+            for count in 1...2 {
+                run.makeSpans(1)
+                try await expectEventually { run.count("exported_total") == "\(count)" }
+            }
+            #expect(run.collector.spans == 2)
         }
     }
 

@@ -64,12 +64,14 @@ struct TracingConfigurationTests {
     @Test func headersMayBeInAFile() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "headers")
-            try "api-key=hunter2\n".write(to: file, atomically: true, encoding: .utf8)
-            let (configuration, issues) = read([
-                Self.endpoint: "http://localhost:1", Self.headers + "_FILE": file.path(),
-            ])
-            #expect(issues.isEmpty)
-            #expect(configuration?.headers.map(\.value) == ["hunter2"])
+            let environment = [Self.endpoint: "http://localhost:1", Self.headers + "_FILE": file.path]
+            try "api-key=s%20ecret\n".write(to: file, atomically: true, encoding: .utf8)
+            let (configuration, issues) = read(environment)
+            #expect(issues.isEmpty && configuration?.headers.map(\.value) == ["s ecret"])
+            #expect(read(environment.merging([Self.headers: "a=b"]) { $1 }).1.map(\.key) == [Self.headers])
+            try "hunter2".write(to: file, atomically: true, encoding: .utf8)
+            let (_, refused) = read(environment)
+            #expect(refused.map(\.key) == [Self.headers + "_FILE"] && !"\(refused)".contains("hunter2"))
         }
     }
 
@@ -84,7 +86,10 @@ struct TracingConfigurationTests {
         #expect(proxy(of: "https://localhost:4318") == nil)
     }
 
-    @Test(arguments: ["hunter2", "=hunter2", "a b:c=hunter2", "a=hunter2%0d%0aX: y", "a=hunter2%", "ä=hunter2"])
+    @Test(arguments: [
+        "hunter2", "=hunter2", "a b:c=hunter2", "a=hunter2%0d%0aX: y", "a=hunter2%", "ä=hunter2",
+        String(repeating: "a=hunter2,", count: 33),
+    ])
     func headersThatCannotBeSentAreRefusedWithoutBeingShown(_ text: String) {
         let (configuration, issues) = read([Self.endpoint: "http://localhost:1", Self.headers: text])
         #expect(issues.map(\.key) == [Self.headers])

@@ -121,7 +121,8 @@ const words = {
 /** The counts of an answer as a sentence. */
 function summary(answer) {
   const parts = Object.entries(words).filter(([name]) => answer[name] > 0).map(([name, word]) => `${answer[name]} ${word}`);
-  return (parts.join(", ") || "Nothing was to be done") + (answer.HasMore ? ". There are more: repeat it." : ".");
+  const end = answer.Failure ? `. The broker did not confirm the rest: ${answer.Failure}` : "";
+  return (parts.join(", ") || "Nothing was to be done") + end + (answer.HasMore ? ". There are more: repeat it." : ".");
 }
 
 let planned = null;

@@ -1,0 +1,27 @@
+public import AsyncHTTPClient
+public import NIOCore
+
+extension HTTPClientResponse.Body {
+    /// The whole body, if it arrives in time.
+    ///
+    /// AsyncHTTPClient's deadline of a request ends with the head of its response, and its read timeout begins anew
+    /// with every byte. A server that sends a body slowly, or never ends it, would hold the caller for ever.
+    ///
+    /// - Parameters:
+    ///   - maxBytes: the maximum size.
+    ///   - limit: how long it may take.
+    /// - Throws: `HTTPClientError.readTimeout`, `NIOTooManyBytesError`, an error of the connection, or
+    ///   `CancellationError`. The connection is closed.
+    public func collect(upTo maxBytes: Int, within limit: Duration) async throws -> ByteBuffer {
+        try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
+            group.addTask { try await collect(upTo: maxBytes) }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let body = try await group.next() ?? nil else { throw HTTPClientError.readTimeout }
+            return body
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import SecurePushCore
+import ServiceRuntime
+import Synchronization
+import Testing
+
+@testable import Ingest
+
+@Suite("What the overview costs the store", .timeLimit(.minutes(1)))
+struct OverviewSourceTests {
+    /// Counts the questions, and does not answer them if it is told so.
+    private final class CountingStore: AllNotifications {
+        let asked = Mutex(0)
+        let isSilent: Bool
+
+        init(isSilent: Bool = false) { self.isSilent = isSilent }
+
+        func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus { NotificationCensus() }
+
+        func page(_ query: OperatorQuery) async throws -> OperatorPage {
+            asked.withLock { $0 += 1 }
+            if isSilent { try await Task.sleep(for: .seconds(600)) }
+            return OperatorPage(entries: [], next: nil)
+        }
+
+        func life(of id: NotificationID) async throws -> NotificationLife? { nil }
+    }
+
+    private func makeSource(_ store: CountingStore) -> OverviewSource {
+        let configuration = AdminConfiguration(
+            http: HTTPConfiguration(port: 0), passwordFile: nil, allowedHosts: [], dispatchers: [], retrievals: [])
+        let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+        return OverviewSource(
+            store: store, queues: FakeQueues(), backlog: { nil }, book: ProcessBook(), configuration: configuration,
+            service: context)
+    }
+
+    @Test func manyPagesReadTheFailuresOnce() async throws {
+        let store = CountingStore()
+        let (source, directory) = (makeSource(store), AdminDirectory(store: store, platforms: [.apple]))
+        await withTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask { #expect(await source.failures(.hour, in: directory)?.groups.isEmpty == true) }
+            }
+        }
+        #expect(store.asked.withLock { $0 } < 5)
+    }
+
+    @Test func aPageDoesNotWaitForASilentStore() async throws {
+        let store = CountingStore(isSilent: true)
+        let failures = await makeSource(store).failures(.hour, in: AdminDirectory(store: store, platforms: [.apple]))
+        #expect(failures == nil)
+    }
+}
