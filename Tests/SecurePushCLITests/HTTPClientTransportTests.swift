@@ -51,7 +51,8 @@ import Testing
             let proxy = try await ConnectProxy(to: port)
             let settings = Settings(["HTTP_PROXY": "http://127.0.0.1:\(proxy.port)"])
             try await Network.with(try NetworkOptions.parse([]), settings) {
-                #expect(try await send("http://push.invalid:\(port)/livez").status == 200)
+                let status = try await send("http://push.invalid:\(port)/livez").status
+                #expect(status == 200)
             }
             #expect(proxy.heads.first?.hasPrefix("CONNECT push.invalid:\(port) ") == true)
             try await proxy.stop()
