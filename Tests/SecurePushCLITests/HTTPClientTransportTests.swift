@@ -46,14 +46,15 @@ import Testing
 
     @Test func `The proxy of the environment is used`() async throws {
         try await LocalServices.with { services in
-            let port = services.environment["RETRIEVAL_URL"]?.split(separator: ":").last ?? ""
-            try await ConnectProxy.with { proxy in
-                let settings = Settings(["HTTP_PROXY": "http://127.0.0.1:\(proxy.port)"])
-                try await Network.with(try NetworkOptions.parse([]), settings) {
-                    #expect(try await send("http://push.invalid:\(port)/livez").status == 200)
-                }
-                #expect(proxy.heads.first?.hasPrefix("CONNECT push.invalid:\(port) ") == true)
+            let url = try #require(services.environment["RETRIEVAL_URL"])
+            let port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
+            let proxy = try await ConnectProxy(to: port)
+            let settings = Settings(["HTTP_PROXY": "http://127.0.0.1:\(proxy.port)"])
+            try await Network.with(try NetworkOptions.parse([]), settings) {
+                #expect(try await send("http://push.invalid:\(port)/livez").status == 200)
             }
+            #expect(proxy.heads.first?.hasPrefix("CONNECT push.invalid:\(port) ") == true)
+            try await proxy.stop()
         }
     }
 

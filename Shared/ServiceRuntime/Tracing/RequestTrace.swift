@@ -1,5 +1,5 @@
 import HTTPTypes
-public import SecurePushCore
+import SecurePushCore
 import Synchronization
 import Tracing
 
