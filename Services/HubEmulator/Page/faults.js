@@ -35,6 +35,6 @@ function scope(fault) {
   if (fault.Rate < 1) words.push(Math.round(fault.Rate * 100) + " %");
   if (fault.Count !== undefined) words.push(fault.Count + " left");
   if (fault.ForMs) words.push("for " + fault.ForMs / 1000 + " s");
-  words.push("hit " + fault.Hits);
+  words.push(fault.Hits.toLocaleString() + (fault.Hits === 1 ? " hit" : " hits"));
   return words.join(" · ");
 }

@@ -41,6 +41,8 @@ final class SpanExporter: Service {
         static let maxBackoff = Duration.seconds(30)
         /// How long the rest may take at shutdown.
         static let flush = Duration.seconds(3)
+        /// How long a shutdown waits for the answer to the request in flight.
+        static let grace = Duration.seconds(1)
         /// Bytes of an answer that are read.
         static let maxAnswer = 65_536
     }
@@ -159,7 +161,7 @@ final class SpanExporter: Service {
         let body = OTLPTraces.json(spans, resource: resource, version: version)
         var backoff = firstBackoff
         for attempt in 1...Limit.maxAttempts {
-            let outcome = await post(body, batch: spans.count, client)
+            let outcome = await finish { await post(body, batch: spans.count, client) }
             if Task.isCancelled, case .failed = outcome { return false }
             switch outcome {
             case .accepted(let answer):
@@ -183,6 +185,19 @@ final class SpanExporter: Service {
         }
         drop(spans.count, .unreachable)
         return true
+    }
+
+    /// Runs a request. A shutdown does not interrupt it at once: the collector may have the batch, and would get it twice.
+    private func finish(_ post: @escaping @Sendable () async -> Outcome) async -> Outcome {
+        let request = Task { await post() }
+        return await withTaskCancellationHandler {
+            await request.value
+        } onCancel: {
+            Task {
+                try? await Task.sleep(for: Limit.grace)
+                request.cancel()
+            }
+        }
     }
 
     private func post(_ body: [UInt8], batch: Int, _ client: HTTPClient) async -> Outcome {
