@@ -161,7 +161,7 @@ final class SpanExporter: Service {
         let body = OTLPTraces.json(spans, resource: resource, version: version)
         var backoff = firstBackoff
         for attempt in 1...Limit.maxAttempts {
-            let outcome = await finish { await post(body, batch: spans.count, client) }
+            let outcome = await finish { await self.post(body, batch: spans.count, client) }
             if Task.isCancelled, case .failed = outcome { return false }
             switch outcome {
             case .accepted(let answer):
@@ -187,7 +187,8 @@ final class SpanExporter: Service {
         return true
     }
 
-    /// Runs a request. A shutdown does not interrupt it at once: the collector may have the batch, and would get it twice.
+    /// Runs a request. A shutdown does not interrupt it at once: the collector may have the batch, and would get it
+    /// twice.
     private func finish(_ post: @escaping @Sendable () async -> Outcome) async -> Outcome {
         let request = Task { await post() }
         return await withTaskCancellationHandler {
