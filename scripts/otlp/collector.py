@@ -109,7 +109,7 @@ def draw(file):
     for span in sorted(found, key=lambda span: span["start"]):
         traces.setdefault(span["trace"], []).append(span)
     for trace, members in traces.items():
-        print(f"trace {trace}: {len(members)} spans")
+        print(f"trace {trace}: {len(members)} {'span' if len(members) == 1 else 'spans'}")
         known = {span["span"] for span in members}
         for span in members:
             if span["parent"] not in known:
