@@ -35,7 +35,10 @@ build: ## compile for debugging
 
 release: ## compile for production, with Swift's libraries inside; symbols apart in .build/stripped
 	@scripts/install-dependencies.sh build
-	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib
+	@# Each product by itself: the static libraries have no module Testing, which the tests' support needs.
+	@for product in ingest dispatcher retrieval hub-emulator securepush; do \
+		SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product $$product || exit; \
+	done
 	@if [ "$$(uname -s)" = Linux ]; then scripts/strip.sh .build/release .build/stripped; fi
 
 deb: release ## make Debian packages of the release executables, in .build/deb

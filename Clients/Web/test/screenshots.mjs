@@ -40,6 +40,20 @@ try {
   }, last);
   await photograph(page, 'web-inbox', phone);
   await photograph(page, 'web-inbox-dark', { ...phone, dark: true });
+
+  // The page of the hub emulator, with the browser and three simulated devices of alice.
+  const password = join(stack.folder, 'secrets/alice.password');
+  for (const platform of ['apple', 'fcmv1', 'windows']) {
+    // They end with the emulator.
+    stack.securepush('device', '--user', 'alice', '--platform', platform, '--password-file', password).catch(() => {});
+  }
+  const hub = await app.browser.open(`${stack.emulator}/`);
+  await hub.until(() => document.querySelectorAll('.device .dot.on').length >= 4);
+  await fetch(`${stack.emulator}/emulator/messages`, { method: 'DELETE' });
+  await stack.send('Dr Lee has a question for you.');
+  await hub.until(() => (
+    [...document.querySelectorAll('.device')].filter((device) => device.textContent.includes('Dr Lee')).length >= 4));
+  await photograph(hub, 'web-demo-hub', { width: 1280, height: 860, scale: 1 });
 } finally {
   await app.close();
   await stack.stop();

@@ -87,9 +87,9 @@ import Testing
             #expect(run.code == 0 && run.errors.isEmpty)
             #expect(run.output.hasPrefix("OVERVIEW: ") && run.lines.contains { $0.hasPrefix("USAGE: securepush send") })
             #expect(run.lines.allSatisfy { $0.count <= 80 } && run.lines.contains { $0.count > 70 })
-            let narrow = try await PseudoTerminal(arguments, in: folder, columns: 60)
+            let narrow = try await TerminalRun(arguments, in: folder, columns: 60)
             #expect(narrow.code == 0 && narrow.lines.allSatisfy { $0.count <= 60 })
-            let wide = try await PseudoTerminal(arguments, in: folder, columns: 200)
+            let wide = try await TerminalRun(arguments, in: folder, columns: 200)
             #expect(wide.lines.allSatisfy { $0.count <= 100 } && wide.lines.contains { $0.count > 80 })
         }
     }

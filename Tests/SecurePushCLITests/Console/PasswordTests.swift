@@ -6,10 +6,10 @@ import Testing
 /// `users add` on a terminal, and without one.
 @Suite(.timeLimit(.minutes(2))) struct PasswordTests {
     private static func add(_ folder: String, _ answers: [String], _ flags: [String] = []) async throws
-        -> PseudoTerminal
+        -> TerminalRun
     {
         let prompts = ["New password of carol: ", "Again: "]
-        return try await PseudoTerminal(
+        return try await TerminalRun(
             ["users", "add", "carol", "--users-file", "users"] + flags, in: folder,
             typing: zip(prompts, answers).map { ($0, $1) })
     }

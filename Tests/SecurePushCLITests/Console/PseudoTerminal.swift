@@ -1,73 +1,44 @@
 import Foundation
-import StackKit
-import TestSupport
-import Testing
+import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+/// A terminal that programs may be run on, and whose keyboard and screen belong to a test (pty(7)).
+final class PseudoTerminal: Sendable {
+    /// The end for the program's standard input, output and error.
+    let program: FileHandle
+    private let user: Int32
+    private let bytes = Mutex<[UInt8]>([])
 
-/// One run of the real `securepush` on a terminal of its own. Linux only.
-struct PseudoTerminal {
-    var code: Int32?
-    /// What the terminal showed: both outputs, and what was typed unless the program switched the echo off.
-    var screen: String
-
-    var lines: [String] { screen.split(whereSeparator: \.isNewline).map(String.init) }
-
-    struct Unavailable: Error {}
-
-    /// - Parameters:
-    ///   - answers: what is typed after each of these texts has appeared, in this order.
-    ///   - columns: the width of the terminal.
-    init(
-        _ arguments: [String], _ environment: [String: String] = [:], in folder: String, columns: Int = 80,
-        typing answers: [(prompt: String, answer: String)] = []
-    ) async throws {
-        // Foundation's Glibc has no posix_openpt; these are the requests that it makes on Linux (pts(4)).
-        let primary = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
-        guard primary >= 0 else { throw Unavailable() }
-        defer { close(primary) }
-        var (lock, number) = (Int32(0), UInt32(0))
-        guard ioctl(primary, 0x4004_5431, &lock) == 0, ioctl(primary, 0x8004_5430, &number) == 0 else {
-            throw Unavailable()
-        }
-        let replica = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
-        guard replica >= 0 else { throw Unavailable() }
-        defer { close(replica) }
+    init(columns: Int = 80) throws {
+        var (user, program): (Int32, Int32) = (-1, -1)
         var size = winsize()
         (size.ws_row, size.ws_col) = (40, UInt16(columns))
-        guard ioctl(replica, UInt(TIOCSWINSZ), &size) == 0 else { throw Unavailable() }
-        let terminal = FileHandle(fileDescriptor: replica, closeOnDealloc: false)
-        let process = Process()
-        process.executableURL = ProcessUnderTest.executables.appending(path: "securepush")
-        process.arguments = arguments
-        process.environment = ["TERM": "xterm", "NO_COLOR": "1"].merging(environment) { $1 }
-        process.currentDirectoryURL = URL(filePath: folder)
-        (process.standardInput, process.standardOutput, process.standardError) = (terminal, terminal, terminal)
-        try process.run()
+        guard openpty(&user, &program, nil, nil, &size) == 0 else { throw POSIXError(.ENODEV) }
+        self.user = user
+        self.program = FileHandle(fileDescriptor: program, closeOnDealloc: true)
+        _ = fcntl(user, F_SETFL, O_NONBLOCK)
+    }
 
-        var screen: [UInt8] = []
-        var answers = answers[...]
-        var seen = 0
-        let isDone = try await eventually(within: .seconds(60)) {
-            // First the end, then the rest of the output: nothing is written after the end.
-            let hasEnded = !process.isRunning
+    deinit { close(user) }
+
+    /// Everything that the terminal has shown so far: both outputs, and what was typed unless the program switched the
+    /// echo off.
+    var output: String {
+        bytes.withLock { bytes in
             var buffer = [UInt8](repeating: 0, count: 4096)
-            while case let count = Glibc.read(primary, &buffer, buffer.count), count > 0 { screen += buffer[..<count] }
-            let text = String(decoding: screen[seen...], as: UTF8.self)
-            if let next = answers.first, text.contains(next.prompt) {
-                seen = screen.count
-                answers.removeFirst()
-                let typed = Array((next.answer + "\n").utf8)
-                _ = Glibc.write(primary, typed, typed.count)
-            }
-            return hasEnded
+            while case let count = read(user, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+            return String(decoding: bytes, as: UTF8.self)
         }
-        if !isDone { process.terminate() }
-        code = isDone ? process.terminationStatus : nil
-        self.screen = String(decoding: screen, as: UTF8.self)
+    }
+
+    func type(_ text: String) {
+        let keys = Array(text.utf8)
+        _ = write(user, keys, keys.count)
+    }
+
+    /// Whether it echoes and collects lines.
+    var isOrdinary: Bool {
+        var settings = termios()
+        guard tcgetattr(program.fileDescriptor, &settings) == 0 else { return false }
+        return settings.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO)
     }
 }

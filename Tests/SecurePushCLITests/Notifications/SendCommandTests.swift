@@ -121,10 +121,10 @@ import Testing
     @Test func `On a terminal a list fits, and --wide makes it whole`() async throws {
         try await LocalServices.with { services in
             _ = try await services.run("send", "--to", "alice@long.example.com", "--payload", "x")
-            let narrow = try await PseudoTerminal(["list"], services.environment, in: services.folder, columns: 80)
+            let narrow = try await TerminalRun(["list"], services.environment, in: services.folder, columns: 80)
             #expect(narrow.code == 0 && narrow.lines.count == 2 && narrow.lines.allSatisfy { $0.count <= 80 })
             #expect(narrow.screen.contains(/now|ago/) && !narrow.screen.contains("EXPIRES"), "\(narrow.screen)")
-            let wide = try await PseudoTerminal(["list", "--wide"], services.environment, in: services.folder)
+            let wide = try await TerminalRun(["list", "--wide"], services.environment, in: services.folder)
             #expect(wide.screen.contains("EXPIRES") && wide.lines.contains { $0.count > 80 })
             let piped = try await services.run("list")
             #expect(piped.lines.contains { $0.count > 80 } && piped.output.contains("EXPIRES"))
