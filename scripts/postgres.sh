@@ -86,7 +86,8 @@ psql_as_admin() {
 
 make_database() {
     [[ $(psql_as_admin -d postgres -c "SELECT 1 FROM pg_roles WHERE rolname = 'securepush'") == 1 ]] ||
-        psql_as_admin -d postgres -c "CREATE ROLE securepush LOGIN CREATEDB"
+        # Tests drop their databases WITH (FORCE), which also has to end a worker of autovacuum in them.
+        psql_as_admin -d postgres -c "CREATE ROLE securepush LOGIN CREATEDB IN ROLE pg_signal_backend"
     [[ $(psql_as_admin -d postgres -c "SELECT 1 FROM pg_database WHERE datname = 'securepush'") == 1 ]] ||
         psql_as_admin -d postgres -c "CREATE DATABASE securepush OWNER securepush"
 }

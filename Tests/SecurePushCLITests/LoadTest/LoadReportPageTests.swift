@@ -36,6 +36,16 @@ import Testing
         #expect(!html.contains("NaN") && !html.contains("inf "))
     }
 
+    @Test func `A bad result says why`() async throws {
+        var report = try await Self.report()
+        report.dispatch?.statuses = ["dispatched": 190, "partial": 8, "failed": 2]
+        let html = try LoadReportPage(report: report).html()
+        #expect(
+            html.contains(
+                "<p class=\"verdict bad\">200 of 200 notifications were accepted, and 200 dispatched. "
+                    + "2 failed on every platform. 8 failed on some platforms.</p>"))
+    }
+
     @Test func `It loads nothing, runs nothing, and its policy allows its own style only`() async throws {
         let html = try LoadReportPage(report: try await Self.report()).html()
         let style = try #require(html.firstMatch(of: /<style>([\s\S]*?)<\/style>/)?.output.1)

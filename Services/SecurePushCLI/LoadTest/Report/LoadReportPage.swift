@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SecurePushCore
 
 /// The results of a load test as one HTML page: plots as inline SVG, tables, and the data as JSON. It loads nothing and
 /// runs no script; its policy (Content Security Policy Level 3) allows its own style only.
@@ -69,8 +70,12 @@ struct LoadReportPage: Sendable {
         if let read = report.read {
             words += "; the devices read \(read.latency.count.grouped) of \(read.expected.grouped)"
         }
-        words += report.isSuccess ? "." : report.interrupted ? ". A signal ended the test early." : "."
-        if report.interrupted { words += " When it came, \(report.interruptedLine)." }
+        words += "."
+        for (status, place) in [(NotificationStatus.failed, "every platform"), (.partial, "some platforms")] {
+            let count = report.dispatch?.statuses[status.rawValue] ?? 0
+            if count > 0 { words += " \(count.grouped) failed on \(place)." }
+        }
+        if report.interrupted { words += " A signal ended the test early. When it came, \(report.interruptedLine)." }
         return words
     }
 
