@@ -53,7 +53,8 @@ for role in ingest dispatcher retrieval operator; do
     may $role "TRUNCATE outbox" no
 done
 may ingest "SELECT sealed FROM payloads" yes
-may ingest "SELECT FROM installations" no
+may ingest "SELECT id, encryption_key FROM installations" yes
+may ingest "SELECT handle FROM installations" no
 may dispatcher "SELECT sealed FROM payloads" no
 may dispatcher "SELECT FROM payloads" no
 may dispatcher "SELECT FROM idempotency_keys" no
