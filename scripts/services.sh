@@ -143,7 +143,7 @@ start_service() {
 with_only_settings() {
     local variable
     for variable in $(compgen -e); do
-        case $variable in PATH | HOME | LANG | TMPDIR | LOG_LEVEL | ACCESS_LOG | OTEL_*) ;; *) unset "$variable" ;; esac
+        case $variable in PATH | HOME | LANG | TMPDIR | LOG_LEVEL | ACCESS_LOG | AUDIT_LOG | OTEL_*) ;; *) unset "$variable" ;; esac
     done
     while [ $# -gt 1 ]; do
         export "${1?}"

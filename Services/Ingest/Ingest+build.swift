@@ -18,6 +18,7 @@ struct BuiltIngest {
 
 /// The composition root: creates every part from the settings and connects the parts. Tests call it too.
 func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
+    let context = try context.auditing(to: configuration.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
@@ -39,7 +40,7 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
             $0, ingest: configuration, store: opened.store, publisher: publisher, relay: relay, context: context)
     }
 
-    let router = makeRouter(of: ServiceRequestContext.self, context: context)
+    let router = makeRouter(of: ServiceRequestContext.self, context: context, audited: ingestAuditedRoutes)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
@@ -61,7 +62,8 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let http = try makeHTTPService(
         router: router, direct: DirectRoutes([send.directCreate]), configuration: configuration.http, context: context)
     return BuiltIngest(
-        services: [opened.service, publisher, gauge, relay, purge] + (admin?.services ?? []) + [http],
+        services: [opened.service, publisher, gauge, relay, purge] + [context.audit].compactMap(\.self)
+            + (admin?.services ?? []) + [http],
         store: opened.store, router: router, admin: admin)
 }
 
@@ -79,6 +81,18 @@ func addNotificationRoutes(
     }
     .addRoutes(to: router)
 }
+
+/// The actions of the API in the audit log. Sending has no lines, because the notification itself is the record of it.
+/// So the direct route, which answers valid requests only, needs none.
+let ingestAuditedRoutes: AuditedRoutes = [
+    "POST /api/notifications": "send?",
+    "POST /api/notifications/batch": "send?",
+    "GET /api/notifications": "list?",
+    "GET /api/notifications/{id}/status": "status?",
+    "DELETE /api/notifications/{id}": "revoke",
+    "POST /api/notifications/{id}/resend": "resend",
+    "GET /api/recipients/{name}/keys": "recipient.keys?",
+]
 
 /// The description of the API, with the platforms that this service is configured for.
 func ingestOpenAPI(platforms: [Platform]) throws -> OpenAPIDocument {

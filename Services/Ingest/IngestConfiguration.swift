@@ -21,8 +21,12 @@ struct IngestConfiguration: Sendable {
     /// The operator's page; `nil` without `ADMIN_PORT`.
     var admin: AdminConfiguration?
 
+    /// `AUDIT_LOG`; `nil` without an audit log.
+    var auditLog: String?
+
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8080) + TracingConfiguration.keys + StorageConfiguration.keys
+        HTTPConfiguration.keys(defaultPort: 8080) + [ConfigurationKeys.auditLog]
+        + TracingConfiguration.keys + StorageConfiguration.keys
         + MessagingConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
         + UserAuthenticationConfiguration.verifyingKeys
@@ -33,6 +37,7 @@ struct IngestConfiguration: Sendable {
     init?(_ reader: inout ConfigurationReader) {
         let http = HTTPConfiguration.read(&reader, defaultPort: 8080, isAPI: true)
         let storage = StorageConfiguration.read(&reader)
+        auditLog = reader.read(ConfigurationKeys.auditLog)
         let messaging = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "ingest")
         let payloadKeysFile = reader.require(ConfigurationKeys.payloadKeysFile)
         let apiKeysFile = reader.require(ConfigurationKeys.ingestAPIKeysFile)

@@ -27,8 +27,16 @@ struct SenderAuthentication: Sendable {
     /// `nil` if no user credentials are configured.
     let users: UserAuthenticator?
 
+    /// The caller, noted for the audit log.
+    ///
     /// - Throws: ``AuthenticationError``.
     func caller(of request: Request, context: some RequestContext) async throws -> Caller {
+        let caller = try await authenticated(request, context)
+        AuditTrail.current?.note(actor: caller.name)
+        return caller
+    }
+
+    private func authenticated(_ request: Request, _ context: some RequestContext) async throws -> Caller {
         let authorization = request.headers[.authorization]
         let keyError: AuthenticationError
         do {

@@ -19,6 +19,7 @@ struct BuiltRetrieval {
 func buildRetrieval(
     _ configuration: RetrievalConfiguration, context: ServiceContext
 ) async throws -> BuiltRetrieval {
+    let context = try context.auditing(to: configuration.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
@@ -32,7 +33,8 @@ func buildRetrieval(
 
     let origins = configuration.webOrigins
     let cors = origins.isEmpty ? nil : CORSPolicy(origins: origins)
-    let router = makeRouter(of: ServiceRequestContext.self, context: context, cors: cors)
+    let router = makeRouter(
+        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
@@ -57,12 +59,32 @@ func buildRetrieval(
                 feedback: configuration.readsFeedback ? hub : nil, logger: context.logger))
     }
     if let refresh { services.append(RefreshTokenSweep(tokens: refresh, logger: context.logger)) }
+    if let audit = context.audit { services.append(audit) }
+    // A direct route has no lines in the audit log.
+    let direct = context.audit == nil ? DirectRoutes([notifications.directRead], cors: cors) : nil
     services.append(
-        try makeHTTPService(
-            router: router, direct: DirectRoutes([notifications.directRead], cors: cors),
-            configuration: configuration.http, context: context))
+        try makeHTTPService(router: router, direct: direct, configuration: configuration.http, context: context))
     return BuiltRetrieval(services: services, store: opened.store, router: router)
 }
+
+/// The actions of the API in the audit log.
+let retrievalAuditedRoutes: AuditedRoutes = [
+    "GET /api/notifications/{id}": "read",
+    "GET /api/notifications": "inbox?",
+    "POST /api/notifications/read": "mark-read",
+    "POST /api/notifications/{id}/shown": "shown?",
+    "PUT /api/installations/{id}": "device.register",
+    "GET /api/installations/{id}": "device.get?",
+    "DELETE /api/installations/{id}": "device.remove",
+    "GET /api/installations": "device.list?",
+    "POST /api/register": "device.register",
+    "PUT /api/register/{id}": "device.register",
+    "DELETE /api/register/{id}": "device.remove",
+    "DELETE /api/devices": "device.remove-all",
+    "PUT /api/devices/{id}/key": "device.key",
+    "POST /api/token": "token.issue",
+    "DELETE /api/token": "token.revoke",
+]
 
 /// The description of the API.
 func retrievalOpenAPI() throws -> OpenAPIDocument {

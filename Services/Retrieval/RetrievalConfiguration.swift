@@ -23,8 +23,12 @@ struct RetrievalConfiguration: Sendable {
     /// The web apps that may call the API from a browser; none if it is empty.
     var webOrigins: [WebOrigin]
 
+    /// `AUDIT_LOG`; `nil` without an audit log.
+    var auditLog: String?
+
     static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: 8081) + TracingConfiguration.keys + StorageConfiguration.keys
+        HTTPConfiguration.keys(defaultPort: 8081) + [ConfigurationKeys.auditLog]
+        + TracingConfiguration.keys + StorageConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
         + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
         + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
@@ -33,6 +37,7 @@ struct RetrievalConfiguration: Sendable {
     init?(_ reader: inout ConfigurationReader) {
         let http = HTTPConfiguration.read(&reader, defaultPort: 8081, isAPI: true)
         let storage = StorageConfiguration.read(&reader)
+        auditLog = reader.read(ConfigurationKeys.auditLog)
         let payloadKeysFile = reader.require(ConfigurationKeys.payloadKeysFile)
         let users = UserAuthenticationConfiguration.read(&reader)
         if let users, !users.isUsable {

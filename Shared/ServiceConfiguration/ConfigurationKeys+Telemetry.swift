@@ -7,6 +7,12 @@ extension ConfigurationKeys {
         meaning: "Log a line at level info for each request: route, status, bytes, duration, the client's address, "
             + "request and trace ID; not for /livez, /readyz, /metrics and /version")
 
+    /// The key `AUDIT_LOG`.
+    public static let auditLog = ConfigurationKey(
+        "AUDIT_LOG", .string(hint: "FILE"), defaultText: "no audit log",
+        meaning: "File to which each read, refusal, registration, change of keys and administrative action appends a "
+            + "line; - for standard output. While it cannot be written, these requests get 503")
+
     /// The key `OTEL_EXPORTER_OTLP_ENDPOINT`.
     public static let otlpEndpoint = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_ENDPOINT", .string(hint: "URL"), defaultText: "no tracing",

@@ -297,8 +297,9 @@ extension ConfigurationKeys {
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
         httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
-        accessLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout, otelServiceName,
-        tracesSampler, tracesSamplerArgument, databaseURL, databaseURLFile, databaseMigrate, amqpURL, amqpURLFile,
+        accessLog, auditLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout,
+        otelServiceName, tracesSampler, tracesSamplerArgument, databaseURL, databaseURLFile, databaseMigrate, amqpURL,
+        amqpURLFile,
         amqpDeclare, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName,
         hubInsecureHost, hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch, dispatchConcurrency,
         dispatchMaxAttempts, dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile,

@@ -19,8 +19,11 @@ struct AdminGuard<Context: RequestContext>: RouterMiddleware {
         if changes || request.uri.path.hasPrefix("/admin/api"), !HostAllowList.isSameOrigin(request) {
             throw Problem.forbidden("Pages of other sites cannot use the operator's API.")
         }
-        try await authenticator?.authenticate(
-            authorization: request.headers[.authorization], from: context.clientAddress)
+        if let authenticator {
+            try await authenticator.authenticate(
+                authorization: request.headers[.authorization], from: context.clientAddress)
+            AuditTrail.current?.note(actor: OperatorAuthenticator.name)
+        }
         var response = try await next(request, context)
         for (name, value) in AdminHeaders.all { response.headers[name] = value }
         return response

@@ -16,6 +16,21 @@ struct BuiltAdmin {
     var context: ServiceContext
 }
 
+/// The actions of the operator's page in the audit log.
+let adminAuditedRoutes: AuditedRoutes = [
+    "GET /": "operator.overview?",
+    "GET /dead-letters": "operator.dead-letters?",
+    "GET /notifications/{id}": "operator.look",
+    "GET /admin/api/overview": "operator.overview?",
+    "GET /admin/api/failures": "operator.failures?",
+    "POST /admin/api/failures/resend": "operator.resend-failures",
+    "GET /admin/api/dead-letters": "operator.dead-letters?",
+    "POST /admin/api/dead-letters/replay": "operator.replay",
+    "POST /admin/api/notifications/search": "operator.search",
+    "GET /admin/api/notifications/{id}": "operator.look",
+    "POST /admin/api/notifications/{id}/resend": "operator.resend",
+]
+
 /// Makes the operator's page.
 ///
 /// - Throws: ``ConfigurationError`` if the password file or the certificate cannot be used.
@@ -41,7 +56,7 @@ func buildAdmin(
             store: store, publisher: publisher, openDeadLetters: { try await RabbitMQDeadLetterQueue.open(messaging) },
             handOver: { relay.handOver(entries: CollectionOfOne($0)) }, logger: context.logger))
     let second = context.forSecondListener()
-    let router = makeRouter(of: ServiceRequestContext.self, context: second)
+    let router = makeRouter(of: ServiceRequestContext.self, context: second, audited: adminAuditedRoutes)
     try addAdminRoutes(
         to: router, controller: controller,
         hosts: HostAllowList(

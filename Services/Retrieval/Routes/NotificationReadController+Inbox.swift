@@ -24,13 +24,14 @@ extension NotificationReadController {
         let isMarked = request.method != .head && !opened.firstRead.isEmpty
         if isMarked { try await store.markRead(opened.firstRead.map(\.id), at: now) }
         record(opened, isMarked: isMarked, at: now)
+        if request.method != .head { AuditTrail.current?.note(read: opened.read.map(\.description)) }
         let unread = isMarked ? try await store.unreadCount(of: user, now: now) : page.unread
         return .json(opened.finish(unread: unread, next: page.next), holding: share)
     }
 
     /// Counts each payload as a read.
     private func record(_ page: OpenedPage, isMarked: Bool, at now: Timestamp) {
-        metrics.ok.increment(by: Int64(page.count))
+        metrics.ok.increment(by: Int64(page.read.count))
         if isMarked { for entry in page.firstRead { metrics.firstRead(createdAt: entry.createdAt, at: now) } }
     }
 }
@@ -65,8 +66,8 @@ private struct InboxQuery {
 /// entry whose payload cannot be opened is listed without `Payload`, stays unread, and is logged as an error: its key
 /// is missing, or the stored bytes were changed.
 private struct OpenedPage {
-    /// The number of payloads.
-    private(set) var count = 0
+    /// The notifications whose payloads are on the page.
+    private(set) var read: [NotificationID] = []
     /// The entries that nobody had read before.
     private(set) var firstRead: [InboxPage.Entry] = []
     private var body = ByteBuffer()
@@ -91,7 +92,7 @@ private struct OpenedPage {
                 let payload = try sealer.open(sealed, id: entry.id, recipient: user)
                 body.writeStaticString(#","Payload":"#)
                 body.writeBytes(payload)
-                count += 1
+                read.append(entry.id)
                 if notification.readAt == nil { firstRead.append(entry) }
                 logger.debug("Notification read", metadata: notification.logMetadata)
             } catch {

@@ -28,6 +28,7 @@ struct RegistrationController: Sendable {
         }
         try parameters.check()
         let id = try await context.askingHub { try await changes.createRegistration(owner: user, handle: handle) }
+        AuditTrail.current?.note(id: id)
         return .json(.ok, ByteBuffer(string: JSONText.quoted(id)))
     }
 

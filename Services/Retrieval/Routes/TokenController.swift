@@ -27,10 +27,13 @@ struct TokenController: Sendable {
     @Sendable func issue(_ request: Request, context: some RequestContext) async throws -> Response {
         guard let issuer else { throw Problem.notFound("This server does not issue tokens.") }
         if let refresh, request.headers[.authorization] == nil, let wanted = try await RefreshRequest(request) {
-            return Self.answer(try await refresh.refresh(try wanted.token(needsGrantType: true)))
+            let tokens = try await refresh.refresh(try wanted.token(needsGrantType: true))
+            AuditTrail.current?.note(actor: tokens.user.text)
+            return Self.answer(tokens)
         }
         let user = try await users.authenticateByPassword(
             authorization: request.headers[.authorization], from: context.clientAddress)
+        AuditTrail.current?.note(actor: user.text)
         if let refresh { return Self.answer(try await refresh.begin(for: user)) }
         return Self.answer(try issuer.issue(to: user, now: .now), refreshToken: nil)
     }
@@ -131,10 +134,13 @@ private struct RefreshRequest {
 }
 
 extension UserAuthenticator {
-    /// The user who sends a request.
+    /// The user who sends a request, noted for the audit log.
     ///
     /// - Throws: ``AuthenticationError``.
     func user(of request: Request, _ context: some RequestContext) async throws -> UserName {
-        try await authenticate(authorization: request.headers[.authorization], from: context.clientAddress)
+        let user = try await authenticate(
+            authorization: request.headers[.authorization], from: context.clientAddress)
+        AuditTrail.current?.note(actor: user.text)
+        return user
     }
 }

@@ -25,10 +25,12 @@ extension ConsoleCommand {
         let command = self
         do {
             try SettingNames.check(for: command, console)
-            if let network = (command as? any NetworkCommand)?.network {
-                try await Network.with(network) { try await command.run(on: console) }
-            } else {
-                try await command.run(on: console)
+            try await CommandAudit.writing(command) {
+                if let network = (command as? any NetworkCommand)?.network {
+                    try await Network.with(network) { try await command.run(on: console) }
+                } else {
+                    try await command.run(on: console)
+                }
             }
         } catch let error as ExitCode {
             throw error

@@ -175,9 +175,9 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
                 + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
                 + UserAuthenticationConfiguration.verifyingKeys
                 + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
-                + ConfigurationKeys.admin
+                + ConfigurationKeys.admin + [ConfigurationKeys.auditLog]
         case .retrieval:
-            return [ConfigurationKeys.payloadKeysFile]
+            return [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.auditLog]
                 + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
                 + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
                 + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
@@ -198,6 +198,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.read(ConfigurationKeys.logLevel)
         _ = reader.read(ConfigurationKeys.logFormat)
         _ = reader.read(ConfigurationKeys.accessLog)
+        if self != .dispatcher { _ = reader.read(ConfigurationKeys.auditLog) }
         _ = TracingConfiguration.read(&reader)
         switch self {
         case .ingest: checkIngest(&reader)

@@ -46,7 +46,7 @@ public struct RefreshTokens: Sendable {
             RefreshFamily(
                 id: token.family, owner: user, userEntry: try issuer.userEntry(of: user), tokenHash: token.hash,
                 expiresAt: now + ttl))
-        return TokenPair(access: access, refresh: token.text)
+        return TokenPair(user: user, access: access, refresh: token.text)
     }
 
     /// Exchanges a refresh token.
@@ -70,7 +70,7 @@ public struct RefreshTokens: Sendable {
             throw try await endReused(family)
         }
         counters[.ok]?.increment()
-        return TokenPair(access: access, refresh: next.text)
+        return TokenPair(user: family.owner, access: access, refresh: next.text)
     }
 
     /// Ends the family of a token. A token that is not known changes nothing.
@@ -112,6 +112,8 @@ public struct RefreshTokens: Sendable {
 
 /// The tokens that a log-in and each refresh return.
 public struct TokenPair: Sendable, Equatable {
+    /// The user whose tokens they are.
+    public let user: UserName
     /// The bearer token.
     public let access: IssuedToken
     /// The refresh token, which can be used once.

@@ -23,6 +23,8 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
         var confirmed: ContinuousClock.Instant
         var nextCheck: ContinuousClock.Instant
         var failure: Failure?
+        /// The versions that were read after the first one.
+        var changes = 0
     }
 
     /// A failed attempt to read a changed file.
@@ -98,6 +100,12 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
         return lastStaysInUse || seen.isLasting ? seen.problem : nil
     }
 
+    /// The number of versions that were read after the first one. Checks the file at most once per second.
+    public var changes: Int {
+        _ = check(isForced: false)
+        return state.withLock { $0.changes }
+    }
+
     /// Reads the file now, and returns why it cannot be used, if so.
     public func problemAfterReload() -> FileError? {
         state.withLock { $0.failure?.nextTry = now() }
@@ -149,6 +157,7 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
             state.signature = signature
             state.confirmed = time
             state.failure = nil
+            state.changes += 1
             return nil
         } catch {
             let isKnown = state.failure.map { $0.signature == signature && $0.error == error } ?? false
@@ -182,14 +191,18 @@ public struct ReloadableSource: Sendable {
     ///
     /// - Throws: an error that describes why it cannot be used, without secrets.
     public let reload: @Sendable () async throws -> Void
+    /// Checks it, and counts its changes, for the audit log.
+    public let changes: @Sendable () -> Int
 
-    /// Makes a source of its two actions.
+    /// Makes a source of its actions.
     public init(
-        key: String, problem: @escaping @Sendable () -> String?, reload: @escaping @Sendable () async throws -> Void
+        key: String, problem: @escaping @Sendable () -> String?, reload: @escaping @Sendable () async throws -> Void,
+        changes: @escaping @Sendable () -> Int = { 0 }
     ) {
         self.key = key
         self.problem = problem
         self.reload = reload
+        self.changes = changes
     }
 }
 
@@ -217,6 +230,6 @@ extension ReloadingFile {
         let consequence = lastStaysInUse ? "The last valid content stays in use." : "Access is denied."
         return ReloadableSource(
             key: key, problem: { self.reportedProblem.map { "\($0.message) \(consequence)" } },
-            reload: { if let problem = self.problemAfterReload() { throw problem } })
+            reload: { if let problem = self.problemAfterReload() { throw problem } }, changes: { self.changes })
     }
 }

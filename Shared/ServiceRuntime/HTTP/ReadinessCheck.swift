@@ -41,6 +41,8 @@ extension ServiceContext {
     ///
     /// - Returns: the check for `GET /readyz`.
     public func watch(_ sources: [ReloadableSource]) -> ReadinessCheck {
+        audit?.watch(sources)
+        let sources = sources + [audit?.source].compactMap(\.self)
         for source in sources {
             metrics.observe("securepush_file_unusable", labels: [("file", source.key)]) {
                 source.problem() == nil ? 0 : 1

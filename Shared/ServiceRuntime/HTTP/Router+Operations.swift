@@ -7,12 +7,15 @@ import Synchronization
 
 /// A router with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.
 ///
-/// - Parameter cors: the web apps that may call the API; `nil` for none.
+/// - Parameters:
+///   - cors: the web apps that may call the API; `nil` for none.
+///   - audited: the actions of the routes in the audit log.
 public func makeRouter<Context: RequestContext>(
-    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil
+    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil, audited: AuditedRoutes = [:]
 ) -> Router<Context> {
     let router = Router(context: type, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ProblemMiddleware(context: context, cors: cors))
+    if let audit = context.audit { router.add(middleware: AuditMiddleware(audit: audit, routes: audited)) }
     return router
 }
 

@@ -17,6 +17,8 @@ public struct ServiceContext: Sendable {
     public let version: String
     /// Makes the service's spans; `nil` if nothing is traced.
     public let tracer: (any Tracer)?
+    /// The audit log; `nil` without `AUDIT_LOG`. Set it before the router is made.
+    public var audit: AuditLog?
     /// The methods of each path, known once the router is built.
     let routes = RouteTable()
     /// The requests in flight, without those of operators.
@@ -56,9 +58,11 @@ public struct ServiceContext: Sendable {
     /// The context of a second listener of this service, for example the operator's page. It has routes and limits of
     /// its own, and shares the rest.
     public func forSecondListener() -> ServiceContext {
-        ServiceContext(
+        var second = ServiceContext(
             name: name, logger: logger, metrics: metrics, version: version, tracer: tracer, boundary: boundary,
             reloads: reloads)
+        second.audit = audit
+        return second
     }
 }
 

@@ -151,7 +151,7 @@ public enum MetricCatalog {
             "Connections to PostgreSQL that broke."),
         .init(
             "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "dispatcher", "retrieval"],
-            "1 if the file or URL of keys or credentials that the setting names cannot be used, else 0."),
+            "1 if the file or URL that the setting names (keys, credentials, the audit log) cannot be used, else 0."),
         .init(
             "securepush_spans_exported_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
             "Spans that the collector took. Only with OTEL_EXPORTER_OTLP_ENDPOINT."),

@@ -114,21 +114,24 @@ final class FakeQueues: QueueReadings, DeadLetterQueue {
 
 /// Runs a test with the operator's page.
 func withAdmin(
-    _ kind: StoreKind = .memory, hasPassword: Bool = false, allowedHosts: [String] = [],
+    _ kind: StoreKind = .memory, hasPassword: Bool = false, allowedHosts: [String] = [], auditLog: String? = nil,
     _ body: @escaping @Sendable (AdminBench) async throws -> Void
 ) async throws {
     try await withTemporaryFolder { folder in
         switch kind {
-        case .memory: try await withAdmin("memory:", folder, hasPassword, allowedHosts, body)
-        case .sqlite: try await withAdmin("sqlite:\(folder.path)/s.sqlite", folder, hasPassword, allowedHosts, body)
+        case .memory: try await withAdmin("memory:", folder, hasPassword, allowedHosts, auditLog, body)
+        case .sqlite:
+            try await withAdmin("sqlite:\(folder.path)/s.sqlite", folder, hasPassword, allowedHosts, auditLog, body)
         case .postgres:
-            try await withPostgresDatabase { try await withAdmin($0, folder, hasPassword, allowedHosts, body) }
+            try await withPostgresDatabase {
+                try await withAdmin($0, folder, hasPassword, allowedHosts, auditLog, body)
+            }
         }
     }
 }
 
 private func withAdmin(
-    _ url: String, _ folder: URL, _ hasPassword: Bool, _ allowedHosts: [String],
+    _ url: String, _ folder: URL, _ hasPassword: Bool, _ allowedHosts: [String], _ auditLog: String?,
     _ body: @escaping @Sendable (AdminBench) async throws -> Void
 ) async throws {
     let opened = try await openStore(StorageConfiguration(url: url), logger: .silent)
@@ -137,7 +140,8 @@ private func withAdmin(
     let authenticator = hasPassword ? try OperatorAuthenticator(passwordFile: file.path, logger: .silent) : nil
     let (queues, publisher, book) = (FakeQueues(), FakePublisher(), ProcessBook())
     let handedOver = Mailbox<OutboxEntry>()
-    let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+    let context = try ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+        .auditing(to: auditLog)
     let configuration = AdminConfiguration(
         http: HTTPConfiguration(port: 0), passwordFile: nil, allowedHosts: allowedHosts,
         dispatchers: [MetricsTarget("http://127.0.0.1:1")!], retrievals: [])
@@ -150,7 +154,7 @@ private func withAdmin(
             store: opened.store, publisher: publisher, openDeadLetters: { queues },
             handOver: { handedOver.put(CollectionOfOne($0)) }, logger: .silent))
     let second = context.forSecondListener()
-    let router = makeRouter(of: ServiceRequestContext.self, context: second)
+    let router = makeRouter(of: ServiceRequestContext.self, context: second, audited: adminAuditedRoutes)
     try addAdminRoutes(
         to: router, controller: controller,
         hosts: HostAllowList(listeningHost: "127.0.0.1", allowed: allowedHosts, setting: "ADMIN_ALLOWED_HOSTS"),

@@ -105,11 +105,12 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 ///   - refreshTTL: the lifetime of refresh tokens; none are issued without it.
 ///   - budget: for the pages with payloads.
 ///   - cors: the web apps that may call.
+///   - hasAuditLog: whether requests write lines to `audit.log`.
 func withRetrieval(
     issuesTokens: Bool = true, storeIsAway away: Bool = false, deviceError: StorageError? = nil,
     reader: (any PayloadReader & Inbox)? = nil,
     refreshTTL: Duration? = nil, readiness: [ReadinessCheck] = [], logger: Logger = .silent,
-    budget: RequestBudget = RequestBudget(), cors: CORSPolicy? = nil,
+    budget: RequestBudget = RequestBudget(), cors: CORSPolicy? = nil, hasAuditLog: Bool = false,
     _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
 ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-retrieval-\(UUID().uuidString)")
@@ -130,9 +131,10 @@ func withRetrieval(
         configuration: UserAuthenticationConfiguration(
             signingKeyFile: configuration.signingKeyFile, tokenTTL: configuration.tokenTTL))
     let users = try UserAuthenticator(configuration: configuration, logger: .silent)
-    let context = ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
+    let context = try ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
+        .auditing(to: hasAuditLog ? path("audit.log") : nil)
     let metrics = RetrievalMetrics(context.metrics)
-    let router = makeRouter(of: BasicRequestContext.self, context: context, cors: cors)
+    let router = makeRouter(of: BasicRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes)
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
     let notifications = NotificationReadController(
         users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget)

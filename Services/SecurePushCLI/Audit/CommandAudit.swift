@@ -1,0 +1,89 @@
+import Foundation
+import SecurePushCore
+import ServiceConfiguration
+
+/// A command that changes keys, credentials or the system itself, and so writes a line to the audit log.
+protocol AuditedCommand: ConsoleCommand {
+    /// The action, for example `user.add`, and the name that it is about, if there is one. `nil` for a run that
+    /// changes nothing, or that a service writes a line for.
+    var audited: (action: String, id: String?)? { get }
+}
+
+/// The audit log of commands: `AUDIT_LOG` as the services read it.
+enum CommandAudit {
+    /// Runs a command, and writes its line if it is an ``AuditedCommand`` and `AUDIT_LOG` is set. With `-` the line
+    /// goes to standard error, because standard output has the data of the command.
+    ///
+    /// - Throws: ``CommandFailure`` with code `configuration` before the command does anything, if the log cannot be
+    ///   written; all errors of `body`.
+    static func writing(_ command: any ConsoleCommand, _ body: () async throws -> Void) async throws {
+        guard let audited = (command as? any AuditedCommand)?.audited,
+            let path = Settings()[ConfigurationKeys.auditLog.name]
+        else { return try await body() }
+        let file = try naming { try path == "-" ? AuditFile.standardError() : AuditFile(path: path) }
+        var entry = AuditEntry(
+            service: "securepush", actor: "local:\(NSUserName())", action: audited.action,
+            id: audited.id)
+        do {
+            try await body()
+        } catch {
+            (entry.time, entry.result) = (.now, .failed)
+            try naming { try file.append([entry]) }
+            throw error
+        }
+        entry.time = .now
+        try naming { try file.append([entry]) }
+    }
+
+    private static func naming<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as FileError {
+            throw CommandFailure(.configuration, "\(ConfigurationKeys.auditLog.name): \(error)")
+        }
+    }
+}
+
+extension APIKeysCommand.Add: AuditedCommand { var audited: (action: String, id: String?)? { ("api-key.add", name) } }
+
+extension APIKeysCommand.Remove: AuditedCommand {
+    var audited: (action: String, id: String?)? { ("api-key.remove", name) }
+}
+
+extension UsersCommand.Add: AuditedCommand {
+    var audited: (action: String, id: String?)? { (replace ? "user.replace" : "user.add", name) }
+}
+
+extension UsersCommand.Remove: AuditedCommand { var audited: (action: String, id: String?)? { ("user.remove", name) } }
+
+extension KeysCommand.Generate: AuditedCommand {
+    var audited: (action: String, id: String?)? { ("keys.generate", nil) }
+}
+
+extension KeysCommand.Rotate: AuditedCommand { var audited: (action: String, id: String?)? { ("keys.rotate", nil) } }
+
+extension TokenCommand: AuditedCommand {
+    var audited: (action: String, id: String?)? {
+        signingKeyFile == nil ? nil : ("token.issue", user)
+    }
+}
+
+extension DeadLettersCommand.Replay: AuditedCommand {
+    var audited: (action: String, id: String?)? {
+        ("dead-letters.replay", ids.count == 1 ? ids.first.map { "\($0.id)" } : nil)
+    }
+}
+
+extension DeadLettersCommand.Purge: AuditedCommand {
+    var audited: (action: String, id: String?)? { ("dead-letters.purge", nil) }
+}
+
+extension InstallationsCommand.Refill: AuditedCommand {
+    var audited: (action: String, id: String?)? { isDryRun ? nil : ("installations.refill", nil) }
+}
+
+extension InstallationsCommand.Export: AuditedCommand {
+    var audited: (action: String, id: String?)? { ("installations.export", nil) }
+}
+
+extension MigrateCommand: AuditedCommand { var audited: (action: String, id: String?)? { ("migrate", nil) } }

@@ -1,0 +1,43 @@
+import APITestSupport
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import Testing
+
+@testable import Ingest
+
+/// The lines that the operator's page writes to the audit log.
+@Suite("The operator's page in the audit log")
+struct AdminAuditTests {
+    @Test func looksChangesAndRefusalsAreOnRecord() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "audit.log").path
+            try await withAdmin(hasPassword: true, auditLog: path) { bench in
+                let id = try await bench.stored()
+                try await bench.record([AdminBench.delivery(.apple, .dead, "HTTP 400: x")], of: id)
+                let operatorsOwn: HTTPFields = [.authorization: AdminBench.credentials]
+                #expect(try await bench.get("/admin/api/overview", headers: operatorsOwn).status == .ok)
+                #expect(try await bench.get("/notifications/\(id)", headers: operatorsOwn).status == .ok)
+                #expect(try await bench.get("/admin/api/notifications/\(id)").status == .unauthorized)
+                let search = try await bench.post(
+                    "/admin/api/notifications/search", #"{"Recipient":"alice"}"#, headers: operatorsOwn)
+                #expect(search.status == .ok)
+                let resend = try await bench.post(
+                    "/admin/api/notifications/\(id)/resend", "{}", headers: operatorsOwn)
+                #expect(resend.status == .ok)
+            }
+            let lines = try FileContent(path: path).text.split(separator: "\n").dropFirst()
+            let facts = try lines.map { text in
+                let line = try #require(JSONValue(text: String(text)))
+                #expect(line["address"]?.text == "127.0.0.1" || line["address"]?.text == "::1")
+                return ["actor", "action", "result"].map { line[$0]?.text ?? "-" }.joined(separator: " ")
+            }
+            #expect(
+                facts == [
+                    "admin operator.look ok", "- operator.look refused", "admin operator.search ok",
+                    "admin operator.resend ok",
+                ])
+        }
+    }
+}

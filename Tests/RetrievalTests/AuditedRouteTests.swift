@@ -1,0 +1,80 @@
+import APITestSupport
+import Crypto
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import Testing
+
+@testable import Retrieval
+
+/// The lines that each route of retrieval writes to the audit log.
+@Suite struct AuditedRouteTests {
+    private func facts(_ bench: RetrievalBench) throws -> [String] {
+        try FileContent(path: bench.folder + "/audit.log").text.split(separator: "\n").dropFirst().map { text in
+            let line = try #require(JSONValue(text: String(text)))
+            return ["actor", "action", "id", "result"].map { line[$0]?.text ?? "-" }.joined(separator: " ")
+        }
+    }
+
+    @Test func `Devices, keys and tokens are on record`() async throws {
+        try await withRetrieval(refreshTTL: .seconds(600), hasAuditLog: true) { bench in
+            let alice = try bench.token(), bob = try bench.token("bob")
+            let body = #"{"platform":"apns","pushChannel":"H1"}"#
+            #expect(try await bench.install("phone-1", body).status == .ok)
+            #expect(try await bench.install("phone-1", "{}").status == .unprocessableContent)
+            let key = try #require(
+                EncryptionKey(x: [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)))
+            #expect(
+                try await bench.request(.put, "/api/devices/phone-1/key", by: alice, body: key.jwk).status == .noContent
+            )
+            let taken = try await bench.request(.delete, "/api/installations/phone-1", by: bob)
+            #expect(taken.status == .notFound)
+            let created = try await bench.request(.post, "/api/register", by: alice)
+            let id = try #require(JSONValue(text: created.text)?.text)
+            #expect(try await bench.request(.get, "/api/installations", by: alice).status == .ok)
+            #expect(try await bench.request(.delete, "/api/devices", by: alice).status == .noContent)
+            let logIn = try await bench.request(.post, "/api/token", by: bench.basic())
+            let refresh = try #require(JSONValue(text: logIn.text)?["refresh_token"]?.text)
+            let again = try await bench.request(
+                .post, "/api/token", by: nil,
+                body: #"{"grant_type":"refresh_token","refresh_token":"\#(refresh)"}"#)
+            #expect(again.status == .ok)
+            let wrong = try await bench.request(.post, "/api/token", by: bench.basic("alice", "a wrong one"))
+            #expect(wrong.status == .unauthorized)
+            #expect(
+                try facts(bench) == [
+                    "alice device.register phone-1 ok", "alice device.register phone-1 invalid",
+                    "alice device.key phone-1 ok", "bob device.remove phone-1 refused",
+                    "alice device.register \(id) ok",
+                    "alice device.remove-all - ok", "alice token.issue - ok", "alice token.issue - ok",
+                    "- token.issue - refused",
+                ])
+            let text = try FileContent(path: bench.folder + "/audit.log").text
+            for secret in ["H1", refresh, alice, bob, "correct horse", "a wrong one"] {
+                #expect(!text.contains(secret), "\(secret)")
+            }
+        }
+    }
+
+    @Test func `Each payload is a read, and a list without payloads is none`() async throws {
+        try await withRetrieval(hasAuditLog: true) { bench in
+            let first = try await bench.accept(#""one""#)
+            let second = try await bench.accept(#""two""#)
+            let alice = try bench.token()
+            for path in ["/api/notifications", "/api/notifications/\(first)", "/api/notifications?include=payload"] {
+                #expect(try await bench.request(.get, path, by: alice).status == .ok)
+            }
+            #expect(try await bench.request(.get, "/api/notifications", by: nil).status == .unauthorized)
+            let shown = try await bench.request(.post, "/api/notifications/\(first)/shown", by: alice)
+            #expect(shown.status == .noContent)
+            let marked = try await bench.request(
+                .post, "/api/notifications/read", by: alice, body: #"{"Ids":["\#(second)"]}"#)
+            #expect(marked.status == .noContent)
+            let facts = try facts(bench)
+            #expect(facts.first == "alice read \(first) ok")
+            #expect(Set(facts.dropFirst().prefix(2)) == ["alice read \(first) ok", "alice read \(second) ok"])
+            #expect(facts.dropFirst(3) == ["- inbox - refused", "alice mark-read - ok"])
+        }
+    }
+}

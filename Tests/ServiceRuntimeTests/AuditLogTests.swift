@@ -1,0 +1,137 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import SecurePushCore
+import ServiceConfiguration
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ServiceRuntime
+
+/// The lines that requests write, and requests while the log cannot be written.
+@Suite("Audit log") struct AuditLogTests {
+    private func lines(_ path: String) throws -> [String] {
+        try FileContent(path: path).text.split(separator: "\n").map(String.init)
+    }
+
+    /// A service with a route of each kind.
+    private func withService(
+        _ body: @escaping @Sendable (any TestClientProtocol, AuditLog, _ path: String, Calls) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "audit.log").path
+            let context = try ServiceContext.test().auditing(to: path)
+            let audit = try #require(context.audit)
+            let handled = Calls()
+            let router = makeRouter(
+                of: BasicRequestContext.self, context: context,
+                audited: ["GET /things/{id}": "read", "GET /things": "list?", "POST /things": "send?"])
+            router.addOperations(readiness: [context.watch([])], context: context)
+            router.get("/things/:id") { _, context in
+                handled.count.add(1, ordering: .relaxed)
+                AuditTrail.current?.note(actor: "alice")
+                guard context.parameters.get("id") == "known" else { throw Problem.notFound("none") }
+                return "the secret"
+            }
+            router.get("/things") { _, _ in
+                AuditTrail.current?.note(actor: "alice")
+                AuditTrail.current?.note(read: ["1", "2"])
+                return "the secrets"
+            }
+            router.post("/things") { request, _ -> HTTPResponse.Status in
+                if request.headers[.authorization] == nil {
+                    throw AuthenticationError(.missing, "Credentials are required.", challenges: ["Bearer"])
+                }
+                return .created
+            }
+            let application = try makeHTTPApplication(
+                router: router, configuration: HTTPConfiguration(port: 0), context: context)
+            try await application.test(.router) { try await body($0, audit, path, handled) }
+        }
+    }
+
+    @Test func `A read, a refusal and each payload of a list get a line, and nothing else does`() async throws {
+        try await withService { client, _, path, _ in
+            _ = try await client.execute(uri: "/things/known", method: .get)
+            _ = try await client.execute(uri: "/things/other", method: .get)
+            _ = try await client.execute(uri: "/things/known", method: .head)
+            _ = try await client.execute(uri: "/things", method: .get)
+            _ = try await client.execute(uri: "/things", method: .post, headers: [.authorization: "x"])
+            _ = try await client.execute(uri: "/things", method: .post, headers: [.init("x-request-id")!: "r7"])
+            _ = try await client.execute(uri: "/nothing", method: .get)
+            _ = try await client.execute(uri: "/livez", method: .get)
+            let lines = try lines(path).map { try #require(JSONValue(text: $0)) }
+            let texts = lines.map { line in
+                ["actor", "action", "id", "result"].map { line[$0]?.text ?? "null" }.joined(separator: " ")
+            }
+            #expect(
+                texts == [
+                    "null service.start \(SecurePushVersion.current) ok", "alice read known ok",
+                    "alice read other refused", "alice read 1 ok", "alice read 2 ok", "null send null refused",
+                ])
+            #expect(lines.last?["request"]?.text == "r7")
+            #expect(try !FileContent(path: path).text.contains("secret"))
+        }
+    }
+
+    @Test func `While the log cannot be written, nothing is read and nothing is lost`() async throws {
+        try await withService { client, audit, path, handled in
+            _ = try await client.execute(uri: "/things/known", method: .get)
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            // The request at whose end the fault is found is answered: its line waits.
+            let first = try await client.execute(uri: "/things/known", method: .get)
+            #expect(first.status == .ok)
+            #expect(handled.count.load(ordering: .relaxed) == 2)
+            let second = try await client.execute(uri: "/things/known", method: .get)
+            #expect(second.status == .serviceUnavailable)
+            #expect(second.headers[.retryAfter] != nil)
+            #expect(handled.count.load(ordering: .relaxed) == 2, "The handler has run.")
+            let refused = try await client.execute(uri: "/things", method: .post)
+            #expect(refused.status == .serviceUnavailable)
+            let sent = try await client.execute(uri: "/things", method: .post, headers: [.authorization: "x"])
+            #expect(sent.status == .created)
+            let ready = try await client.execute(uri: "/readyz", method: .get)
+            #expect(String(buffer: ready.body).contains("AUDIT_LOG"))
+
+            try FileManager.default.removeItem(atPath: path)
+            #expect(await audit.isWritable())
+            let third = try await client.execute(uri: "/things/known", method: .get)
+            #expect(third.status == .ok)
+            let old = try lines(path + ".1"), new = try lines(path)
+            #expect(old.count == 2 && new.count == 2)
+            var verifier = AuditVerifier()
+            for line in old + new { verifier.check(Array(line.utf8), at: "line") }
+            #expect(verifier.report.fault == nil)
+        }
+    }
+
+    @Test func `Many requests at once get a line each`() async throws {
+        try await withService { client, _, path, _ in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<300 {
+                    group.addTask { _ = try await client.execute(uri: "/things/known", method: .get) }
+                }
+                try await group.waitForAll()
+            }
+            let lines = try lines(path)
+            #expect(lines.count == 301)
+            var verifier = AuditVerifier()
+            for line in lines { verifier.check(Array(line.utf8), at: "line") }
+            #expect(verifier.report.fault == nil)
+        }
+    }
+
+    @Test func `A log that cannot be opened is a mistake in the settings`() {
+        let error = #expect(throws: ConfigurationError.self) {
+            try ServiceContext.test().auditing(to: "/nowhere/audit.log")
+        }
+        #expect(error?.issues.first?.key == "AUDIT_LOG")
+    }
+
+    /// Counts the calls of a handler.
+    private final class Calls: Sendable { let count = Atomic(0) }
+}
