@@ -85,13 +85,13 @@ func addNotificationRoutes(
 /// The actions of the API in the audit log. Sending has no lines, because the notification itself is the record of it.
 /// So the direct route, which answers valid requests only, needs none.
 let ingestAuditedRoutes: AuditedRoutes = [
-    "POST /api/notifications": "send?",
-    "POST /api/notifications/batch": "send?",
-    "GET /api/notifications": "list?",
-    "GET /api/notifications/{id}/status": "status?",
+    "POST /api/notifications": .refusals(of: "send"),
+    "POST /api/notifications/batch": .refusals(of: "send"),
+    "GET /api/notifications": .refusals(of: "list"),
+    "GET /api/notifications/{id}/status": .refusals(of: "status"),
     "DELETE /api/notifications/{id}": "revoke",
     "POST /api/notifications/{id}/resend": "resend",
-    "GET /api/recipients/{name}/keys": "recipient.keys?",
+    "GET /api/recipients/{name}/keys": .refusals(of: "recipient.keys"),
 ]
 
 /// The description of the API, with the platforms that this service is configured for.

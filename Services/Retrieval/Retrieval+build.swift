@@ -70,13 +70,13 @@ func buildRetrieval(
 /// The actions of the API in the audit log.
 let retrievalAuditedRoutes: AuditedRoutes = [
     "GET /api/notifications/{id}": "read",
-    "GET /api/notifications": "inbox?",
+    "GET /api/notifications": .refusals(of: "inbox"),
     "POST /api/notifications/read": "mark-read",
-    "POST /api/notifications/{id}/shown": "shown?",
+    "POST /api/notifications/{id}/shown": .refusals(of: "shown"),
     "PUT /api/installations/{id}": "device.register",
-    "GET /api/installations/{id}": "device.get?",
+    "GET /api/installations/{id}": .refusals(of: "device.get"),
     "DELETE /api/installations/{id}": "device.remove",
-    "GET /api/installations": "device.list?",
+    "GET /api/installations": .refusals(of: "device.list"),
     "POST /api/register": "device.register",
     "PUT /api/register/{id}": "device.register",
     "DELETE /api/register/{id}": "device.remove",

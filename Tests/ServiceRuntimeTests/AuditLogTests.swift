@@ -28,7 +28,10 @@ import Testing
             let handled = Calls()
             let router = makeRouter(
                 of: BasicRequestContext.self, context: context,
-                audited: ["GET /things/{id}": "read", "GET /things": "list?", "POST /things": "send?"])
+                audited: [
+                    "GET /things/{id}": "read", "GET /things": .refusals(of: "list"),
+                    "POST /things": .refusals(of: "send"),
+                ])
             router.addOperations(readiness: [context.watch([])], context: context)
             router.get("/things/:id") { _, context in
                 handled.count.add(1, ordering: .relaxed)

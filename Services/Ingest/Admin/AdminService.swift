@@ -18,13 +18,13 @@ struct BuiltAdmin {
 
 /// The actions of the operator's page in the audit log.
 let adminAuditedRoutes: AuditedRoutes = [
-    "GET /": "operator.overview?",
-    "GET /dead-letters": "operator.dead-letters?",
+    "GET /": .refusals(of: "operator.overview"),
+    "GET /dead-letters": .refusals(of: "operator.dead-letters"),
     "GET /notifications/{id}": "operator.look",
-    "GET /admin/api/overview": "operator.overview?",
-    "GET /admin/api/failures": "operator.failures?",
+    "GET /admin/api/overview": .refusals(of: "operator.overview"),
+    "GET /admin/api/failures": .refusals(of: "operator.failures"),
     "POST /admin/api/failures/resend": "operator.resend-failures",
-    "GET /admin/api/dead-letters": "operator.dead-letters?",
+    "GET /admin/api/dead-letters": .refusals(of: "operator.dead-letters"),
     "POST /admin/api/dead-letters/replay": "operator.replay",
     "POST /admin/api/notifications/search": "operator.search",
     "GET /admin/api/notifications/{id}": "operator.look",

@@ -32,7 +32,7 @@ struct AuditMiddleware<Context: RequestContext>: RouterMiddleware {
     private static var unwritable: Problem { .serviceUnavailable("The audit log cannot be written.") }
 
     private func record(
-        _ action: AuditedRoutes.Action, _ status: HTTPResponse.Status, _ trail: AuditTrail, _ context: Context
+        _ action: AuditedAction, _ status: HTTPResponse.Status, _ trail: AuditTrail, _ context: Context
     ) async throws {
         let facts = trail.facts
         let result = AuditEntry.Result(status)
