@@ -25,6 +25,8 @@ struct DispatcherConfiguration: Sendable {
     var silentInterval: Duration?
     /// The key that signs pushes; `nil` if they are not signed.
     var pushSigningKeyFile: String?
+    /// `HUB_TELEMETRY`: whether the hub is asked what became of its messages.
+    var asksForOutcomes: Bool
 
     static let defaultPort = 8082
 
@@ -37,6 +39,7 @@ struct DispatcherConfiguration: Sendable {
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
             ConfigurationKeys.dispatchWithdraw,
             ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
+            ConfigurationKeys.hubTelemetry,
         ]
 
     /// Reads the settings; `nil` if one of them is missing or not valid, which the reader has noted.
@@ -53,10 +56,12 @@ struct DispatcherConfiguration: Sendable {
         let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
         let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
         let silentInterval = reader.read(ConfigurationKeys.silentPushMinInterval)
+        let asksForOutcomes = reader.read(ConfigurationKeys.hubTelemetry)
         // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
         pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
         guard let http, var storage, let prefetch, var messaging, let hub, let platforms, let delays,
-            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval
+            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval,
+            let asksForOutcomes
         else { return nil }
         self.http = http
         storage.withdrawals = withdrawals
@@ -68,6 +73,7 @@ struct DispatcherConfiguration: Sendable {
         self.prefetch = prefetch
         self.registeredOnly = registeredOnly
         self.silentInterval = silentInterval
+        self.asksForOutcomes = asksForOutcomes
         policy = DispatchPolicy(
             platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays),
             withdrawals: withdrawals)
@@ -90,6 +96,15 @@ extension DispatcherConfiguration {
                 tracer: tracer, destination: messaging.topology.dispatchDestination,
                 routingKey: DispatchTopology.dispatchKey)
         }
+    }
+}
+
+extension DispatcherConfiguration {
+    /// Asks the hub what became of its messages; empty without `HUB_TELEMETRY`.
+    fileprivate func outcomeServices(_ store: any Store, _ context: ServiceContext) -> [any Service] {
+        guard asksForOutcomes else { return [] }
+        let telemetry = HubDevices(configuration: hub, logger: context.logger)
+        return [telemetry, OutcomeWatch(store: store, hub: telemetry, logger: context.logger)]
     }
 }
 
@@ -136,8 +151,8 @@ func buildDispatcher(
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.
     let draining = TellingShutdown(consumer) { pipeline.drain() }
     return BuiltDispatcher(
-        services: [opened.service, publisher, sender, IdlesUntilShutdown(pipeline), draining, http], store: opened.store
-    )
+        services: [opened.service] + configuration.outcomeServices(opened.store, context)
+            + [publisher, sender, IdlesUntilShutdown(pipeline), draining, http], store: opened.store)
 }
 
 extension DispatcherConfiguration: StartDetails {
