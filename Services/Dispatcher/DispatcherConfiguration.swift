@@ -13,9 +13,9 @@ struct DispatcherConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration
     var messaging: MessagingConfiguration
-    var hub: NotificationHubConfiguration
+    var hub: HubSettings
     var policy: DispatchPolicy
-    /// Requests to the hub in flight.
+    /// Requests to each hub in flight.
     var concurrency: Int
     /// The maximum of unacknowledged deliveries.
     var prefetch: Int
@@ -31,7 +31,7 @@ struct DispatcherConfiguration: Sendable {
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: defaultPort) + TracingConfiguration.keys + StorageConfiguration.keys
         + MessagingConfiguration.keys
-        + NotificationHubConfiguration.keys
+        + HubSettings.keys
         + [
             ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
@@ -45,7 +45,7 @@ struct DispatcherConfiguration: Sendable {
         let storage = StorageConfiguration.read(&reader)
         let prefetch = reader.read(ConfigurationKeys.dispatchPrefetch)
         let messaging = MessagingConfiguration.read(&reader, prefetch: prefetch ?? 1, connectionName: "dispatcher")
-        let hub = NotificationHubConfiguration.read(&reader)
+        let hub = HubSettings.read(&reader)
         let platforms = reader.readPlatforms()
         let delays = reader.read(ConfigurationKeys.retryDelays)
         let maxAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
@@ -75,11 +75,11 @@ struct DispatcherConfiguration: Sendable {
 }
 
 extension DispatcherConfiguration {
-    /// One lane per platform; the lanes share the limits of all.
+    /// One lane per platform and hub; the lanes of a hub share its limit.
     var lanes: LaneSettings {
         LaneSettings(
-            platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch, hub: hub.hubName,
-            endpoint: hub.endpoint.url)
+            platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch,
+            hub: hub.hubs.first?.hubName ?? "", endpoint: hub.hubs.first?.endpoint.url ?? "")
     }
 }
 
@@ -107,12 +107,7 @@ func buildDispatcher(
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
     let consumer = try RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
-    let sender = HubSender(
-        configuration: configuration.hub, concurrency: configuration.concurrency, tracer: context.tracer,
-        logger: context.logger)
-    if configuration.hub.connectionStringFile != nil {
-        context.onReload("hub connection string") { sender.reload() }
-    }
+    let senders = try makeSenders(configuration, context: context)
     let signer = try configuration.pushSigningKeyFile.map { path in
         try ConfigurationKeys.pushSigningKeyFile.making { try PushSigner(path: path, logger: context.logger) }
     }
@@ -120,11 +115,14 @@ func buildDispatcher(
         SilentBudget(store: opened.store, interval: $0, logger: context.logger)
     }
     let pipeline = DispatchPipeline(
-        consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store, gateway: sender,
+        consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store,
+        gateway: senders.gateway,
         policy: configuration.policy, registered: configuration.registeredOnly ? opened.store : nil,
-        lanes: configuration.lanes, signer: signer, silent: silent, tracing: configuration.tracing(context),
+        lanes: configuration.lanes, hubs: senders.hubs, signer: signer, silent: silent,
+        tracing: configuration.tracing(context),
         logger: context.logger)
-    let files = (signer?.source).map { [context.watch([$0])] } ?? []
+    let sources = [senders.source, signer?.source].compactMap(\.self)
+    let files = sources.isEmpty ? [] : [context.watch(sources)]
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
         readiness: [
@@ -136,15 +134,42 @@ func buildDispatcher(
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.
     let draining = TellingShutdown(consumer) { pipeline.drain() }
     return BuiltDispatcher(
-        services: [opened.service, publisher, sender, IdlesUntilShutdown(pipeline), draining, http], store: opened.store
+        services: [opened.service, publisher, senders.service, IdlesUntilShutdown(pipeline), draining, http],
+        store: opened.store
     )
+}
+
+/// What sends to the hub, or to the hubs.
+private struct Senders {
+    var gateway: any PushGateway
+    var service: any Service
+    /// `nil` for a single hub.
+    var hubs: LanePool.Source?
+    /// The file of the hubs.
+    var source: ReloadableSource?
+}
+
+private func makeSenders(_ configuration: DispatcherConfiguration, context: ServiceContext) throws -> Senders {
+    switch configuration.hub {
+    case .single(let hub):
+        let sender = HubSender(
+            configuration: hub, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
+        if hub.connectionStringFile != nil { context.onReload("hub connection string") { sender.reload() } }
+        return Senders(gateway: sender, service: sender)
+    case .pool(let settings):
+        let file = try ConfigurationKeys.hubPoolFile.making { try HubPoolFile(settings, logger: context.logger) }
+        let pool = HubSenderPool(
+            file: file, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
+        return Senders(gateway: pool, service: pool, hubs: { pool.table }, source: pool.source)
+    }
 }
 
 extension DispatcherConfiguration: StartDetails {
     var startDetails: Logger.Metadata {
         [
             "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
-            "hub": "\(hub.hubName)", "endpoint": "\(hub.endpoint.url)",
+            "hub": "\(hub.hubs.map(\.hubName).joined(separator: ","))",
+            "endpoint": "\(Set(hub.hubs.map(\.endpoint.url)).sorted().joined(separator: ","))",
             "platforms": "\(policy.platforms.map(\.rawValue).joined(separator: ","))",
         ]
     }
