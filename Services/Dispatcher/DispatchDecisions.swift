@@ -99,6 +99,7 @@ extension DispatchPolicy {
             delivery.isWithdrawnOnRead = withdrawals.applies(isRevoked: false, isRead: true)
             delivery.silentSequence = nil
             delivery.hubMessageID = hubMessageID
+            delivery.outcome = nil
         case .throttled:
             // The notification is not at fault, so throttling uses up no attempt.
             delivery.attempts -= 1

@@ -25,6 +25,8 @@ struct DispatcherConfiguration: Sendable {
     var silentInterval: Duration?
     /// The key that signs pushes; `nil` if they are not signed.
     var pushSigningKeyFile: String?
+    /// `HUB_TELEMETRY`: whether the hub is asked what became of its messages.
+    var asksForOutcomes: Bool
 
     static let defaultPort = 8082
 
@@ -37,6 +39,7 @@ struct DispatcherConfiguration: Sendable {
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
             ConfigurationKeys.dispatchWithdraw,
             ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
+            ConfigurationKeys.hubTelemetry,
         ]
 
     /// Reads the settings; `nil` if one of them is missing or not valid, which the reader has noted.
@@ -53,10 +56,12 @@ struct DispatcherConfiguration: Sendable {
         let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
         let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
         let silentInterval = reader.read(ConfigurationKeys.silentPushMinInterval)
+        let asksForOutcomes = reader.read(ConfigurationKeys.hubTelemetry)
         // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
         pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
         guard let http, var storage, let prefetch, var messaging, let hub, let platforms, let delays,
-            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval
+            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval,
+            let asksForOutcomes
         else { return nil }
         self.http = http
         storage.withdrawals = withdrawals
@@ -68,6 +73,7 @@ struct DispatcherConfiguration: Sendable {
         self.prefetch = prefetch
         self.registeredOnly = registeredOnly
         self.silentInterval = silentInterval
+        self.asksForOutcomes = asksForOutcomes
         policy = DispatchPolicy(
             platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays),
             withdrawals: withdrawals)
@@ -90,6 +96,24 @@ extension DispatcherConfiguration {
                 tracer: tracer, destination: messaging.topology.dispatchDestination,
                 routingKey: DispatchTopology.dispatchKey)
         }
+    }
+}
+
+extension DispatcherConfiguration {
+    /// Asks the hub, or each user's hub, what became of its messages; empty without `HUB_TELEMETRY`.
+    ///
+    /// - Parameter file: the file of several hubs.
+    fileprivate func outcomeServices(
+        _ store: any Store, _ file: HubPoolFile?, _ context: ServiceContext
+    ) -> [any Service] {
+        guard asksForOutcomes else { return [] }
+        if let file {
+            let pool = HubDevicesPool(file: file, logger: context.logger)
+            return [pool, OutcomeWatch(store: store, hub: pool, logger: context.logger)]
+        }
+        guard case .single(let configuration) = hub else { return [] }
+        let telemetry = HubDevices(configuration: configuration, logger: context.logger)
+        return [telemetry, OutcomeWatch(store: store, hub: telemetry, logger: context.logger)]
     }
 }
 
@@ -121,7 +145,7 @@ func buildDispatcher(
         lanes: configuration.lanes, hubs: senders.hubs, signer: signer, silent: silent,
         tracing: configuration.tracing(context),
         logger: context.logger)
-    let sources = [senders.source, signer?.source].compactMap(\.self)
+    let sources = [senders.file?.source, signer?.source].compactMap(\.self)
     let files = sources.isEmpty ? [] : [context.watch(sources)]
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
@@ -134,9 +158,8 @@ func buildDispatcher(
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.
     let draining = TellingShutdown(consumer) { pipeline.drain() }
     return BuiltDispatcher(
-        services: [opened.service, publisher, senders.service, IdlesUntilShutdown(pipeline), draining, http],
-        store: opened.store
-    )
+        services: [opened.service] + configuration.outcomeServices(opened.store, senders.file, context)
+            + [publisher, senders.service, IdlesUntilShutdown(pipeline), draining, http], store: opened.store)
 }
 
 /// What sends to the hub, or to the hubs.
@@ -146,7 +169,7 @@ private struct Senders {
     /// `nil` for a single hub.
     var hubs: LanePool.Source?
     /// The file of the hubs.
-    var source: ReloadableSource?
+    var file: HubPoolFile?
 }
 
 private func makeSenders(_ configuration: DispatcherConfiguration, context: ServiceContext) throws -> Senders {
@@ -160,7 +183,7 @@ private func makeSenders(_ configuration: DispatcherConfiguration, context: Serv
         let file = try ConfigurationKeys.hubPoolFile.making { try HubPoolFile(settings, logger: context.logger) }
         let pool = HubSenderPool(
             file: file, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
-        return Senders(gateway: pool, service: pool, hubs: { pool.table }, source: pool.source)
+        return Senders(gateway: pool, service: pool, hubs: { pool.table }, file: file)
     }
 }
 

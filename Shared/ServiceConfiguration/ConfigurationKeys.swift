@@ -202,8 +202,9 @@ extension ConfigurationKeys {
     /// The key `HUB_TELEMETRY`.
     public static let hubTelemetry = ConfigurationKey(
         "HUB_TELEMETRY", .boolean, default: "false",
-        meaning: "Retrieval reads the hub's feedback and removes the devices whose push channel is dead; needs the "
-            + "Standard tier and a rule with the Manage right")
+        meaning: "Retrieval removes the devices whose push channel is dead according to the hub's feedback (rule with "
+            + "Manage); the dispatcher asks what became of each message and stores it as Outcome (rule with Send); "
+            + "needs the Standard tier")
 
     /// The key `DEVICE_STALE_AFTER`.
     public static let deviceStaleAfter = ConfigurationKey(

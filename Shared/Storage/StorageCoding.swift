@@ -51,7 +51,8 @@ enum StorageCoding {
 extension StorageCoding {
     /// `p` platform, `s` state, `n` attempts, `u` attempts without an answer, `m` the hub's message ID, `e` the last
     /// error, `t` the time of the last change in milliseconds, `c` the notification whose push this one shared, `w` the
-    /// number of silent pushes when it began to wait, `r` 1 if the first read withdraws the push.
+    /// number of silent pushes when it began to wait, `r` 1 if the first read withdraws the push, `o` the outcome that
+    /// the hub reports.
     private struct StoredDelivery: Decodable {
         let p: String
         let s: String
@@ -63,6 +64,7 @@ extension StorageCoding {
         let c: String?
         let w: Int64?
         let r: Int?
+        let o: String?
     }
 
     /// The member `r` of a sent delivery, as it is in the text; see ``Delivery/isWithdrawnOnRead``. Statements search
@@ -71,6 +73,13 @@ extension StorageCoding {
 
     /// The state of a platform that accepted the push, as it is in the text. Statements search for it too.
     static let sent = #""s":"sent""#
+
+    /// A sent delivery without an outcome: the outcome would follow the state. A row that has this text and
+    /// ``messageID`` may await an outcome.
+    static let sentWithoutOutcome = #""s":"sent","n":"#
+
+    /// The name of the hub's message ID, as it is in the text.
+    static let messageID = #""m":"#
 
     /// A notification's deliveries as a JSON array of small objects, such as
     /// `[{"p":"apple","s":"sent","n":1,"t":1790000000000}]`. Members that are `nil` are left out.
@@ -115,7 +124,7 @@ extension StorageCoding {
                     hubMessageID: object.m, error: object.e,
                     updatedAt: try Timestamp(stored: object.t, column: "deliveries"),
                     coalescedInto: shared.flatMap(\.self), silentSequence: object.w,
-                    isWithdrawnOnRead: state == .sent && object.r == 1))
+                    isWithdrawnOnRead: state == .sent && object.r == 1, outcome: object.o))
         }
         return deliveries
     }
@@ -126,6 +135,7 @@ extension StorageCoding {
     private static func append(_ delivery: Delivery, to bytes: inout [UInt8]) {
         append(#""p":"#, delivery.platform.rawValue, to: &bytes)
         append(#","s":"#, delivery.state.rawValue, to: &bytes)
+        if let outcome = delivery.outcome { append(#","o":"#, outcome, to: &bytes) }
         append(#","n":"#, Int64(delivery.attempts), to: &bytes)
         if delivery.unanswered > 0 { append(#","u":"#, Int64(delivery.unanswered), to: &bytes) }
         if let id = delivery.hubMessageID { append(#","m":"#, id, to: &bytes) }

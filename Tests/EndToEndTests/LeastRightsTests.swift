@@ -16,7 +16,7 @@ struct LeastRightsTests {
         let nothing = "WHERE false"
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
-            "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "device_places",
+            "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "outcome_watch", "device_places",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator"] {
@@ -89,6 +89,10 @@ struct LeastRightsTests {
             ("retrieval", "UPDATE refresh_tokens SET expires_at = 1 \(nothing)", true),
             ("ingest", "SELECT FROM refresh_tokens", false), ("dispatcher", "SELECT FROM refresh_tokens", false),
             ("operator", "SELECT FROM refresh_tokens", false),
+            ("dispatcher", "UPDATE outcome_watch SET until = 1 \(nothing)", true),
+            ("dispatcher", "DELETE FROM outcome_watch \(nothing)", false),
+            ("ingest", "SELECT FROM outcome_watch", false), ("retrieval", "SELECT FROM outcome_watch", false),
+            ("operator", "SELECT FROM outcome_watch", false),
             ("operator", "SELECT last_seen_at, expires_at FROM installations", true),
             ("dispatcher", "SELECT last_seen_at FROM installations", false),
             ("operator", "UPDATE notifications SET deliveries = NULL \(nothing)", true),

@@ -23,6 +23,8 @@ struct NotificationTimeline: Encodable, Sendable {
         /// Requests whose result is unknown.
         var unanswered: Int
         var hubMessageId: String?
+        /// What the hub says became of the message.
+        var outcome: String?
         var coalescedInto: String?
         var error: String?
         var updatedAt: String
@@ -83,7 +85,7 @@ extension NotificationTimeline.Delivery {
         self.init(
             platform: delivery.platform.rawValue, state: delivery.state.rawValue, attempts: delivery.attempts,
             unanswered: delivery.unanswered, hubMessageId: delivery.hubMessageID,
-            coalescedInto: delivery.coalescedInto?.description, error: delivery.error,
+            outcome: delivery.outcome, coalescedInto: delivery.coalescedInto?.description, error: delivery.error,
             updatedAt: delivery.updatedAt.description, withdrawn: delivery.withdrawnAt?.description)
     }
 }
@@ -141,7 +143,7 @@ private struct TimelineEvents {
                 if let shared = delivery.coalescedInto {
                     "It shared the push of \(shared)."
                 } else {
-                    "The hub accepted it after \(tries)."
+                    "The hub accepted it after \(tries)." + (delivery.outcome.map { " Its outcome: \($0)." } ?? "")
                 }
             case .dead: "Dead after \(tries)" + error
             case .retrying: "It is tried again after \(tries)" + error

@@ -6,7 +6,7 @@ struct TimelineView: Sendable {
         var hasTime, isAhead: Bool
     }
     struct DeliveryRow: Sendable {
-        var platform, mark, stateClass, state, attempts, unanswered, message, error: String
+        var platform, mark, stateClass, state, attempts, unanswered, message, outcome, error: String
         var updated: TimeView
     }
 
@@ -30,7 +30,8 @@ struct TimelineView: Sendable {
             return DeliveryRow(
                 platform: delivery.platform, mark: mark, stateClass: name, state: delivery.state,
                 attempts: delivery.attempts.formatted, unanswered: delivery.unanswered.formatted,
-                message: delivery.hubMessageId ?? "–", error: delivery.error ?? "–",
+                message: delivery.hubMessageId ?? "–", outcome: delivery.outcome ?? "–",
+                error: delivery.error ?? "–",
                 updated: TimeView(delivery.updatedAt))
         }
         noDeliveries = deliveries.isEmpty

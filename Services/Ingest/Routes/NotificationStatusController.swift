@@ -157,6 +157,7 @@ extension NotificationRecord {
                         json.member("State", delivery.state.rawValue)
                         json.member("Attempts", delivery.attempts)
                         if let id = delivery.hubMessageID { json.member("HubMessageId", id) }
+                        if let outcome = delivery.outcome { json.member("Outcome", outcome) }
                         if let id = delivery.coalescedInto { json.member("CoalescedInto", id.description) }
                         if let error = delivery.error { json.member("Error", error) }
                         json.member("UpdatedAt", delivery.updatedAt.description)

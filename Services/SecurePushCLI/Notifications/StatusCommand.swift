@@ -7,8 +7,9 @@ struct StatusCommand: NetworkCommand {
         abstract: "Show the status of a notification and of its delivery per platform.",
         discussion: """
             Needs the API key of the notification's sender: other senders' notifications are not found. --json prints
-            the service's own response. On a terminal the table is made to fit: times become relative, the hub's message
-            IDs are left out, and reasons follow the table. Exit codes: 0 shown, 1 not found, 69 no answer.
+            the service's own response. The column OUTCOME is there if the hub has said what became of a message. On a
+            terminal the table is made to fit: times become relative, the hub's message IDs are left out, and reasons
+            follow the table. Exit codes: 0 shown, 1 not found, 69 no answer.
 
             EXAMPLES
               securepush status 01890a5d-ac96-774b-bcce-b302099a8057
@@ -93,6 +94,7 @@ struct DeliveryRow: Codable, Sendable, Equatable {
     var state: String
     var attempts: Int
     var hubMessageId: String?
+    var outcome: String?
     var coalescedInto: String?
     var error: String?
     var updatedAt: String
@@ -100,7 +102,7 @@ struct DeliveryRow: Codable, Sendable, Equatable {
 
     private enum CodingKeys: String, CodingKey {
         case platform = "Platform", state = "State", attempts = "Attempts", hubMessageId = "HubMessageId"
-        case coalescedInto = "CoalescedInto"
+        case outcome = "Outcome", coalescedInto = "CoalescedInto"
         case error = "Error", updatedAt = "UpdatedAt", withdrawn = "Withdrawn"
     }
 
@@ -109,6 +111,7 @@ struct DeliveryRow: Codable, Sendable, Equatable {
         state = delivery.state.rawValue
         attempts = delivery.attempts
         hubMessageId = delivery.hubMessageID
+        outcome = delivery.outcome
         coalescedInto = delivery.coalescedInto?.description
         error = delivery.error
         updatedAt = delivery.updatedAt.description
@@ -122,25 +125,29 @@ struct DeliveryRow: Codable, Sendable, Equatable {
     static func table(_ rows: [DeliveryRow], width: Int? = nil, now: Timestamp = .now) -> [String] {
         if rows.isEmpty { return [] }
         var table = TextTable(isOfWords: true)
-        // The column of withdrawals is there only if there is one.
+        // The columns of outcomes and of withdrawals are there only if there is one.
+        let hasOutcome = rows.contains { $0.outcome != nil }
         let isWithdrawn = rows.contains { $0.withdrawn != nil }
         let header = ["PLATFORM", "STATE", "ATTEMPTS", "UPDATED", "HUB MESSAGE", "REASON"]
-        table.add(header + (isWithdrawn ? ["WITHDRAWN"] : []))
+        table.add(header + (hasOutcome ? ["OUTCOME"] : []) + (isWithdrawn ? ["WITHDRAWN"] : []))
         for row in rows {
             let columns = [
                 row.platform.oneLine, row.state.oneLine, "\(row.attempts)", row.updatedAt.oneLine,
                 row.hubMessageId?.oneLine ?? "-", row.error?.oneLine ?? "-",
             ]
-            table.add(columns + (isWithdrawn ? [row.withdrawn?.oneLine ?? "-"] : []))
+            table.add(
+                columns + (hasOutcome ? [row.outcome?.oneLine ?? "-"] : [])
+                    + (isWithdrawn ? [row.withdrawn?.oneLine ?? "-"] : []))
         }
         func relative(_ title: String, _ time: (DeliveryRow) -> String?) -> [String] {
             [title] + rows.map { time($0).map { RelativeTime.text($0, now: now) } ?? "-" }
         }
-        let steps: [TextTable.Narrowing] = [
+        var steps: [TextTable.Narrowing] = [
             .replace(column: 3, cells: relative(header[3]) { $0.updatedAt }),
-            .replace(column: 6, cells: relative("WITHDRAWN") { $0.withdrawn }), .leaveOut(column: 4),
-            .leaveOut(column: 5),
+            .replace(column: hasOutcome ? 7 : 6, cells: relative("WITHDRAWN") { $0.withdrawn }), .leaveOut(column: 4),
         ]
+        if hasOutcome { steps.append(.cut(column: 6, to: 24)) }
+        steps.append(.leaveOut(column: 5))
         guard table.fit(width, steps) == steps.count, let width else { return table.lines }
         return table.lines
             + rows.flatMap { row in

@@ -187,6 +187,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
                 ConfigurationKeys.dispatchConcurrency, ConfigurationKeys.dispatchMaxAttempts,
                 ConfigurationKeys.dispatchRegisteredOnly, ConfigurationKeys.dispatchWithdraw,
                 ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
+                ConfigurationKeys.hubTelemetry,
             ]
         }
     }
@@ -250,5 +251,6 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.read(ConfigurationKeys.dispatchWithdraw)
         _ = reader.read(ConfigurationKeys.silentPushMinInterval)
         _ = reader.read(ConfigurationKeys.pushSigningKeyFile)
+        _ = reader.read(ConfigurationKeys.hubTelemetry)
     }
 }

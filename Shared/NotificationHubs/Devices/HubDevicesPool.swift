@@ -74,3 +74,11 @@ public final class HubDevicesPool: Service {
         }
     }
 }
+
+extension HubDevicesPool: HubTelemetry {
+    /// The outcome of a message of the user's hub. If the user has another hub since then, that hub does not know the
+    /// message.
+    public func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome? {
+        try await refreshed { $0.members.member(for: recipient).client }.outcome(ofMessage: id, to: recipient)
+    }
+}

@@ -147,7 +147,7 @@ extension MemoryStore: Outbox {
 
 extension MemoryStore.Row {
     /// Whether it needs no more work.
-    fileprivate var isFinal: Bool { status != .accepted && status != .queued }
+    var isFinal: Bool { status != .accepted && status != .queued }
 
     /// See ``DispatchStore/begin(_:now:)``.
     fileprivate var isFirstAttemptOpen: Bool { attempt == 1 && recordedAttempt == 0 && claimedAt == nil }

@@ -39,6 +39,7 @@ public actor MemoryStore {
     var refreshFamilies: [[UInt8]: RefreshFamily] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]
     var followUps: [FollowUp: WaitingFollowUp] = [:]
+    var outcomeWatch = OutcomeWatch()
     let withdrawals: WithdrawalMode
     /// Notifications whose rows cannot be read; see ``damage(_:)``.
     var damaged: Set<NotificationID> = []

@@ -160,9 +160,12 @@ public struct Delivery: Sendable, Hashable {
     public var unanswered: Int
     /// The hub's ID of the message, if its tier provides one.
     public var hubMessageID: String?
+    /// What the hub says became of the message (``MessageOutcome/text``); `nil` if it was not asked, or has not said.
+    /// The ``state`` stays ``DeliveryState/sent``, whatever it is.
+    public var outcome: String?
     /// Why the last try failed; never anything of the payload.
     public var error: String?
-    /// When the record last changed.
+    /// When the record last changed. An ``outcome`` does not count: the time of the send stays.
     public var updatedAt: Timestamp
     /// The notification whose silent push this one shared. The state is ``DeliveryState/sent`` then.
     public var coalescedInto: NotificationID?
@@ -180,13 +183,14 @@ public struct Delivery: Sendable, Hashable {
     public init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
         error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentSequence: Int64? = nil,
-        isWithdrawnOnRead: Bool = false, withdrawnAt: Timestamp? = nil
+        isWithdrawnOnRead: Bool = false, withdrawnAt: Timestamp? = nil, outcome: String? = nil
     ) {
         self.platform = platform
         self.state = state
         self.attempts = attempts
         self.unanswered = unanswered
         self.hubMessageID = hubMessageID
+        self.outcome = outcome
         self.error = error
         self.updatedAt = updatedAt
         self.coalescedInto = coalescedInto

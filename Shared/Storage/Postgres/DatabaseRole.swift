@@ -43,7 +43,8 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                 ),
                 ("outbox", all), ("follow_ups", "SELECT, INSERT, UPDATE"),
                 ("registrations", "SELECT (owner, platform)"),
-                ("installations", "SELECT (owner, platform)"), ("silent_pushes", "SELECT, INSERT, UPDATE"), schema,
+                ("installations", "SELECT (owner, platform)"), ("silent_pushes", "SELECT, INSERT, UPDATE"),
+                ("outcome_watch", "SELECT, UPDATE"), schema,
             ]
         case .retrieval:
             return [
@@ -68,7 +69,8 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
 public enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
-        "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "schema_migrations",
+        "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch",
+        "schema_migrations",
     ]
 
     /// Creates the roles, and makes ``DatabaseRole/owner`` the owner of existing tables. A superuser runs these.

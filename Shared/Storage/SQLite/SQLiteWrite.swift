@@ -21,6 +21,7 @@ enum SQLiteWrite: Sendable {
     case purge(SQLitePurge)
     case followUp(SQLiteFollowUpChange)
     case refresh(SQLiteRefreshChange)
+    case outcome(SQLiteOutcomeChange)
 
     /// The result of a change.
     enum Output: Sendable {
@@ -50,6 +51,8 @@ enum SQLiteWrite: Sendable {
         case claimedFollowUp(Result<DispatchPlan, StorageError>?)
         /// The number of families of refresh tokens that were changed.
         case refreshed(Int)
+        /// The stored places; `nil` if another process has the lease, and after storing outcomes.
+        case outcomeCursors(String?)
     }
 
     /// How many changes this counts as when groups are formed.
@@ -75,6 +78,7 @@ extension SQLiteWrite {
             notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
         case .record(let outcome): 256 + outcome.deliveries.count * 256
         case .followUp(.record(let outcome)): 256 + outcome.deliveries.count * 256
+        case .outcome(.record(let outcome)): 256 + outcome.deliveries.count * 256
         case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
         case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
         case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
@@ -126,6 +130,8 @@ extension SQLiteWrite {
             return try change.execute(db)
         case .refresh(let change):
             return .refreshed(try change.execute(db))
+        case .outcome(let change):
+            return .outcomeCursors(try change.execute(db))
         }
         return .done
     }

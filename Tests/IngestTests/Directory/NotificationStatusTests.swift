@@ -44,7 +44,9 @@ struct NotificationStatusTests {
             let time = Timestamp(milliseconds: 1_800_000_060_000)
             try await bench.record(
                 [
-                    Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "hub-1", updatedAt: time),
+                    Delivery(
+                        platform: .apple, state: .sent, attempts: 1, hubMessageID: "hub-1", updatedAt: time,
+                        outcome: "Success=2, BadChannel=1"),
                     Delivery(
                         platform: .fcmv1, state: .retrying, attempts: 2, error: "503 \"busy\"\n", updatedAt: time),
                 ], of: id)
@@ -54,6 +56,7 @@ struct NotificationStatusTests {
                 answer.text
                     == #"{"Id":"\#(id)","Status":"queued","CreatedAt":"2027-01-15T08:00:00.000Z","Deliveries":["#
                     + #"{"Platform":"apple","State":"sent","Attempts":1,"HubMessageId":"hub-1","#
+                    + #""Outcome":"Success=2, BadChannel=1","#
                     + at
                     + #",{"Platform":"fcmv1","State":"retrying","Attempts":2,"Error":"503 \"busy\"\n","# + at
                     + #",{"Platform":"windows","State":"pending","Attempts":0,"UpdatedAt":"2027-01-15T08:00:00.000Z"}"#

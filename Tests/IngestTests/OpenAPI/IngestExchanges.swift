@@ -145,7 +145,8 @@ struct IngestExchanges: Sendable {
         let id = try await bench.id(of: call(201, .post, Self.sends, Self.least))
         let attempt = try await bench.store.claim([id], now: .now)[id]?.attempt ?? 0
         let deliveries = [
-            Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m-1", updatedAt: .now),
+            Delivery(
+                platform: .apple, state: .sent, attempts: 1, hubMessageID: "m-1", updatedAt: .now, outcome: "Success"),
             Delivery(platform: .fcmv1, state: .dead, attempts: 2, error: "refused", updatedAt: .now),
             Delivery(platform: .windows, state: .sent, updatedAt: .now, coalescedInto: NotificationID()),
         ]

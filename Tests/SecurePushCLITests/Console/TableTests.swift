@@ -53,7 +53,7 @@ import Testing
             from: """
                 {"Id":"\(id)","Status":"partial","CreatedAt":"2026-11-23T11:55:00.000Z","Deliveries":[
                 {"Platform":"apple","State":"sent","Attempts":1,"HubMessageId":"\(id)-apple",
-                "UpdatedAt":"2026-11-23T11:55:01.000Z"},
+                "Outcome":"Success=2, BadChannel=1","UpdatedAt":"2026-11-23T11:55:01.000Z"},
                 {"Platform":"fcmv1","State":"dead","Attempts":10,"Error":"\(reason)",
                 "UpdatedAt":"2026-11-23T11:58:00.000Z"}]}
                 """)
@@ -62,7 +62,9 @@ import Testing
         #expect(lines.joined(separator: " ").replacing("   ", with: " ").contains("fcmv1: the hub answered 400"))
         #expect(TextFill.words(lines.joined(separator: " ")).joined(separator: " ").contains(reason))
         let whole = StatusCommand.lines(answer, width: nil, now: now) { text, _ in text }
-        #expect(whole.last?.hasSuffix(reason) == true && whole.joined().contains("\(id)-apple"))
+        #expect(whole.last?.contains(reason) == true && whole.joined().contains("\(id)-apple"))
+        #expect(lines.contains { $0.contains("OUTCOME") } && lines.contains { $0.contains("Success=2, BadChannel=1") })
+        #expect(whole.contains { $0.hasSuffix("Success=2, BadChannel=1") })
     }
 
     @Test func `An inbox fits, and cuts payloads only`() {

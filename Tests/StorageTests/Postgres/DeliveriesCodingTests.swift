@@ -51,11 +51,30 @@ struct DeliveriesCodingTests {
         #expect(StorageCoding.encode(deliveries) == text)
     }
 
-    /// A version before wrote the member `o`.
     @Test func unknownMembersArePassedOver() throws {
-        let text = #"[{"p":"apple","s":"sent","n":1,"o":"Success","t":1790000000123}]"#
+        let text = #"[{"p":"apple","s":"sent","n":1,"z":"Success","t":1790000000123}]"#
         let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: time)
         #expect(try StorageCoding.decodeDeliveries(text) == [delivery])
+    }
+
+    /// Statements search for a sent delivery in which the attempts follow the state.
+    @Test func anOutcomeFollowsTheState() throws {
+        var delivery = Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: time)
+        #expect(StorageCoding.encode([delivery]).contains(StorageCoding.sentWithoutOutcome))
+        #expect(StorageCoding.encode([delivery]).contains(StorageCoding.messageID))
+        delivery.outcome = #"Success=2, "n":"#
+        let text = StorageCoding.encode([delivery])
+        #expect(
+            text == #"[{"p":"apple","s":"sent","o":"Success=2, \"n\":","n":1,"m":"m","t":1790000000123}]"#)
+        #expect(!text.contains(StorageCoding.sentWithoutOutcome) && text.contains(StorageCoding.sent))
+        #expect(try StorageCoding.decodeDeliveries(text) == [delivery])
+    }
+
+    /// An early version wrote the member behind the attempts.
+    @Test func theOrderOfMembersDoesNotMatter() throws {
+        let text = #"[{"p":"apple","s":"sent","n":1,"m":"m","o":"Success","t":1790000000123}]"#
+        #expect(try StorageCoding.decodeDeliveries(text).map(\.outcome) == ["Success"])
+        #expect(try StorageCoding.decodeDeliveries(text).contains(where: \.awaitsOutcome) == false)
     }
 
     @Test(arguments: [

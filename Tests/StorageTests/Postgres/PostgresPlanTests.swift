@@ -71,6 +71,33 @@ struct PostgresPlanTests {
         }
     }
 
+    /// Reading for outcomes costs what it examines, whatever the size of the table.
+    @Test func outcomesAreReadAlongAnIndex() async throws {
+        try await withTestStore(.postgres) { test in
+            try await fill(test, 20_000)
+            try await test.execute("UPDATE notifications SET not_before = created_at WHERE revoked_at IS NOT NULL")
+            try await test.execute("VACUUM ANALYZE notifications")
+            let settings =
+                "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; "
+                + "SET plan_cache_mode = force_generic_plan; "
+            let zero = "00000000-0000-0000-0000-000000000000"
+            let plans = [
+                "PREPARE page (bigint, uuid, uuid) AS \(PostgresStore.awaitingOutcomeSQL); "
+                    + "EXPLAIN ANALYZE EXECUTE page (100, '\(zero)', 'ffffffff-ffff-ffff-ffff-ffffffffffff')":
+                    ("using notifications_pkey", 1000),
+                "PREPARE page (bigint, bigint, uuid, bigint) AS \(PostgresStore.scheduledAwaitingOutcomeSQL); "
+                    + "EXPLAIN ANALYZE EXECUTE page (100, 0, '\(zero)', \(Int64.max))":
+                    ("using notifications_scheduled", 200),
+            ]
+            for (sql, (index, rows)) in plans {
+                let plan = try PostgresTestDatabase.psql(test.url, settings + sql)
+                let scans = plan.split(separator: "\n").filter { $0.contains("Scan") && !$0.contains("Subquery") }
+                #expect(scans.count == 1 && scans[0].contains(index) && !plan.contains("Sort"), "\(plan)")
+                #expect(scans.first?.contains("rows=\(rows)") == true || plan.contains("rows=\(rows).00"), "\(plan)")
+            }
+        }
+    }
+
     @Test func aFirstAttemptIsLookedUpByTheKeysOfTwoTables() async throws {
         try await withTestStore(.postgres) { test in
             try await fill(test, 3000)

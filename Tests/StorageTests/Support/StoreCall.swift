@@ -16,6 +16,7 @@ enum StoreCall: CaseIterable {
     case setEncryptionKey, encryptionKeys
     case appendThen, findThen, markReadThen
     case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
+    case leaseOutcomes, saveOutcomes, awaitingOutcome, scheduledAwaitingOutcome, recordOutcomes
 
     func make(_ store: any Store, _ sample: SealedNotification) async throws {
         if try await makeForSenders(store, sample) { return }
@@ -23,6 +24,7 @@ enum StoreCall: CaseIterable {
         if try await makeForReading(store, sample.id) { return }
         if try await makeForDeviceLife(store) { return }
         if try await makeForRefreshTokens(store) { return }
+        if try await makeForOutcomes(store, sample.id) { return }
         let id = sample.id
         switch self {
         case .append: try await store.append([sample])
@@ -121,6 +123,25 @@ enum StoreCall: CaseIterable {
         case .setEncryptionKey:
             let key = EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length))
             if let key { _ = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon) }
+        default: return false
+        }
+        return true
+    }
+
+    /// The calls about the hub's outcomes; tells whether this is one of them.
+    private func makeForOutcomes(_ store: any Store, _ id: NotificationID) async throws -> Bool {
+        let after = OutcomeCursor(before: noon)
+        switch self {
+        case .leaseOutcomes: _ = try await store.leaseOutcomes(holder: 1, now: noon, until: noon)
+        case .saveOutcomes: _ = try await store.saveOutcomes(holder: 1, cursors: [after], until: noon)
+        case .awaitingOutcome:
+            let query = OutcomeQuery(order: .accepted, after: after, before: due, limit: 9)
+            _ = try await store.awaitingOutcome(query)
+        case .scheduledAwaitingOutcome:
+            let query = OutcomeQuery(order: .scheduled, after: after, before: due, limit: 9)
+            _ = try await store.awaitingOutcome(query)
+        case .recordOutcomes:
+            try await store.recordOutcomes([DeliveryOutcomes(id: id, attempt: 1, deliveries: [])])
         default: return false
         }
         return true

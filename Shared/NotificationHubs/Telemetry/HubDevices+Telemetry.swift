@@ -1,0 +1,19 @@
+import NIOHTTP1
+public import SecurePushCore
+
+/// Asks for the telemetry of a message: `GET /HUB/messages/ID` (Azure: "Get notification message telemetry").
+extension HubDevices: HubTelemetry {
+    /// The outcome of a message.
+    public func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome? {
+        // The ID comes from a response of the hub. These two would name another resource.
+        if id == "." || id == ".." { return nil }
+        let path = "messages/" + PercentCoding.encode(id)
+        var response = try await perform(.GET, path)
+        // The refusal has made a new token, perhaps of a newer connection string.
+        if response.head.status == 401 { response = try await perform(.GET, path) }
+        // 404: not far enough yet, or too old. The others concern this message only.
+        if [400, 404, 410].contains(response.head.status) { return nil }
+        try response.check()
+        return NotificationDetails(response.body)?.outcome
+    }
+}

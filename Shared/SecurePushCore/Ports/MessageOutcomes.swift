@@ -1,0 +1,173 @@
+/// Asks the hub what became of the messages that it has accepted (`HUB_TELEMETRY`). Only the Standard tier tells.
+public protocol HubTelemetry: Sendable {
+    /// The outcome of a message to a user.
+    ///
+    /// - Returns: `nil` if the hub has no final outcome, or does not know the message: it may be too new or too old.
+    /// - Throws: ``PushGatewayError``. The codes `rejected` and `unauthorized` mean that the hub tells no outcomes at
+    ///   all, because of its tier or the rule of the connection string.
+    func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome?
+}
+
+/// Finds the deliveries whose outcome at the hub is not known yet, and stores the outcomes.
+///
+/// No row is written for it when a notification is pushed. Instead, one dispatcher at a time reads along the
+/// notifications in the order in which they became due to be sent, several times with growing delays
+/// (``OutcomePass``). The places that it has reached are stored, so that another process continues there.
+public protocol OutcomeStore: Sendable {
+    /// Takes the lease for asking the hub, or renews it.
+    ///
+    /// - Parameters:
+    ///   - holder: a number that identifies the process.
+    ///   - until: the lease ends by itself at this time.
+    /// - Returns: the places that the passes have reached, by their position in ``OutcomePass/all``; passes at the end
+    ///   may be missing. `nil` if another process holds the lease.
+    func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]?
+
+    /// Stores the places that the passes have reached, and makes the lease end at another time.
+    ///
+    /// - Returns: `false` if another process has taken the lease; nothing is changed then.
+    func saveOutcomes(holder: Int64, cursors: [OutcomeCursor], until: Timestamp) async throws -> Bool
+
+    /// Reads the next deliveries without an outcome. It examines at most ``OutcomePolicy/maxScan`` rows along an index.
+    /// Rows that this program cannot read are left out.
+    func awaitingOutcome(_ query: OutcomeQuery) async throws -> OutcomePage
+
+    /// Stores the deliveries of notifications with their outcomes. A notification is not changed if it has been
+    /// claimed since it was read, or if it is not final any more.
+    func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws
+}
+
+/// A place in one of the orders in which notifications are looked at: behind the notification with this time and ID.
+public struct OutcomeCursor: Sendable, Hashable, Comparable {
+    /// When the notification became due.
+    public var time: Timestamp
+    /// Its ID.
+    public var id: NotificationID
+
+    /// Makes a place.
+    public init(time: Timestamp, id: NotificationID) {
+        self.time = time
+        self.id = id
+    }
+
+    /// The place before every notification of a time.
+    public init(before time: Timestamp) {
+        self.init(time: time, id: NotificationID(high: 0, low: 0))
+    }
+
+    public static func < (lhs: OutcomeCursor, rhs: OutcomeCursor) -> Bool { (lhs.time, lhs.id) < (rhs.time, rhs.id) }
+}
+
+/// One of the times at which the outcome of each push is asked for.
+public struct OutcomePass: Sendable, Hashable {
+    /// The order in which notifications are read.
+    public enum Order: Sendable, Hashable, CaseIterable {
+        /// By ID, which begins with the time of acceptance.
+        case accepted
+        /// By `NotBefore`; only the notifications that have one.
+        case scheduled
+    }
+
+    /// The order.
+    public var order: Order
+    /// How long after a notification became due the outcome of its messages is asked for.
+    public var delay: Duration
+
+    /// All passes. Their positions are stored: add new ones at the end.
+    public static let all: [OutcomePass] = Order.allCases.flatMap { order in
+        OutcomePolicy.delays.map { OutcomePass(order: order, delay: $0) }
+    }
+}
+
+/// When and how much is asked.
+public enum OutcomePolicy {
+    /// How long after a notification became due the hub is asked. The hub needs at least 10 s, and is done after 30
+    /// minutes (Azure: "Get notification message telemetry"). The last time is for pushes that had to be tried again.
+    public static let delays: [Duration] = [.seconds(15), .seconds(60), .seconds(300), .seconds(1800), .seconds(7200)]
+    /// The youngest message that the hub is asked about.
+    public static let minAge = Duration.seconds(10)
+    /// The maximum number of rows that one page examines.
+    public static let maxScan = 1000
+}
+
+/// A query for notifications with a delivery whose outcome is not known.
+public struct OutcomeQuery: Sendable, Hashable {
+    /// The order of the page.
+    public var order: OutcomePass.Order
+    /// Where the page begins.
+    public var after: OutcomeCursor
+    /// The page ends before notifications that became due at this time or later.
+    public var before: Timestamp
+    /// The maximum number of notifications in a page, at least 1.
+    public let limit: Int
+
+    /// Makes a query.
+    public init(order: OutcomePass.Order, after: OutcomeCursor, before: Timestamp, limit: Int) {
+        self.order = order
+        self.after = after
+        self.before = before
+        self.limit = max(limit, 1)
+    }
+}
+
+/// A page of notifications with a delivery whose outcome is not known, in their order.
+public struct OutcomePage: Sendable, Hashable {
+    /// The notifications.
+    public var entries: [AwaitedOutcome]
+    /// Where the next page begins.
+    public var next: OutcomeCursor
+    /// Whether there is nothing more before ``OutcomeQuery/before``.
+    public var isEnd: Bool
+
+    /// Makes a page.
+    public init(entries: [AwaitedOutcome], next: OutcomeCursor, isEnd: Bool) {
+        self.entries = entries
+        self.next = next
+        self.isEnd = isEnd
+    }
+}
+
+/// A notification with a delivery whose outcome is not known.
+public struct AwaitedOutcome: Sendable, Hashable {
+    /// Its place.
+    public var cursor: OutcomeCursor
+    /// The user it was sent to.
+    public var recipient: UserName
+    /// The newest claim. It fences the outcome.
+    public var attempt: Int
+    /// The record of each platform.
+    public var deliveries: [Delivery]
+
+    /// Makes one.
+    public init(cursor: OutcomeCursor, recipient: UserName, attempt: Int, deliveries: [Delivery]) {
+        self.cursor = cursor
+        self.recipient = recipient
+        self.attempt = attempt
+        self.deliveries = deliveries
+    }
+
+    /// The notification.
+    public var id: NotificationID { cursor.id }
+}
+
+/// The deliveries of a notification with their outcomes.
+public struct DeliveryOutcomes: Sendable, Hashable {
+    /// The notification.
+    public var id: NotificationID
+    /// The claim that was the newest when the deliveries were read.
+    public var attempt: Int
+    /// The record of each platform.
+    public var deliveries: [Delivery]
+
+    /// Makes one.
+    public init(id: NotificationID, attempt: Int, deliveries: [Delivery]) {
+        self.id = id
+        self.attempt = attempt
+        self.deliveries = deliveries
+    }
+}
+
+extension Delivery {
+    /// Whether the hub can be asked what became of the message.
+    public var awaitsOutcome: Bool { state == .sent && outcome == nil && hubMessageID != nil }
+}
