@@ -55,8 +55,8 @@ struct DispatchPipeline: Service {
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
         followUps: (any FollowUpStore)? = nil, gateway: any PushGateway, policy: DispatchPolicy,
-        registered: (any RegisteredPlatforms)? = nil, lanes: LaneSettings? = nil, signer: PushSigner? = nil,
-        silent: SilentBudget? = nil, tracing: ProcessTracing? = nil, logger: Logger
+        registered: (any RegisteredPlatforms)? = nil, lanes: LaneSettings? = nil, hubs: LanePool.Source? = nil,
+        signer: PushSigner? = nil, silent: SilentBudget? = nil, tracing: ProcessTracing? = nil, logger: Logger
     ) {
         self.consumer = consumer
         self.store = store
@@ -75,7 +75,7 @@ struct DispatchPipeline: Service {
         self.settler = settler
         let settings = lanes ?? LaneSettings(platforms: policy.platforms)
         maxInFlight = settings.maxInFlight
-        self.lanes = Lanes(settings, gateway: gateway, logger: logger) { send, answer in
+        self.lanes = Lanes(settings, gateway: gateway, pool: hubs, logger: logger) { send, answer in
             logger.trace(answer, of: send.attempt, platform: send.notification.platform)
             settler.note(answer, to: send.attempt, at: send.index, sharedBy: send.followers)
         }
@@ -286,6 +286,7 @@ struct DispatchPipeline: Service {
         let plan = attempt.plan
         let data = PushData(
             plan, signature: signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now))
+        let lanes = lanes.lanes(for: plan.recipient)
         for (index, platform) in attempt.platforms.enumerated() {
             var followers: [SilentFollower] = []
             switch roles?[index] ?? .free {

@@ -13,9 +13,9 @@ struct DispatcherConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration
     var messaging: MessagingConfiguration
-    var hub: NotificationHubConfiguration
+    var hub: HubSettings
     var policy: DispatchPolicy
-    /// Requests to the hub in flight.
+    /// Requests to each hub in flight.
     var concurrency: Int
     /// The maximum of unacknowledged deliveries.
     var prefetch: Int
@@ -33,7 +33,7 @@ struct DispatcherConfiguration: Sendable {
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: defaultPort) + TracingConfiguration.keys + StorageConfiguration.keys
         + MessagingConfiguration.keys
-        + NotificationHubConfiguration.keys
+        + HubSettings.keys
         + [
             ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
@@ -48,7 +48,7 @@ struct DispatcherConfiguration: Sendable {
         let storage = StorageConfiguration.read(&reader)
         let prefetch = reader.read(ConfigurationKeys.dispatchPrefetch)
         let messaging = MessagingConfiguration.read(&reader, prefetch: prefetch ?? 1, connectionName: "dispatcher")
-        let hub = NotificationHubConfiguration.read(&reader)
+        let hub = HubSettings.read(&reader)
         let platforms = reader.readPlatforms()
         let delays = reader.read(ConfigurationKeys.retryDelays)
         let maxAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
@@ -81,11 +81,11 @@ struct DispatcherConfiguration: Sendable {
 }
 
 extension DispatcherConfiguration {
-    /// One lane per platform; the lanes share the limits of all.
+    /// One lane per platform and hub; the lanes of a hub share its limit.
     var lanes: LaneSettings {
         LaneSettings(
-            platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch, hub: hub.hubName,
-            endpoint: hub.endpoint.url)
+            platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch,
+            hub: hub.hubs.first?.hubName ?? "", endpoint: hub.hubs.first?.endpoint.url ?? "")
     }
 }
 
@@ -100,10 +100,19 @@ extension DispatcherConfiguration {
 }
 
 extension DispatcherConfiguration {
-    /// Asks the hub what became of its messages; empty without `HUB_TELEMETRY`.
-    fileprivate func outcomeServices(_ store: any Store, _ context: ServiceContext) -> [any Service] {
+    /// Asks the hub, or each user's hub, what became of its messages; empty without `HUB_TELEMETRY`.
+    ///
+    /// - Parameter file: the file of several hubs.
+    fileprivate func outcomeServices(
+        _ store: any Store, _ file: HubPoolFile?, _ context: ServiceContext
+    ) -> [any Service] {
         guard asksForOutcomes else { return [] }
-        let telemetry = HubDevices(configuration: hub, logger: context.logger)
+        if let file {
+            let pool = HubDevicesPool(file: file, logger: context.logger)
+            return [pool, OutcomeWatch(store: store, hub: pool, logger: context.logger)]
+        }
+        guard case .single(let configuration) = hub else { return [] }
+        let telemetry = HubDevices(configuration: configuration, logger: context.logger)
         return [telemetry, OutcomeWatch(store: store, hub: telemetry, logger: context.logger)]
     }
 }
@@ -122,12 +131,7 @@ func buildDispatcher(
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
     let consumer = try RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
-    let sender = HubSender(
-        configuration: configuration.hub, concurrency: configuration.concurrency, tracer: context.tracer,
-        logger: context.logger)
-    if configuration.hub.connectionStringFile != nil {
-        context.onReload("hub connection string") { sender.reload() }
-    }
+    let senders = try makeSenders(configuration, context: context)
     let signer = try configuration.pushSigningKeyFile.map { path in
         try ConfigurationKeys.pushSigningKeyFile.making { try PushSigner(path: path, logger: context.logger) }
     }
@@ -135,11 +139,14 @@ func buildDispatcher(
         SilentBudget(store: opened.store, interval: $0, logger: context.logger)
     }
     let pipeline = DispatchPipeline(
-        consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store, gateway: sender,
+        consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store,
+        gateway: senders.gateway,
         policy: configuration.policy, registered: configuration.registeredOnly ? opened.store : nil,
-        lanes: configuration.lanes, signer: signer, silent: silent, tracing: configuration.tracing(context),
+        lanes: configuration.lanes, hubs: senders.hubs, signer: signer, silent: silent,
+        tracing: configuration.tracing(context),
         logger: context.logger)
-    let files = (signer?.source).map { [context.watch([$0])] } ?? []
+    let sources = [senders.file?.source, signer?.source].compactMap(\.self)
+    let files = sources.isEmpty ? [] : [context.watch(sources)]
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
         readiness: [
@@ -151,15 +158,41 @@ func buildDispatcher(
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.
     let draining = TellingShutdown(consumer) { pipeline.drain() }
     return BuiltDispatcher(
-        services: [opened.service] + configuration.outcomeServices(opened.store, context)
-            + [publisher, sender, IdlesUntilShutdown(pipeline), draining, http], store: opened.store)
+        services: [opened.service] + configuration.outcomeServices(opened.store, senders.file, context)
+            + [publisher, senders.service, IdlesUntilShutdown(pipeline), draining, http], store: opened.store)
+}
+
+/// What sends to the hub, or to the hubs.
+private struct Senders {
+    var gateway: any PushGateway
+    var service: any Service
+    /// `nil` for a single hub.
+    var hubs: LanePool.Source?
+    /// The file of the hubs.
+    var file: HubPoolFile?
+}
+
+private func makeSenders(_ configuration: DispatcherConfiguration, context: ServiceContext) throws -> Senders {
+    switch configuration.hub {
+    case .single(let hub):
+        let sender = HubSender(
+            configuration: hub, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
+        if hub.connectionStringFile != nil { context.onReload("hub connection string") { sender.reload() } }
+        return Senders(gateway: sender, service: sender)
+    case .pool(let settings):
+        let file = try ConfigurationKeys.hubPoolFile.making { try HubPoolFile(settings, logger: context.logger) }
+        let pool = HubSenderPool(
+            file: file, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
+        return Senders(gateway: pool, service: pool, hubs: { pool.table }, file: file)
+    }
 }
 
 extension DispatcherConfiguration: StartDetails {
     var startDetails: Logger.Metadata {
         [
             "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
-            "hub": "\(hub.hubName)", "endpoint": "\(hub.endpoint.url)",
+            "hub": "\(hub.hubs.map(\.hubName).joined(separator: ","))",
+            "endpoint": "\(Set(hub.hubs.map(\.endpoint.url)).sorted().joined(separator: ","))",
             "platforms": "\(policy.platforms.map(\.rawValue).joined(separator: ","))",
         ]
     }

@@ -29,7 +29,7 @@ func buildRetrieval(
     let pushKeys = try configuration.pushVerificationKeysFile.map { path in
         try ConfigurationKeys.pushVerificationKeysFile.making { try PushKeysFile(path: path, logger: context.logger) }
     }
-    let hub = configuration.hub.map { HubDevices(configuration: $0, logger: context.logger) }
+    let hub = try configuration.hub.map { try RegisteringHubs($0, logger: context.logger) }
 
     let origins = configuration.webOrigins
     let cors = origins.isEmpty ? nil : CORSPolicy(origins: origins)
@@ -38,7 +38,7 @@ func buildRetrieval(
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
-            context.watch([sealer.source] + users.sources + [pushKeys?.source].compactMap(\.self)),
+            context.watch([sealer.source] + users.sources + [pushKeys?.source, hub?.source].compactMap(\.self)),
         ],
         openAPI: try retrievalOpenAPI(), context: context)
     let notifications = NotificationReadController(
@@ -48,15 +48,15 @@ func buildRetrieval(
         configuration: configuration.users, issuer: issuer, store: opened.store, logger: context.logger)
     TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
     PushKeysController(keys: pushKeys).addRoutes(to: router)
-    let changes = DeviceChanges(hub: hub, store: opened.store, removals: DeviceRemovals(context.metrics))
+    let changes = DeviceChanges(hubs: hub?.hubs, store: opened.store, removals: DeviceRemovals(context.metrics))
     addDeviceRoutes(to: router, users: users, changes: changes, keys: opened.store)
     var services: [any Service] = [opened.service]
     if let hub {
-        services.append(hub)
+        services.append(hub.service)
         services.append(
             DeviceUpkeep(
                 changes: changes, staleAfter: configuration.deviceStaleAfter,
-                feedback: configuration.readsFeedback ? hub : nil, logger: context.logger))
+                feedback: configuration.readsFeedback ? hub.feedback : nil, logger: context.logger))
     }
     if let refresh { services.append(RefreshTokenSweep(tokens: refresh, logger: context.logger)) }
     if let audit = context.audit { services.append(audit) }
@@ -85,6 +85,29 @@ let retrievalAuditedRoutes: AuditedRoutes = [
     "POST /api/token": "token.issue",
     "DELETE /api/token": "token.revoke",
 ]
+
+/// The hub, or the hubs, at which devices are registered.
+private struct RegisteringHubs {
+    var hubs: DevicePlacer.Hubs
+    var service: any Service
+    var feedback: DeadChannelSweep.Source
+    /// The file of several hubs.
+    var source: ReloadableSource?
+
+    init(_ settings: HubSettings, logger: Logger) throws(ConfigurationError) {
+        switch settings {
+        case .single(let configuration):
+            let hub = HubDevices(configuration: configuration, logger: logger)
+            (hubs, service) = (.single(hub), hub)
+            feedback = { [(configuration.hubName, hub)] }
+        case .pool(let settings):
+            let file = try ConfigurationKeys.hubPoolFile.making { try HubPoolFile(settings, logger: logger) }
+            let pool = HubDevicesPool(file: file, logger: logger)
+            (hubs, service, source) = (.pool { pool.table }, pool, pool.source)
+            feedback = { pool.feedbacks }
+        }
+    }
+}
 
 /// The description of the API.
 func retrievalOpenAPI() throws -> OpenAPIDocument {

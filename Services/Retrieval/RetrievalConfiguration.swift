@@ -13,7 +13,7 @@ struct RetrievalConfiguration: Sendable {
     var payloadKeysFile: String
     var users: UserAuthenticationConfiguration
     /// `nil` if devices register with the hub by other means; `/api/register` and `/api/installations` return 503 then.
-    var hub: NotificationHubConfiguration?
+    var hub: HubSettings?
     /// `HUB_TELEMETRY`: whether the hub's feedback is read.
     var readsFeedback: Bool
     /// `DEVICE_STALE_AFTER`.
@@ -29,7 +29,7 @@ struct RetrievalConfiguration: Sendable {
     static let keys: [any ConfigurationKeyDescription] =
         HTTPConfiguration.keys(defaultPort: 8081) + [ConfigurationKeys.auditLog]
         + TracingConfiguration.keys + StorageConfiguration.keys
-        + [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
+        + [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys + HubSettings.keys
         + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
         + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
 
@@ -48,8 +48,8 @@ struct RetrievalConfiguration: Sendable {
         users?.checkRefreshing(&reader)
         let readsFeedback = reader.read(ConfigurationKeys.hubTelemetry)
         let deviceStaleAfter = reader.read(ConfigurationKeys.deviceStaleAfter)
-        let usesHub = NotificationHubConfiguration.isConfigured(reader)
-        let hub = usesHub ? NotificationHubConfiguration.read(&reader) : nil
+        let usesHub = HubSettings.isConfigured(reader)
+        let hub = usesHub ? HubSettings.read(&reader) : nil
         // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
         webOrigins = reader.read(ConfigurationKeys.retrievalCORSOrigins) ?? []
         pushVerificationKeysFile = reader.read(ConfigurationKeys.pushVerificationKeysFile)
@@ -65,8 +65,8 @@ struct RetrievalConfiguration: Sendable {
 extension RetrievalConfiguration: StartDetails {
     var startDetails: Logger.Metadata {
         var details: Logger.Metadata = ["address": "\(http.address)", "store": "\(storage)"]
-        details["hub"] = hub.map { "\($0.hubName)" }
-        details["endpoint"] = hub.map { "\($0.endpoint.url)" }
+        details["hub"] = hub.map { "\($0.hubs.map(\.hubName).joined(separator: ","))" }
+        details["endpoint"] = hub.map { "\(Set($0.hubs.map(\.endpoint.url)).sorted().joined(separator: ","))" }
         return details
     }
 }

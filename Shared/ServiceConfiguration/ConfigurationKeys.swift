@@ -182,6 +182,12 @@ extension ConfigurationKeys {
     public static let hubName = ConfigurationKey(
         "HUB_NAME", .string(hint: "NAME"), meaning: "Name of the notification hub")
 
+    /// The key `HUB_POOL_FILE`.
+    public static let hubPoolFile = ConfigurationKey(
+        "HUB_POOL_FILE", .existingFile,
+        meaning: "File with several hubs, one per line: name and connection string; instead of HUB_NAME and "
+            + "HUB_CONNECTION_STRING; read again when it changes")
+
     /// The key `HUB_INSECURE_HOST`.
     public static let hubInsecureHost = ConfigurationKey(
         "HUB_INSECURE_HOST", .string(hint: "HOST"),
@@ -300,9 +306,9 @@ extension ConfigurationKeys {
         httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
         accessLog, auditLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout,
         otelServiceName, tracesSampler, tracesSamplerArgument, databaseURL, databaseURLFile, databaseMigrate, amqpURL,
-        amqpURLFile,
-        amqpDeclare, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName,
-        hubInsecureHost, hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch, dispatchConcurrency,
+        amqpURLFile, amqpDeclare, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName,
+        hubPoolFile, hubInsecureHost, hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch,
+        dispatchConcurrency,
         dispatchMaxAttempts, dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile,
         pushVerificationKeysFile, retryDelays, ingestAPIKeysFile, recipientE2ERequired, authJWKSFile, authJWKSURL,
         authIssuer, authAudience,

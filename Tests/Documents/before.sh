@@ -59,6 +59,13 @@ settings() {
     export HUB_CONNECTION_STRING_FILE=$STACK/run/hub-connection-string HUB_NAME=securepush
 }
 
+# The files hubs and hubs.new, with hubs of the emulator.
+hub_files() {
+    local name
+    for name in hub-a hub-b hub-c; do echo "$name $(cat "$STACK/run/hub-connection-string")"; done >hubs.new
+    head -n 2 hubs.new >hubs
+}
+
 # ended NUMBER CODE: after each command. A later `ID` in the page is that of the last `securepush send`.
 ended() {
     local id
@@ -121,6 +128,7 @@ case $PAGE in
         echo "Your results are in." >message.txt
         notification >ids.txt
         devices
+        hub_files
         dead_letter
         ID=$LAST_ID
         ;;
@@ -129,6 +137,10 @@ case $PAGE in
         KEYID=$(cut -d ' ' -f 1 "$secrets/payload.keys")
         cp "$secrets/payload.keys" "$secrets/users" "$secrets/alice.password" .
         grep -v '^billing ' "$secrets/api-keys" >api-keys
+        ;;
+    docs/how-to/use-several-hubs.md)
+        settings
+        hub_files
         ;;
     docs/how-to/test-with-the-hub-emulator.md) cp "$secrets/alice.password" . ;;
 esac

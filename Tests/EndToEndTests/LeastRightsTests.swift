@@ -16,7 +16,7 @@ struct LeastRightsTests {
         let nothing = "WHERE false"
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
-            "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "outcome_watch",
+            "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "outcome_watch", "device_places",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator"] {
@@ -44,6 +44,10 @@ struct LeastRightsTests {
             ("ingest", "SELECT document FROM installations", false),
             ("ingest", "UPDATE installations SET encryption_key = NULL \(nothing)", false),
             ("dispatcher", "SELECT encryption_key FROM installations", false),
+            ("dispatcher", "SELECT hub FROM device_places", false), ("ingest", "SELECT hub FROM device_places", false),
+            ("retrieval", "DELETE FROM device_places \(nothing)", true),
+            ("operator", "DELETE FROM device_places \(nothing)", true),
+            ("operator", "UPDATE device_leases SET until = 1 \(nothing)", true),
             ("retrieval", "UPDATE installations SET encryption_key = NULL, owner = 'x' \(nothing)", true),
             ("dispatcher", "SELECT FROM payloads", false),
             ("dispatcher", "SELECT notification_id FROM payloads", false),

@@ -129,7 +129,7 @@ struct DeviceLifeTests {
             let id = try await bench.newID()
             #expect(try await bench.put(id, #"{"Platform":"wns","Handle":"https://x"}"#).status == .ok)
             let feedback = FakeFeedback()
-            let sweep = DeadChannelSweep(changes: bench.changes, feedback: feedback, logger: .silent)
+            let sweep = DeadChannelSweep(changes: bench.changes, feedback: { [("hub", feedback)] }, logger: .silent)
             // Rejected before the device registered: it has the handle since then.
             feedback.add(DeadChannel(handle: "ab", rejectedAt: .now - .seconds(60)))
             _ = await sweep.sweep()
@@ -149,7 +149,7 @@ struct DeviceLifeTests {
             #expect(try await bench.install("a", Self.body("AB")).status == .ok)
             let feedback = FakeFeedback()
             feedback.add(DeadChannel(handle: "AB", rejectedAt: .now + .seconds(1)))
-            let sweep = DeadChannelSweep(changes: bench.changes, feedback: feedback, logger: .silent)
+            let sweep = DeadChannelSweep(changes: bench.changes, feedback: { [("hub", feedback)] }, logger: .silent)
             bench.hub.failDeletions(PushGatewayError(.unavailable, "down"))
             _ = await sweep.sweep()
             #expect(try await bench.store.installation("a") != nil)

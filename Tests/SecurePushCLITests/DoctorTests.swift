@@ -76,7 +76,7 @@ import Testing
         #expect(parts.contains("INGEST_URL") && parts.contains("DISPATCHER_URL") && parts.contains("DATABASE_URL"))
         let hub = doctor.unexamined.first { $0.part == "HUB_CONNECTION_STRING" }
         #expect(hub?.detail == "the hub")
-        #expect(hub?.advice == "set HUB_CONNECTION_STRING or HUB_CONNECTION_STRING_FILE to examine it")
+        #expect(hub?.advice == "set HUB_CONNECTION_STRING or HUB_CONNECTION_STRING_FILE or HUB_POOL_FILE to examine it")
     }
 
     @Test func `The command prints a line for each part, and counts them`() async throws {

@@ -29,7 +29,7 @@ import Testing
 
     private func refill(_ store: MemoryStore, _ hub: RefillHub, dryRun: Bool = false) -> HubRefill {
         HubRefill(
-            store: store, hub: dryRun ? nil : hub,
+            store: store, hubs: dryRun ? nil : .single(hub),
             pause: { wait in hub.pauses.withLock { $0.append(wait) } })
     }
 
@@ -142,7 +142,7 @@ import Testing
 
     @Test func `Without a database, or with no hub's settings, it says so`() async throws {
         let missing = await #expect(throws: CommandFailure.self) {
-            try await RefillDevices(databaseURL: "sqlite:/nowhere/none.sqlite", hub: nil)
+            try await RefillDevices(databaseURL: "sqlite:/nowhere/none.sqlite", hubs: nil)
         }
         #expect(missing?.code == .unreachable)
         let settings = #expect(throws: CommandFailure.self) { try Settings(["HUB_NAME": "hub"]).hub() }
@@ -153,8 +153,8 @@ import Testing
         let hub = try Settings([
             "HUB_CONNECTION_STRING": "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=a;SharedAccessKey=b=",
             "HUB_NAME": "hub",
-        ]).hub()
-        let devices = try await RefillDevices(databaseURL: "memory:", hub: hub)
+        ]).hubs()
+        let devices = try await RefillDevices(databaseURL: "memory:", hubs: hub)
         // Nothing is stored, so that the hub, which is not there, is not asked.
         #expect(try await devices.run(RefillItem.Kind.allCases, showsProgress: false) == RefillReport())
     }

@@ -16,7 +16,7 @@ final class Lane: Sendable {
     private let metrics: LaneMetrics
     private let logger: Logger
     /// The settings that a log line names if the hub does not exist.
-    private let hub: (name: String, endpoint: String)
+    private let hub: (name: String, endpoint: String, isPooled: Bool)
     /// Called with the answer to each send, exactly once per send.
     private let deliver: @Sendable (LaneSend, LaneAnswer) -> Void
 
@@ -29,7 +29,7 @@ final class Lane: Sendable {
         self.logger = logger
         self.deliver = deliver
         clock = settings.clock
-        hub = (settings.hub, settings.endpoint)
+        hub = (settings.hub, settings.endpoint, settings.isPooled)
         let state = LaneState(settings: settings, now: settings.clock.now())
         metrics = LaneMetrics(platform: platform, hub: settings.hub)
         metrics.show(.open, limit: state.limit.limit)
@@ -125,11 +125,20 @@ extension Lane {
         for (send, hold) in state.withLock({ $0.close(now: now) }) { answerHeld(send, hold) }
     }
 
+    /// The lane's hub is not used any more: its metrics show no problem.
+    func retire() {
+        shown.withLock { shown in
+            shown.isRetired = true
+            metrics.show(.open, limit: 0)
+        }
+    }
+
     /// The condition that was logged last.
     private struct Shown {
         var condition = LaneCondition.open
         /// The time of the last line about a fault.
         var faultLogged: LaneClock.Instant?
+        var isRetired = false
     }
 
     /// The time between two lines about a lasting fault.
@@ -141,6 +150,7 @@ extension Lane {
         let now = clock.now()
         // The state is read under the lock of `shown`, so that lines are in the order of changes.
         shown.withLock { shown in
+            if shown.isRetired { return }
             let (condition, limit, cause) = state.withLock {
                 ($0.condition, $0.limit.limit, $0.circuit.state.pause?.cause)
             }
@@ -154,23 +164,30 @@ extension Lane {
     }
 
     private func log(_ condition: LaneCondition, _ cause: LaneCircuit.Cause?) {
-        let metadata: Logger.Metadata = [
-            "platform": "\(platform)", "reason": "\(cause?.reason ?? "the hub is slow")",
-        ]
-        switch condition {
-        case .open: logger.info("A lane is open again", metadata: ["platform": "\(platform)"])
-        case .paused: logger.warning("A lane is paused", metadata: metadata)
-        case .fault where cause == .noHub:
-            var metadata = metadata
-            metadata["HUB_NAME"] = "\(hub.name)"
+        var metadata: Logger.Metadata = ["platform": "\(platform)"]
+        if hub.isPooled { metadata["hub"] = "\(hub.name)" }
+        if condition == .open { return logger.info("A lane is open again", metadata: metadata) }
+        metadata["reason"] = "\(cause?.reason ?? "the hub is slow")"
+        guard condition == .fault else { return logger.warning("A lane is paused", metadata: metadata) }
+        if cause == .noHub {
+            metadata["HUB_NAME"] = hub.isPooled ? nil : "\(hub.name)"
             metadata["endpoint"] = "\(hub.endpoint)"
+        }
+        switch (cause == .noHub, hub.isPooled) {
+        case (true, false):
             logger.error(
                 "There is no hub of this name at this endpoint: correct HUB_NAME or the connection string, and restart",
                 metadata: metadata)
-        case .fault:
+        case (false, false):
             logger.error(
                 "The hub refuses the credentials: correct HUB_CONNECTION_STRING_FILE, or the setting and restart",
                 metadata: metadata)
+        case (true, true):
+            logger.error(
+                "There is no hub of this name at this endpoint: correct its line of HUB_POOL_FILE", metadata: metadata)
+        case (false, true):
+            logger.error(
+                "The hub refuses the credentials: correct its line of HUB_POOL_FILE", metadata: metadata)
         }
     }
 }

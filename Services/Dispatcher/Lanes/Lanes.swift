@@ -2,11 +2,15 @@ import Logging
 import SecurePushCore
 
 /// The lanes of all platforms, between the pipeline and the gateway. A lane is one platform's queue with its limit and
-/// its circuit.
+/// its circuit; with several hubs, each hub has lanes of its own.
 struct Lanes: Sendable {
-    private let lanes: [Platform: Lane]
-    private let all: [Lane]
+    private let hubs: Hubs
     private let settings: LaneSettings
+
+    private enum Hubs: Sendable {
+        case single(HubLanes)
+        case pool(LanePool)
+    }
 
     /// How often the lanes are compared.
     private static let tickInterval = Duration.milliseconds(100)
@@ -14,22 +18,33 @@ struct Lanes: Sendable {
     private static let maxRest = Duration.seconds(1)
     private static let nap = Duration.milliseconds(50)
 
+    /// - Parameter pool: the hubs, if there are several; the gateway is not used then.
     init(
-        _ settings: LaneSettings, gateway: any PushGateway, logger: Logger,
+        _ settings: LaneSettings, gateway: any PushGateway, pool: LanePool.Source? = nil, logger: Logger,
         deliver: @escaping @Sendable (LaneSend, LaneAnswer) -> Void
     ) {
         self.settings = settings
-        all = settings.platforms.map { platform in
-            Lane(platform: platform, gateway: gateway, settings: settings, logger: logger, deliver: deliver)
-        }
-        lanes = Dictionary(all.map { ($0.platform, $0) }, uniquingKeysWith: { first, _ in first })
+        hubs =
+            if let pool {
+                .pool(LanePool(settings, source: pool, logger: logger, deliver: deliver))
+            } else {
+                .single(HubLanes(settings, gateway: gateway, logger: logger, deliver: deliver))
+            }
     }
 
-    /// - Returns: `false` for a platform that has no lane.
-    func submit(_ send: LaneSend) -> Bool {
-        guard let lane = lanes[send.notification.platform] else { return false }
-        lane.submit(send)
-        return true
+    private var all: [Lane] {
+        switch hubs {
+        case .single(let lanes): lanes.all
+        case .pool(let pool): pool.all
+        }
+    }
+
+    /// The lanes of a recipient's hub.
+    func lanes(for recipient: UserName) -> HubLanes {
+        switch hubs {
+        case .single(let lanes): lanes
+        case .pool(let pool): pool.lanes(for: recipient)
+        }
     }
 
     /// Whether no lane lets traffic through.
@@ -51,7 +66,10 @@ struct Lanes: Sendable {
 
     /// The dispatcher stops: only requests at the hub are waited for.
     func close() {
-        for lane in all { lane.close() }
+        switch hubs {
+        case .single(let lanes): lanes.close()
+        case .pool(let pool): pool.close()
+        }
     }
 
     /// Compares the lanes ten times per second until the task is cancelled.
@@ -70,6 +88,8 @@ struct Lanes: Sendable {
     /// a quarter of its load. So lanes that are slow together do not shed, nor does a lane with all the traffic:
     /// shedding would not help there.
     func tick() {
+        if case .pool(let pool) = hubs { pool.refresh() }
+        let all = all
         for lane in all { lane.tick() }
         let loads = all.map(\.load)
         for (lane, load) in zip(all, loads) {
@@ -87,7 +107,7 @@ struct Lanes: Sendable {
 struct LaneSettings: Sendable {
     /// The platforms of `HUB_PLATFORMS`.
     var platforms: [Platform]
-    /// The maximum of requests to the hub in flight, of all lanes together (`DISPATCH_CONCURRENCY`).
+    /// The maximum of requests to a hub in flight, of all its lanes together (`DISPATCH_CONCURRENCY`).
     var concurrency = 768
     /// The maximum of unacknowledged deliveries (`DISPATCH_PREFETCH`).
     var prefetch = 1024
@@ -98,6 +118,8 @@ struct LaneSettings: Sendable {
     var hub = "hub"
     /// The URL of the hub's namespace, for logs.
     var endpoint = ""
+    /// Whether the hub is one of several (`HUB_POOL_FILE`).
+    var isPooled = false
     var clock = LaneClock.system
 
     /// The maximum of requests of one lane. It is an equal share, so that no lane can take the connections of another,

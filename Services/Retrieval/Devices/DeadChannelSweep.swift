@@ -7,15 +7,21 @@ import Synchronization
 /// After a start all feedback is read again. That is harmless: a device that registered its handle later than the
 /// rejection stays.
 final class DeadChannelSweep: Sendable {
-    private let changes: DeviceChanges
-    private let hub: any HubFeedback
-    private let logger: Logger
-    private let problem = LastingProblemLog(
-        "The hub's feedback cannot be read", end: "The hub's feedback is read again")
-    private let handled = Mutex(Handled())
+    /// The feedback of each hub, by its name.
+    typealias Source = @Sendable () -> [(hub: String, feedback: any HubFeedback)]
 
-    /// The feedback that needs no more work.
-    private struct Handled {
+    private let changes: DeviceChanges
+    private let source: Source
+    private let logger: Logger
+    private let hubs = Mutex<[String: Hub]>([:])
+
+    /// One hub's feedback.
+    private struct Hub {
+        let problem = LastingProblemLog(
+            "The hub's feedback cannot be read", end: "The hub's feedback is read again")
+        /// When it is read next.
+        var due = ContinuousClock.now
+        /// The feedback that needs no more work.
         var versions: [String: String] = [:]
         /// Of the last page only, so there are never more than the hub lists. A file without a version is read each
         /// time.
@@ -26,26 +32,45 @@ final class DeadChannelSweep: Sendable {
     /// The rule of the connection string may lack the Manage right, or the tier may have no feedback.
     private static let pauseAfterRefusal: Duration = .seconds(300)
 
-    init(changes: DeviceChanges, feedback: any HubFeedback, logger: Logger) {
+    init(changes: DeviceChanges, feedback source: @escaping Source, logger: Logger) {
         self.changes = changes
-        hub = feedback
+        self.source = source
         self.logger = logger
     }
 
-    /// Reads new feedback and removes the devices that it names.
+    /// Reads new feedback of each hub that is due, and removes the devices that it names.
     ///
     /// - Returns: the pause before the next sweep.
     func sweep() async -> Duration {
-        let (versions, known) = handled.withLock { ($0.versions, $0.channels) }
+        let source = source()
+        hubs.withLock { hubs in hubs = hubs.filter { known in source.contains { $0.hub == known.key } } }
+        var pauses: [Duration] = []
+        for (name, feedback) in source {
+            var hub = hubs.withLock { $0[name] } ?? Hub()
+            let now = ContinuousClock.now
+            // The pause of one hub must not delay the others.
+            if source.count == 1 || hub.due <= now {
+                let pause = await sweep(&hub, feedback)
+                hub.due = .now + pause
+                hubs.withLock { [hub] in $0[name] = hub }
+                pauses.append(pause)
+            } else {
+                pauses.append(now.duration(to: hub.due))
+            }
+        }
+        return pauses.min() ?? Self.interval
+    }
+
+    private func sweep(_ hub: inout Hub, _ feedback: any HubFeedback) async -> Duration {
         do {
-            let page = try await hub.feedback(after: versions)
+            let page = try await feedback.feedback(after: hub.versions)
             let channels = Set(page.channels)
-            for channel in channels where !known.contains(channel) { try await remove(channel) }
-            handled.withLock { $0 = Handled(versions: page.versions, channels: channels) }
-            problem.succeeded(to: logger)
+            for channel in channels where !hub.channels.contains(channel) { try await remove(channel) }
+            (hub.versions, hub.channels) = (page.versions, channels)
+            hub.problem.succeeded(to: logger)
             return Self.interval
         } catch {
-            return problem.pause(
+            return hub.problem.pause(
                 afterSweep: error, interval: Self.interval, ifRefused: Self.pauseAfterRefusal, to: logger)
         }
     }

@@ -1,28 +1,6 @@
 import SecurePushCore
 import ServiceRuntime
 
-/// A device as the store has it.
-enum StoredDevice: Sendable {
-    case installation(Installation)
-    case registration(Registration)
-
-    /// When it was last seen.
-    var seenAt: Timestamp {
-        switch self {
-        case .installation(let installation): installation.lastSeenAt
-        case .registration(let registration): registration.updatedAt
-        }
-    }
-
-    /// Its handle, if it has registered.
-    var handle: String? {
-        switch self {
-        case .installation(let installation): installation.handle
-        case .registration(let registration): registration.platform == nil ? nil : registration.handle
-        }
-    }
-}
-
 /// The ends of devices that their users did not ask for one by one.
 extension DeviceChanges {
     /// The time for removing all devices of a user. A request for more devices ends with 503 and can be repeated.
@@ -35,7 +13,7 @@ extension DeviceChanges {
     ///
     /// - Throws: ``PushGatewayError``, ``StorageError``, ``Problem``.
     func removeAll(of owner: UserName) async throws {
-        _ = try requiredHub
+        _ = try requiredHubs
         let end = ContinuousClock.now + Self.maxRemovalTime
         while true {
             let devices = try await store.devices(of: owner, limit: 100)
@@ -79,7 +57,7 @@ extension DeviceChanges {
     func remove(
         _ device: DeviceReference, when reason: @Sendable (StoredDevice) -> DeviceRemoval?
     ) async throws -> Bool {
-        let hub = try requiredHub
+        let hubs = try requiredHubs
         let outcome = try await store.lease(device.kind, device.id, if: .any, now: .now)
         guard case .leased(let lease) = outcome else { return false }
         let known: StoredDevice?
@@ -95,7 +73,7 @@ extension DeviceChanges {
         }
         try await perform(lease, then: .remove) {
             do {
-                try await hub.delete(lease.kind, lease.id)
+                try await hubs.delete(lease)
             } catch let error as PushGatewayError where error.code == .rejected {
                 // It would refuse each time. The device must not stay here because of that.
             }

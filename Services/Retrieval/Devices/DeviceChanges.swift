@@ -3,25 +3,32 @@ import ServiceRuntime
 
 /// Changes devices in the hub and in the store, one request at a time per device (``DeviceLease``).
 struct DeviceChanges: Sendable {
-    typealias Hub = RegistrationGateway & InstallationGateway
+    typealias Stores = RegistrationStore & InstallationStore & DeviceLeases & DeviceLife & DevicePlaces
 
     /// `nil` if no hub is configured: nothing can be changed then, neither there nor in the store.
-    let hub: (any Hub)?
-    let store: any RegistrationStore & InstallationStore & DeviceLeases & DeviceLife
+    let hubs: DevicePlacer?
+    let store: any Stores
     var removals: DeviceRemovals?
+
+    /// - Parameter hubs: `nil` if none is configured.
+    init(hubs: DevicePlacer.Hubs?, store: any Stores, removals: DeviceRemovals? = nil) {
+        self.hubs = hubs.map { DevicePlacer($0, places: store) }
+        self.store = store
+        self.removals = removals
+    }
 
     /// How long a request waits for another one that is changing the same device.
     static let maxWait: Duration = .seconds(5)
     /// The same if the other request may be waiting for this one.
     static let shortWait: Duration = .milliseconds(500)
 
-    /// The hub.
+    /// The hubs.
     ///
     /// - Throws: ``PushGatewayError`` if none is configured.
-    var requiredHub: any Hub {
+    var requiredHubs: DevicePlacer {
         get throws(PushGatewayError) {
-            guard let hub else { throw PushGatewayError(.unavailable, "no hub is configured") }
-            return hub
+            guard let hubs else { throw PushGatewayError(.unavailable, "no hub is configured") }
+            return hubs
         }
     }
 
@@ -30,15 +37,17 @@ struct DeviceChanges: Sendable {
     ///
     /// - Throws: ``PushGatewayError``, ``StorageError``, ``Problem``.
     func createRegistration(owner: UserName, handle: String?) async throws -> String {
-        let hub = try requiredHub
+        let hubs = try requiredHubs
         if let handle { try await removeOthers(with: handle, keeping: nil) }
-        let id = try await hub.createRegistrationID()
+        let id = try await hubs.createRegistrationID(for: owner)
         guard let lease = try await lease(.registration, id, if: .absent) else {
             throw PushGatewayError(.unavailable, "the hub gave a registration ID that is in use")
         }
         let registration = Registration(id: id, owner: owner, handle: handle, updatedAt: .now)
         let handles = handle.map(DeviceHandle.spellings) ?? []
-        try await perform(lease, then: .saveRegistration(registration, handles: handles), ask: {})
+        try await perform(lease, then: .saveRegistration(registration, handles: handles)) {
+            try await hubs.noteNew(lease, of: owner)
+        }
         return id
     }
 
@@ -51,15 +60,15 @@ struct DeviceChanges: Sendable {
         _ kind: DeviceLease.Kind, _ id: String, handle: String, if condition: DeviceLease.Condition,
         change: (_ id: String) -> DeviceLease.Change
     ) async throws -> Bool {
-        let hub = try requiredHub
+        let hubs = try requiredHubs
         guard let lease = try await lease(kind, id, if: condition) else { return false }
         let change = change(lease.id)
         try await perform(lease, then: change) {
             try await removeOthers(with: handle, keeping: KeptDevice(kind: kind, id: lease.id))
         } ask: {
             switch change {
-            case .saveInstallation(let installation, _): try await hub.put(installation)
-            case .saveRegistration(let registration, _): _ = try await hub.put(registration)
+            case .saveInstallation(let installation, _): try await hubs.put(.installation(installation), lease)
+            case .saveRegistration(let registration, _): try await hubs.put(.registration(registration), lease)
             case .keep, .remove: break
             }
         }
@@ -69,16 +78,18 @@ struct DeviceChanges: Sendable {
 
     /// Removes a device from the hub and the store.
     ///
-    /// - Parameter reason: `nil` for a device that is only in the hub, and so is not counted.
+    /// - Parameters:
+    ///   - reason: `nil` for a device that is only in the hub, and so is not counted.
+    ///   - hub: the one of several hubs that lists a device which is only there.
     /// - Returns: whether the condition was met.
     @discardableResult
     func remove(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition,
-        because reason: DeviceRemoval? = .user, wait: Duration = Self.maxWait
+        because reason: DeviceRemoval? = .user, foundAt hub: String? = nil, wait: Duration = Self.maxWait
     ) async throws -> Bool {
-        let hub = try requiredHub
+        let hubs = try requiredHubs
         guard let lease = try await lease(kind, id, if: condition, wait: wait) else { return false }
-        try await perform(lease, then: .remove, ask: { try await hub.delete(kind, lease.id) })
+        try await perform(lease, then: .remove, ask: { try await hubs.delete(lease, foundAt: hub) })
         if let reason { removals?.count(reason) }
         return true
     }
@@ -160,28 +171,5 @@ struct DeviceChanges: Sendable {
 
     private static var busy: Problem {
         .serviceUnavailable("Another request is changing this device. Try again.", retryAfter: .seconds(1))
-    }
-}
-
-extension InstallationGateway where Self: RegistrationGateway {
-    func put(_ installation: Installation) async throws {
-        try await putInstallation(installation.id, document: installation.document)
-    }
-
-    /// - Returns: `false` if the registration is only an ID, whose device has not been registered yet.
-    func put(_ registration: Registration) async throws -> Bool {
-        guard let platform = registration.platform, let handle = registration.handle else { return false }
-        try await putRegistration(registration.id, platform: platform, handle: handle, tags: registration.tags)
-        return true
-    }
-
-    /// Deletes a device. One that the hub no longer knows counts as deleted.
-    func delete(_ kind: DeviceLease.Kind, _ id: String) async throws {
-        do {
-            switch kind {
-            case .installation: try await deleteInstallation(id)
-            case .registration: try await deleteRegistration(id)
-            }
-        } catch let error as PushGatewayError where error.code == .gone {}
     }
 }

@@ -12,10 +12,10 @@ struct DeviceUpkeep: Service {
 
     /// - Parameters:
     ///   - staleAfter: `DEVICE_STALE_AFTER`.
-    ///   - feedback: reads the hub's feedback, with `HUB_TELEMETRY`.
+    ///   - feedback: reads the feedback of the hub, or of each hub, with `HUB_TELEMETRY`.
     init(
-        changes: DeviceChanges, staleAfter: Duration = .seconds(270 * 86_400), feedback: (any HubFeedback)? = nil,
-        logger: Logger
+        changes: DeviceChanges, staleAfter: Duration = .seconds(270 * 86_400),
+        feedback: DeadChannelSweep.Source? = nil, logger: Logger
     ) {
         reconciler = HubReconciler(changes: changes, logger: logger)
         search = NewHandleSearch(changes: changes, logger: logger)
@@ -76,6 +76,8 @@ struct HubReconciler: Sendable {
     /// Devices per sweep.
     private static let maxDevices = 50
     private static let interval: Duration = .seconds(1)
+    /// With several hubs: the failures after which a sweep ends.
+    private static let maxFailures = 3
     /// The pause after a failure for which the hub names no delay.
     private static let pauseAfterFailure: Duration = .seconds(5)
 
@@ -85,7 +87,17 @@ struct HubReconciler: Sendable {
     func sweep(now: Timestamp = .now) async -> Duration {
         do {
             let devices = try await changes.store.expiredLeases(limit: Self.maxDevices, now: now)
-            for device in devices { try await reconcile(device) }
+            var failures: [PushGatewayError] = []
+            for device in devices {
+                do {
+                    try await reconcile(device)
+                } catch let error as PushGatewayError where changes.hubs?.areSeveral == true {
+                    // Another hub may answer. A hub that does not takes long.
+                    failures.append(error)
+                    if failures.count == Self.maxFailures { break }
+                }
+            }
+            if let failure = failures.first { throw failure }
             return devices.count == Self.maxDevices ? .zero : Self.interval
         } catch let error as PushGatewayError {
             logger.warning(
@@ -116,19 +128,19 @@ struct HubReconciler: Sendable {
     private func bringUpToDate(
         _ lease: DeviceLease
     ) async throws -> (change: DeviceLease.Change, reason: DeviceRemoval?) {
-        let hub = try changes.requiredHub
+        let hubs = try changes.requiredHubs
         var reason: DeviceRemoval?
         do {
             switch lease.kind {
             case .installation:
                 if let known = try await changes.store.installation(lease.id) {
-                    try await hub.put(known)
+                    try await hubs.put(.installation(known), lease)
                     return (.keep, nil)
                 }
             case .registration:
                 if let known = try await changes.store.registration(lease.id) {
                     // An ID whose device is not registered yet stays its owner's.
-                    if try await !hub.put(known) { try await hub.delete(.registration, known.id) }
+                    if try await !hubs.put(.registration(known), lease) { try await hubs.delete(lease) }
                     return (.keep, nil)
                 }
             }
@@ -137,7 +149,7 @@ struct HubReconciler: Sendable {
             logger.warning("A device is removed because the hub rejects it", metadata: ["hub.error": "\(error.code)"])
             reason = error.code == .gone ? .gone : .rejected
         }
-        try await hub.delete(lease.kind, lease.id)
+        try await hubs.delete(lease)
         return (.remove, reason)
     }
 }

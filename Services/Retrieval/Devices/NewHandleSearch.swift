@@ -31,6 +31,7 @@ struct NewHandleSearch: Sendable {
             let handles = DeviceHandle.spellings(handle)
             for handle in handles { try await search(handle) }
             try await changes.store.settleNewHandle(handles)
+            // Each hub has been listed once per spelling, and has its own limit.
             return Self.interval * handles.count
         } catch let error as PushGatewayError {
             logger.warning(
@@ -44,21 +45,21 @@ struct NewHandleSearch: Sendable {
     }
 
     private func search(_ handle: String) async throws {
-        for found in try await listed(handle) {
+        for (hub, found) in try await listed(handle) {
             let (kind, id): (DeviceLease.Kind, String) =
                 found.installationID.map { (.installation, $0) } ?? (.registration, found.id)
             do {
                 // Devices in the store have the handle legitimately: takeover has removed the others.
-                try await changes.remove(kind, id, if: .absent, because: nil)
+                try await changes.remove(kind, id, if: .absent, because: nil, foundAt: hub)
             } catch let error as PushGatewayError where error.code == .rejected {
                 logger.warning("The hub refuses to remove a device that was registered without this service")
             }
         }
     }
 
-    private func listed(_ handle: String) async throws -> [HubRegistration] {
+    private func listed(_ handle: String) async throws -> [(hub: String?, registration: HubRegistration)] {
         do {
-            return try await changes.requiredHub.registrations(handle: handle)
+            return try await changes.requiredHubs.registrations(handle: handle)
         } catch let error as PushGatewayError where error.code == .rejected {
             // A retry would have the same result.
             logger.warning("The hub refuses to list the devices with a handle")

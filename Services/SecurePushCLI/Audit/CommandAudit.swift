@@ -86,4 +86,8 @@ extension InstallationsCommand.Export: AuditedCommand {
     var audited: (action: String, id: String?)? { ("installations.export", nil) }
 }
 
+extension HubsCommand.Rebalance: AuditedCommand {
+    var audited: (action: String, id: String?)? { isDryRun ? nil : ("hubs.rebalance", nil) }
+}
+
 extension MigrateCommand: AuditedCommand { var audited: (action: String, id: String?)? { ("migrate", nil) } }

@@ -2,6 +2,7 @@ import Authentication
 import Foundation
 import Logging
 import NIOSSL
+import NotificationHubs
 import SecurePushCore
 
 extension Doctor {
@@ -19,6 +20,7 @@ extension Doctor {
                 { Doctor.counted(try PushKeyFiles.publicKeys($0).keys.count, "public key") }
             ),
             ("HUB_CONNECTION_STRING_FILE", true, { try SecretFile.read($0).isEmpty ? "empty" : "readable" }),
+            ("HUB_POOL_FILE", true, { Doctor.counted(try settings.hubPool($0).initial.hubs.count, "hub") }),
         ]
         return checks.compactMap { check in
             settings[check.key].map { Doctor.file(check.key, $0, isSecret: check.isSecret, check.read) }

@@ -7,7 +7,10 @@ import ServiceRuntime
 
 extension Doctor {
     /// Checks that the hub answers and accepts the credentials, by asking for the registrations of an unknown device.
+    ///
+    /// With `HUB_POOL_FILE` it checks each hub of the file.
     func hub() async -> [Finding] {
+        if settings["HUB_POOL_FILE"] != nil { return await hubPool() }
         let part = "HUB_CONNECTION_STRING"
         guard settings[part] != nil || settings["HUB_CONNECTION_STRING_FILE"] != nil else { return [] }
         do {
@@ -17,6 +20,23 @@ extension Doctor {
         } catch {
             let failure = CommandFailure(describing: error)
             return [.failed(part, failure.message, failure.hint ?? "Correct HUB_CONNECTION_STRING and HUB_NAME.")]
+        }
+    }
+
+    private func hubPool() async -> [Finding] {
+        let part = "HUB_POOL_FILE"
+        do {
+            var findings: [Finding] = []
+            var endpoints: Set<String> = []
+            for hub in try settings.hubs().hubs {
+                findings.append(await Doctor.answer("\(part) (\(hub.hubName))", hub))
+                guard endpoints.insert(hub.endpoint.url).inserted else { continue }
+                if let clock = await Doctor.clock(at: hub.endpoint.url) { findings.append(clock) }
+            }
+            return findings
+        } catch {
+            let failure = CommandFailure(describing: error)
+            return [.failed(part, failure.message, failure.hint ?? "Correct the lines of the file.")]
         }
     }
 

@@ -7,8 +7,8 @@ struct DoctorCommand: NetworkCommand {
         abstract: "Check every configured part of the system, and give advice for each fault.",
         discussion: """
             Checks what the services' settings in the environment name: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING or
-            its file, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, RETRIEVAL_URL,
-            DISPATCHER_URL (several, separated by commas) and HUB_EMULATOR_URL. Changes nothing.
+            its file, HUB_POOL_FILE, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL,
+            RETRIEVAL_URL, DISPATCHER_URL (several, separated by commas) and HUB_EMULATOR_URL. Changes nothing.
 
             Each line is ok, a warning (it works, but needs attention), failed, or not examined (with the setting that
             is missing). The last line counts them. Exit codes: 0 nothing failed, 1 something failed, 69 something does
@@ -89,7 +89,7 @@ struct Doctor: Sendable {
         (["TLS_CERTIFICATE_FILE"], "the TLS certificate of the services"),
         (["DATABASE_URL"], "the database"),
         (["AMQP_URL"], "the broker with its queues"),
-        (["HUB_CONNECTION_STRING", "HUB_CONNECTION_STRING_FILE"], "the hub"),
+        (["HUB_CONNECTION_STRING", "HUB_CONNECTION_STRING_FILE", "HUB_POOL_FILE"], "the hub"),
         (["INGEST_URL"], "the ingest service"),
         (["RETRIEVAL_URL"], "the retrieval service"),
         (["HUB_EMULATOR_URL"], "the hub emulator"),

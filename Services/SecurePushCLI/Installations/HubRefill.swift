@@ -4,7 +4,7 @@ import SecurePushCore
 struct HubRefill: Sendable {
     let store: any RegistrationStore & InstallationStore
     /// `nil` for a dry run, which only counts.
-    let hub: (any RegistrationGateway & InstallationGateway)?
+    let hubs: DevicePlacer.Hubs?
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     /// Concurrent requests to the hub.
@@ -15,7 +15,7 @@ struct HubRefill: Sendable {
     /// - Parameter progress: called with the counts after each row.
     /// - Throws: ``CommandFailure`` if the hub is unreachable or refuses the credentials; ``StorageError``.
     func run(_ kinds: [RefillItem.Kind], progress: (RefillReport) -> Void) async throws -> RefillReport {
-        var report = RefillReport(isDryRun: hub == nil)
+        var report = RefillReport(isDryRun: hubs == nil)
         do {
             for kind in kinds {
                 var page = try await self.page(of: kind, after: nil)
@@ -59,7 +59,7 @@ struct HubRefill: Sendable {
 
     /// - Returns: why the hub refuses this row; `nil` if it has accepted it.
     private func put(_ item: RefillItem) async throws -> RefillFailure? {
-        guard let hub else { return nil }
+        guard let hub = hubs?.hub(of: item.owner) else { return nil }
         for attempt in 1... {
             do {
                 try await putOnce(item, hub)
@@ -104,9 +104,19 @@ struct HubRefill: Sendable {
     }
 }
 
+extension DevicePlacer.Hubs {
+    /// The hub of a user.
+    fileprivate func hub(of user: UserName) -> any DevicePlacer.Hub {
+        switch self {
+        case .single(let hub): hub
+        case .pool(let table): table().member(for: user).client
+        }
+    }
+}
+
 extension PushGatewayError {
     /// The message without the hub's own text, which can contain the device's handle.
-    fileprivate var reason: String { String(message.prefix { $0 != ":" }) }
+    var reason: String { String(message.prefix { $0 != ":" }) }
 }
 
 /// A row of the store to write to the hub.
@@ -125,16 +135,19 @@ struct RefillItem: Sendable {
 
     var kind: Kind
     var id: String
+    var owner: UserName
     var content: Content
 
     init(_ installation: Installation) {
         kind = .installation
+        owner = installation.owner
         id = installation.id
         content = .installation(installation.document)
     }
 
     init(_ registration: Registration) {
         kind = .registration
+        owner = registration.owner
         id = registration.id
         guard let platform = registration.platform, let handle = registration.handle else {
             content = .incomplete

@@ -1,6 +1,7 @@
 import ArgumentParser
 import NotificationHubs
 import SecurePushCore
+import ServiceLifecycle
 import ServiceRuntime
 import Storage
 
@@ -22,9 +23,10 @@ struct InstallationsCommand: AsyncParsableCommand {
             abstract: "Write all installations and registrations of the database to the hub.",
             discussion: """
                 Use it after the loss of a hub, or for a new hub. HUB_CONNECTION_STRING (or its file) and HUB_NAME give
-                the hub. Running it again does no harm. The command lists registrations whose ID the hub does not accept
-                any more; their devices register again when the app starts next. Exit codes: 0 all written, 1 some
-                failed, 69 the hub or the database does not answer, 78 invalid settings.
+                the hub. With HUB_POOL_FILE each device is written to its user's hub. Running it again does no harm. The
+                command lists registrations whose ID the hub does not accept any more; their devices register again
+                when the app starts next. Exit codes: 0 all written, 1 some failed, 69 the hub or the database does not
+                answer, 78 invalid settings.
 
                 EXAMPLES
                   securepush installations refill --dry-run
@@ -54,7 +56,7 @@ struct InstallationsCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let devices = try await RefillDevices(
-                databaseURL: database.url, hub: isDryRun ? nil : Settings().hub())
+                databaseURL: database.url, hubs: isDryRun ? nil : Settings().hubs())
             let report = try await devices.run(kinds, showsProgress: !console.isJSON)
             for failure in report.failures {
                 try console.show(failure, "\(failure.kind.rawValue) \(failure.id.printable): \(failure.reason)")
@@ -65,22 +67,31 @@ struct InstallationsCommand: AsyncParsableCommand {
     }
 }
 
-/// Opens the store and the hub for the duration of a refill.
+/// Opens the store and the hubs for the duration of a refill.
 struct RefillDevices: Sendable {
     private let opened: OpenedStore
     /// `nil` for a dry run.
-    private let hub: HubDevices?
+    private let hubs: (DevicePlacer.Hubs, any Service)?
 
-    init(databaseURL: String, hub: NotificationHubConfiguration?) async throws {
+    init(databaseURL: String, hubs: HubSettings?) async throws {
         opened = try await StoreSession.open(databaseURL)
-        self.hub = hub.map { HubDevices(configuration: $0, logger: .silent) }
+        switch hubs {
+        case .single(let configuration)?:
+            let hub = HubDevices(configuration: configuration, logger: .silent)
+            self.hubs = (.single(hub), hub)
+        case .pool(let settings)?:
+            let pool = HubDevicesPool(file: try HubPoolFile(settings, logger: .silent), logger: .silent)
+            let table = pool.table
+            self.hubs = (.pool { table }, pool)
+        case nil: self.hubs = nil
+        }
     }
 
     func run(_ kinds: [RefillItem.Kind], showsProgress: Bool) async throws -> RefillReport {
-        let refill = HubRefill(store: opened.store, hub: hub)
+        let refill = HubRefill(store: opened.store, hubs: hubs?.0)
         return try await StoreSession.run(opened) { _ in
-            guard let hub else { return try await run(refill, kinds, showsProgress) }
-            return try await withRunning(hub) { try await run(refill, kinds, showsProgress) }
+            guard let service = hubs?.1 else { return try await run(refill, kinds, showsProgress) }
+            return try await withRunning(service) { try await run(refill, kinds, showsProgress) }
         }
     }
 

@@ -178,11 +178,11 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
                 + ConfigurationKeys.admin + [ConfigurationKeys.auditLog]
         case .retrieval:
             return [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.auditLog]
-                + UserAuthenticationConfiguration.keys + NotificationHubConfiguration.keys
+                + UserAuthenticationConfiguration.keys + HubSettings.keys
                 + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
                 + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
         case .dispatcher:
-            return MessagingConfiguration.keys + NotificationHubConfiguration.keys + [
+            return MessagingConfiguration.keys + HubSettings.keys + [
                 ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch,
                 ConfigurationKeys.dispatchConcurrency, ConfigurationKeys.dispatchMaxAttempts,
                 ConfigurationKeys.dispatchRegisteredOnly, ConfigurationKeys.dispatchWithdraw,
@@ -238,13 +238,13 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.read(ConfigurationKeys.deviceStaleAfter)
         _ = reader.read(ConfigurationKeys.retrievalCORSOrigins)
         _ = reader.read(ConfigurationKeys.pushVerificationKeysFile)
-        if NotificationHubConfiguration.isConfigured(reader) { _ = NotificationHubConfiguration.read(&reader) }
+        if HubSettings.isConfigured(reader) { _ = HubSettings.read(&reader) }
     }
 
     private func checkDispatcher(_ reader: inout ConfigurationReader) {
         let prefetch = reader.read(ConfigurationKeys.dispatchPrefetch)
         _ = MessagingConfiguration.read(&reader, prefetch: prefetch ?? 1, connectionName: "securepush config")
-        _ = NotificationHubConfiguration.read(&reader)
+        _ = HubSettings.read(&reader)
         _ = reader.readPlatforms()
         _ = reader.read(ConfigurationKeys.dispatchConcurrency)
         _ = reader.read(ConfigurationKeys.dispatchMaxAttempts)

@@ -84,6 +84,28 @@ struct Settings: Sendable {
         return hub
     }
 
+    /// The hub, or the hubs of `HUB_POOL_FILE`.
+    func hubs() throws -> HubSettings {
+        guard let path = self["HUB_POOL_FILE"] else { return .single(try hub()) }
+        for key in ["HUB_CONNECTION_STRING", "HUB_CONNECTION_STRING_FILE", "HUB_NAME"] where self[key] != nil {
+            throw CommandFailure(
+                .configuration, "HUB_POOL_FILE and \(key) are both set.",
+                hint: "Set either the file of several hubs or one hub.")
+        }
+        do {
+            return .pool(try hubPool(path))
+        } catch let error as FileError {
+            throw CommandFailure(.configuration, "HUB_POOL_FILE: \(error)")
+        }
+    }
+
+    /// The hubs of a file.
+    ///
+    /// - Throws: ``FileError``, ``NotificationHubConfigurationError``, ``CommandFailure``.
+    func hubPool(_ path: String) throws -> HubPoolSettings {
+        try HubPoolSettings(path: path, insecureHost: self["HUB_INSECURE_HOST"], outgoing: try outgoing())
+    }
+
     /// The proxies and the trusted authorities, as the services read them.
     func outgoing() throws -> OutgoingConfiguration {
         var reader = ConfigurationReader(environment: all)

@@ -64,7 +64,7 @@ struct HubConnectionString: Sendable {
 
 extension Substring {
     /// Without blanks, tabs and line ends around it.
-    fileprivate var trimmingBlanks: Substring {
+    var trimmingBlanks: Substring {
         var text = self
         while let first = text.first, first.isWhitespace { text.removeFirst() }
         while let last = text.last, last.isWhitespace { text.removeLast() }

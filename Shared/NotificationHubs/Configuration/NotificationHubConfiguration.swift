@@ -52,6 +52,11 @@ public struct NotificationHubConfiguration: Sendable {
         return renewed
     }
 
+    /// Whether another configuration has the same hub, rule and key.
+    func isSame(as other: Self) -> Bool {
+        endpoint == other.endpoint && hubName == other.hubName && keyName == other.keyName && key == other.key
+    }
+
     /// The proxy to the hub. An `http` endpoint has none: it is an emulator on this machine or in a private network.
     var proxy: OutgoingProxy? {
         endpoint.usesTLS ? outgoing.proxy(to: endpoint.host, port: endpoint.port, usesTLS: true) : nil
@@ -137,6 +142,8 @@ public struct NotificationHubConfigurationError: CodedError {
         case endpoint
         /// The hub's name is missing or not valid.
         case hubName
+        /// A file of several hubs has a wrong line, no hub, or too many.
+        case pool
     }
 
     /// Not a part of ``description``.

@@ -53,8 +53,11 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     public func run() async throws {
         // Throws when the task is cancelled, which is shutdown here as well.
         try? await gracefulShutdown()
-        try await client.shutdown()
+        try await shutdown()
     }
+
+    /// Closes the HTTP client; calls in flight fail.
+    func shutdown() async throws { try await client.shutdown() }
 
     // MARK: Registrations
 

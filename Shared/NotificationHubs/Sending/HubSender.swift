@@ -42,7 +42,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     /// and its answers resume the task without a change of threads.
     public let executor: (any TaskExecutor)?
 
-    let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    let eventLoop: any EventLoop
     let options: HubSenderOptions
     let connector: HubConnector
     let logger: Logger
@@ -87,8 +87,10 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
 
     init(
         configuration: NotificationHubConfiguration, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger,
-        options: HubSenderOptions, tokens: SharedAccessTokens? = nil
+        options: HubSenderOptions, tokens: SharedAccessTokens? = nil,
+        eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     ) {
+        self.eventLoop = eventLoop
         executor = EventLoopTaskExecutor(eventLoop)
         self.options = options
         self.logger = logger
@@ -225,6 +227,11 @@ extension HubSender {
     public func run() async throws {
         // Throws when the task is cancelled, which is shutdown here as well.
         try? await gracefulShutdown()
+        try await finish()
+    }
+
+    /// Accepts no more sends, waits for those in flight, and closes the connections.
+    func finish() async throws {
         let promise = eventLoop.makePromise(of: Void.self)
         drain(within: options.drainTimeout)
         eventLoop.execute {

@@ -34,6 +34,7 @@ public actor MemoryStore {
     var deviceLeases: [DeviceKey: HeldLease] = [:]
     /// By the device: when the hub is asked for all devices with its handle.
     var newHandles: [DeviceKey: Timestamp] = [:]
+    var devicePlaces: [DeviceKey: [DevicePlace]] = [:]
     var silentPushes: [SilentPushKey: SilentPushState] = [:]
     var refreshFamilies: [[UInt8]: RefreshFamily] = [:]
     var idempotentRequests: [IdempotentRequest.Key: IdempotentRequest] = [:]

@@ -2,7 +2,7 @@
 public protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications, Outbox, DispatchStore,
     PayloadReader, Inbox, RegistrationStore, InstallationStore, DeviceLeases, RegisteredPlatforms, Retention,
     DeadLetterStore, PayloadKeyUse, SilentPushes, FollowUpOutbox, FollowUpStore, DeviceLife, RefreshTokenStore,
-    EncryptionKeyStore, AllNotifications, OutcomeStore
+    EncryptionKeyStore, AllNotifications, OutcomeStore, DevicePlaces
 {
     /// Returns if the store can be written to within `timeout`.
     ///

@@ -51,13 +51,15 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
                 ("notifications", "SELECT, UPDATE (read_at, shown_at)"), ("payloads", "SELECT"),
                 // A first reading adds a withdrawal if the dispatcher has DISPATCH_WITHDRAW=read.
                 ("follow_ups", "INSERT (notification_id, kind, due_at)"), ("registrations", all),
-                ("installations", all), ("device_leases", all), ("refresh_tokens", all), schema,
+                ("installations", all), ("device_leases", all), ("device_places", all), ("refresh_tokens", all), schema,
             ]
         case .operator:
             return [
                 ("notifications", "SELECT, UPDATE (status, attempt, deliveries, recorded_attempt)"),
                 ("payloads", "SELECT"),
-                ("outbox", "SELECT, INSERT, UPDATE"), ("registrations", all), ("installations", all), schema,
+                ("outbox", "SELECT, INSERT, UPDATE"), ("registrations", all), ("installations", all),
+                // `hubs rebalance` moves devices.
+                ("device_leases", all), ("device_places", all), schema,
             ]
         }
     }
@@ -67,7 +69,8 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
 public enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
-        "device_leases", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch", "schema_migrations",
+        "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch",
+        "schema_migrations",
     ]
 
     /// Creates the roles, and makes ``DatabaseRole/owner`` the owner of existing tables. A superuser runs these.

@@ -11,6 +11,7 @@ enum SQLiteDeviceChange: Sendable {
     case leaseNewHandle(now: Timestamp, until: Timestamp)
     case settleNewHandle([String])
     case setEncryptionKey(EncryptionKey, of: String, owner: UserName, now: Timestamp)
+    case setPlaces([DevicePlace], of: DeviceLease)
 
     func execute(_ db: Database) throws -> SQLiteWrite.Output {
         switch self {
@@ -32,6 +33,8 @@ enum SQLiteDeviceChange: Sendable {
             }
         case .setEncryptionKey(let key, let id, let owner, let now):
             return .encryptionKeySet(try Self.save(key, of: id, owner: owner, now: now, db))
+        case .setPlaces(let places, let lease):
+            return .deviceLeaseEnded(try Self.set(places, of: lease, db))
         }
         return .done
     }
@@ -201,7 +204,7 @@ extension SQLiteDeviceChange {
         expireLease, takeLease, handlesOfOwner, claimsOfOwner, holders, newInstallationHandle, newRegistrationHandle,
         postponeInstallation, postponeRegistration, settleInstallations, settleRegistrations,
         SQLiteWrite.updateInstallation, SQLiteWrite.insertInstallation, SQLiteWrite.updateRegistration,
-        SQLiteWrite.insertRegistration, saveEncryptionKey,
+        SQLiteWrite.insertRegistration, saveEncryptionKey, leaseIsHeld, removePlaces, savePlace,
     ]
 }
 

@@ -30,6 +30,7 @@ enum SQLiteSchema {
         migrator.registerMigration("014-sent-reminders") { db in try db.execute(sql: sentReminders) }
         migrator.registerMigration("015-encryption-keys") { db in try db.execute(sql: encryptionKeys) }
         migrator.registerMigration("016-outcomes") { db in try db.execute(sql: outcomes) }
+        migrator.registerMigration("017-device-places") { db in try db.execute(sql: devicePlaces) }
         return migrator
     }
 

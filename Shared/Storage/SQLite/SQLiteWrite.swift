@@ -39,7 +39,7 @@ enum SQLiteWrite: Sendable {
         case revoked(Bool)
         case purged(SQLitePurge.Outcome)
         case deviceLease(DeviceLease.Outcome)
-        /// Whether the lease was still held.
+        /// Whether the lease was still held, when it was ended or when its device's places were set.
         case deviceLeaseEnded(Bool)
         case newHandle(String?)
         /// Whether the user has the installation.

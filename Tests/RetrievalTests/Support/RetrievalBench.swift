@@ -148,7 +148,7 @@ func withRetrieval(
     let refresh = RefreshTokens(
         configuration: configuration, issuer: issuer, store: failing ?? store, logger: .silent)
     TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
-    let changes = DeviceChanges(hub: hub, store: failing ?? store, removals: DeviceRemovals(context.metrics))
+    let changes = DeviceChanges(hubs: .single(hub), store: failing ?? store, removals: DeviceRemovals(context.metrics))
     addDeviceRoutes(to: router, users: users, changes: changes, keys: failing ?? store)
     let isDirect = RouteWay.current == .direct
     let application = try makeHTTPApplication(
@@ -164,7 +164,7 @@ func withRetrieval(
 
 /// A store of registrations, installations, their keys and refresh tokens that is away.
 struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases, DeviceLife, RefreshTokenStore,
-    EncryptionKeyStore
+    EncryptionKeyStore, DevicePlaces
 {
     var error = StorageError(.unavailable, "away for the test")
 
@@ -183,6 +183,11 @@ struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases, DeviceLi
     ) async throws -> Bool { throw error }
     func expire(_ lease: DeviceLease, now: Timestamp) async throws { throw error }
     func expiredLeases(limit: Int, now: Timestamp) async throws -> [DeviceLease.Expired] { throw error }
+    func places(of kind: DeviceLease.Kind, _ ids: [String]) async throws -> [String: [DevicePlace]] { throw error }
+    func setPlaces(_ places: [DevicePlace], of lease: DeviceLease) async throws -> Bool { throw error }
+    func placesWithoutDevice(
+        of kind: DeviceLease.Kind, after id: String?, limit: Int
+    ) async throws -> [DeviceReference] { throw error }
     func leaseNewHandle(now: Timestamp, until: Timestamp) async throws -> String? { throw error }
     func settleNewHandle(_ handles: [String]) async throws { throw error }
     func installations(of owner: UserName, after id: String?, limit: Int) async throws -> [Installation] {

@@ -56,7 +56,7 @@ struct PostgresStoreTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(reports.filter { !$0.applied.isEmpty }.count == 1)
-            #expect(reports.allSatisfy { $0.version == PostgresMigration.all.count })
+            #expect(reports.allSatisfy { $0.version == PostgresMigration.all.last?.version })
         }
     }
 

@@ -25,7 +25,7 @@ struct SQLiteQueryPlanTests {
             SQLiteWrite.postponeEntry, SQLiteLease.postpone,
             SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save, DeviceEncryptionKey.ofOwner,
         ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
-        + SQLiteRefreshChange.statements + SQLiteOutcomeChange.statements
+        + SQLiteRefreshChange.statements + SQLiteOutcomeChange.statements + DevicePlace.statements
 
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()

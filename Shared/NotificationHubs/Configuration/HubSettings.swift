@@ -1,0 +1,87 @@
+import SecurePushCore
+public import ServiceConfiguration
+
+/// The hub of this system, or its hubs.
+public enum HubSettings: Sendable {
+    /// `HUB_NAME` and `HUB_CONNECTION_STRING`.
+    case single(NotificationHubConfiguration)
+    /// `HUB_POOL_FILE`.
+    case pool(HubPoolSettings)
+
+    /// The hubs when the service started.
+    public var hubs: [NotificationHubConfiguration] {
+        switch self {
+        case .single(let hub): [hub]
+        case .pool(let pool): pool.initial.hubs
+        }
+    }
+}
+
+/// Where the hubs of a pool come from, and how they are reached.
+public struct HubPoolSettings: Sendable {
+    /// `HUB_POOL_FILE`.
+    public let path: String
+    /// The hubs when the settings were read.
+    public let initial: HubPoolConfiguration
+    private let insecureHost: String?
+    private let outgoing: OutgoingConfiguration
+
+    /// Reads the file.
+    ///
+    /// - Throws: ``FileError``, ``NotificationHubConfigurationError``.
+    public init(path: String, insecureHost: String? = nil, outgoing: OutgoingConfiguration = .init()) throws {
+        self.path = path
+        self.insecureHost = insecureHost
+        self.outgoing = outgoing
+        initial = try HubPoolConfiguration(FileContent(path: path).text, insecureHost: insecureHost) {
+            $0.outgoing = outgoing
+        }
+    }
+
+    /// The hubs of another version of the file.
+    func read(_ text: String) throws(NotificationHubConfigurationError) -> HubPoolConfiguration {
+        try HubPoolConfiguration(text, insecureHost: insecureHost) { $0.outgoing = outgoing }
+    }
+}
+
+extension HubSettings {
+    /// The keys that ``read(_:)`` uses, for a service's list.
+    public static var keys: [any ConfigurationKeyDescription] {
+        [ConfigurationKeys.hubPoolFile] + NotificationHubConfiguration.keys
+    }
+
+    /// Whether a hub is set, or a pool.
+    public static func isConfigured(_ reader: ConfigurationReader) -> Bool {
+        reader.isSet(ConfigurationKeys.hubPoolFile) || NotificationHubConfiguration.isConfigured(reader)
+    }
+
+    /// Reads `HUB_POOL_FILE`, or else the settings of one hub. Both together are an issue.
+    ///
+    /// - Returns: `nil` if a setting is missing or not valid; the reader holds the issue.
+    public static func read(_ reader: inout ConfigurationReader) -> HubSettings? {
+        let key = ConfigurationKeys.hubPoolFile
+        guard reader.isSet(key) else { return NotificationHubConfiguration.read(&reader).map(HubSettings.single) }
+        let single: [any ConfigurationKeyDescription] = [
+            ConfigurationKeys.hubConnectionString, ConfigurationKeys.hubConnectionStringFile, ConfigurationKeys.hubName,
+        ]
+        for other in single where isSet(other, reader) {
+            reader.note(key.name, "is set, and \(other.name) too: set either the file of several hubs or one hub")
+        }
+        let path = reader.read(key)
+        let insecureHost = reader.read(ConfigurationKeys.hubInsecureHost)
+        let outgoing = OutgoingConfiguration.read(&reader)
+        guard let path else { return nil }
+        do {
+            return .pool(try HubPoolSettings(path: path, insecureHost: insecureHost, outgoing: outgoing))
+        } catch let error as FileError {
+            reader.note(key.name, error.message)
+        } catch {
+            reader.note(key.name, "\(error)")
+        }
+        return nil
+    }
+
+    private static func isSet(_ key: some ConfigurationKeyDescription, _ reader: ConfigurationReader) -> Bool {
+        reader.isSet(key)
+    }
+}

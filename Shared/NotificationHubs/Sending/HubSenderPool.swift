@@ -1,0 +1,83 @@
+public import Logging
+import NIOCore
+import NIOPosix
+public import SecurePushCore
+public import ServiceLifecycle
+import Synchronization
+public import Tracing
+
+/// Sends through several hubs (`HUB_POOL_FILE`): one ``HubSender`` per hub, all on one event loop.
+///
+/// A hub that leaves the file, or whose line changes, stops: its requests in flight end, and later sends to its sender
+/// are answered with ``SendOutcome/notSent(reason:)``, which uses up no attempt.
+public final class HubSenderPool: PushGateway, Service {
+    /// See ``HubSender/executor``.
+    public let executor: (any TaskExecutor)?
+    /// The file, for readiness, metrics and SIGHUP.
+    public let source: ReloadableSource
+    private let clients: HubClients<any PushGateway>
+    private let senders: Senders
+
+    /// All senders that were made.
+    private final class Senders: Sendable {
+        let all = Mutex<[HubSender]>([])
+    }
+
+    /// How long requests of a hub that leaves may take to end: as long as a request may take.
+    private static let leaving = Duration.seconds(10)
+
+    /// - Parameters:
+    ///   - file: the hubs.
+    ///   - concurrency: the maximum of requests in flight at each hub.
+    ///   - tracer: see ``HubSender/init(configuration:concurrency:tracer:logger:)``.
+    public init(file: HubPoolFile, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger) {
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        executor = EventLoopTaskExecutor(eventLoop)
+        source = file.source
+        let senders = Senders()
+        self.senders = senders
+        clients = HubClients(file) { hub in
+            var logger = logger
+            logger[metadataKey: "hub"] = "\(hub.hubName)"
+            let sender = HubSender(
+                configuration: hub, concurrency: concurrency, tracer: tracer, logger: logger,
+                options: HubSenderOptions(), eventLoop: eventLoop)
+            senders.all.withLock { $0.append(sender) }
+            return sender
+        }
+    }
+
+    /// The hubs as the file names them now; the same object until they change.
+    public var table: HubTable<any PushGateway> {
+        let (table, left) = clients.refreshed()
+        for client in left { client.stop(within: Self.leaving) }
+        return table
+    }
+
+    /// Sends to the hub of the notification's tag.
+    public func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+        send(notification, trace: nil, completion: completion)
+    }
+
+    /// The same with a span of the request.
+    public func send(
+        _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
+    ) {
+        table.member(of: notification.tag).client.send(notification, trace: trace, completion: completion)
+    }
+
+    /// Stops all senders; see ``PushGateway/stop(within:)``.
+    public func stop(within duration: Duration) {
+        for client in clients.close() { client.stop(within: duration) }
+    }
+
+    /// Idles until shutdown, then ends like ``HubSender/run()``.
+    public func run() async throws {
+        // Throws when the task is cancelled, which is shutdown here as well.
+        try? await gracefulShutdown()
+        _ = clients.close()
+        try await withThrowingDiscardingTaskGroup { group in
+            for sender in senders.all.withLock({ $0 }) { group.addTask { try await sender.finish() } }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Logging
+import SecurePushCore
+import StackKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+/// A dispatcher with several hubs (`HUB_POOL_FILE`).
+@Suite struct HubPoolLaneTests {
+    let bench = DispatchPipelineTests()
+
+    /// Hubs that a test can change while the pipeline runs.
+    private final class Hubs: Sendable {
+        private let table: Mutex<HubTable<any PushGateway>>
+
+        init(_ hubs: [String: FakeGateway]) { table = Mutex(Hubs.table(hubs, nil)) }
+
+        var current: HubTable<any PushGateway> { table.withLock { $0 } }
+
+        func change(_ hubs: [String: FakeGateway]) { table.withLock { $0 = Hubs.table(hubs, $0) } }
+
+        /// A hub that stays keeps its member.
+        private static func table(
+            _ hubs: [String: FakeGateway], _ last: HubTable<any PushGateway>?
+        ) -> HubTable<any PushGateway> {
+            HubTable(hubs.map { last?.member(named: $0.key) ?? .init(label: $0.key, client: $0.value) })
+        }
+    }
+
+    private func withPipeline(_ hubs: Hubs, _ body: () async throws -> Void) async throws {
+        let pipeline = DispatchPipeline(
+            consumer: bench.broker, publisher: bench.broker, store: bench.store, gateway: FakeGateway(),
+            policy: bench.policy, hubs: { hubs.current },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline.run() }
+            try await body()
+            bench.broker.drain()
+            try await group.waitForAll()
+        }
+    }
+
+    private func stored(for name: String) async throws -> NotificationID {
+        let user = try #require(UserName(name))
+        return try await bench.stored { $0.recipient = user }
+    }
+
+    @Test func eachUsersPushesGoToTheUsersHub() async throws {
+        let gateways = ["hub-a": FakeGateway(), "hub-b": FakeGateway(), "hub-c": FakeGateway()]
+        let selection = HubSelection(Array(gateways.keys))
+        let users = (0..<40).map { "user-\($0)" }
+        try await withPipeline(Hubs(gateways)) {
+            for user in users { bench.broker.deliver(DispatchMessage(id: try await stored(for: user))) }
+        }
+        for (name, gateway) in gateways {
+            let expected = try users.filter { user in
+                selection.name(for: try #require(UserName(user))) == name
+            }
+            #expect(expected.count > 3)
+            let sent = gateway.sent
+            #expect(Set(sent.map(\.tag)) == Set(expected.map { "username:\($0)" }))
+            #expect(sent.count == 3 * expected.count)
+        }
+        #expect(bench.broker.record.acknowledged.count == users.count)
+    }
+
+    /// alice's hub is hub-b, bob's is hub-a.
+    @Test func aHubThatThrottlesHoldsOnlyItsOwnUsers() async throws {
+        let throttled = Array(repeating: SendOutcome.throttled(retryAfter: .seconds(600)), count: 100)
+        let busy = FakeGateway([.apple: throttled, .fcmv1: throttled, .windows: throttled])
+        let idle = FakeGateway()
+        try await withPipeline(Hubs(["hub-a": idle, "hub-b": busy])) {
+            bench.broker.deliver(DispatchMessage(id: try await stored(for: "alice")))
+            let isHeld = try await eventually { bench.broker.record.published.count == 1 }
+            #expect(isHeld)
+            // The lanes of hub-b are paused now.
+            for _ in 0..<20 {
+                bench.broker.deliver(DispatchMessage(id: try await stored(for: "bob")))
+                bench.broker.deliver(DispatchMessage(id: try await stored(for: "alice")))
+            }
+            let areSettled = try await eventually { bench.broker.record.acknowledged.count == 41 }
+            #expect(areSettled)
+        }
+        #expect(busy.sent.count == 3)
+        #expect(idle.sent.count == 60 && idle.sent.allSatisfy { $0.tag == "username:bob" })
+        // A hold uses up no attempt.
+        let published = bench.broker.record.published
+        #expect(published.count == 21 && published.allSatisfy { $0.message.attempt == 1 })
+    }
+
+    @Test func aChangeOfTheFileMovesTheLanes() async throws {
+        let (first, second, new) = (FakeGateway(), FakeGateway(holding: true), FakeGateway())
+        let hubs = Hubs(["hub-a": first, "hub-b": second])
+        try await withPipeline(hubs) {
+            // alice's hub is hub-b, and hub-c once there is one. A request is in flight at hub-b meanwhile.
+            bench.broker.deliver(DispatchMessage(id: try await stored(for: "alice")))
+            let isSent = try await eventually { second.sent.count == 3 }
+            #expect(isSent)
+            hubs.change(["hub-a": first, "hub-c": new])
+            let arrives = try await eventually {
+                bench.broker.deliver(DispatchMessage(id: try await stored(for: "alice")))
+                return !new.sent.isEmpty
+            }
+            #expect(arrives)
+            second.letGo()
+        }
+        #expect(new.sent.allSatisfy { $0.tag == "username:alice" } && first.sent.isEmpty)
+        #expect(bench.broker.record.requeued.isEmpty && bench.broker.record.published.isEmpty)
+    }
+}

@@ -1,0 +1,263 @@
+import ArgumentParser
+import SecurePushCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SecurePushCLI
+
+@Suite struct HubRebalanceTests {
+    private let store = MemoryStore()
+    private let hubs = ["hub-a": PoolHub(), "hub-b": PoolHub(), "hub-c": PoolHub()]
+    private static let two = ["hub-a", "hub-b"]
+    private static let three = ["hub-a", "hub-b", "hub-c"]
+
+    private func user(_ number: Int) throws -> UserName { try #require(UserName("user-\(number)")) }
+
+    private func table(_ names: [String]) -> HubTable<any DevicePlacer.Hub> {
+        HubTable(names.compactMap { name in hubs[name].map { .init(label: name, client: $0) } })
+    }
+
+    private func rebalance(
+        _ names: [String], _ plan: HubRebalance.Plan = .init(rate: 10_000), stop: StopRequest = StopRequest(),
+        progress: @escaping @Sendable (RebalanceReport) -> Void = { _ in }
+    ) async throws -> RebalanceReport {
+        let run = HubRebalance(store: store, table: table(names), plan: plan, stop: stop, pause: { _ in })
+        return try await run.run(progress: progress)
+    }
+
+    /// An installation and a registration of each of `count` users, at the hubs of the names.
+    private func fill(_ count: Int, _ names: [String]) async throws {
+        for number in 0..<count {
+            let owner = try user(number)
+            try await store.save(
+                Installation(
+                    id: "i\(number)", owner: owner, platform: .apple, handle: "secret-\(number)",
+                    document: Array("{\"n\":\(number)}".utf8), updatedAt: .now))
+            try await store.save(
+                Registration(
+                    id: "r\(number)", owner: owner, platform: .wns, handle: "secret-\(number)", tags: [owner.tag],
+                    updatedAt: .now))
+        }
+        // An ID whose device has not registered yet.
+        let owner = try user(0)
+        try await store.save(Registration(id: "incomplete", owner: owner, updatedAt: .now))
+        let report = try await rebalance(names)
+        #expect(report.failed == 0)
+        for hub in hubs.values { hub.requests.withLock { $0 = [] } }
+    }
+
+    /// Expects each device of the users at the hub of its user, and at no other.
+    private func expectInPlace(_ count: Int, _ names: [String]) throws {
+        let selection = HubSelection(names)
+        for number in 0..<count {
+            let hub = selection.name(for: try user(number))
+            for id in ["i\(number)", "r\(number)"] {
+                #expect(hubs.filter { $0.value.holds(id) }.map(\.key) == [hub])
+            }
+        }
+    }
+
+    private var requests: Int { hubs.values.reduce(0) { $0 + $1.requests.withLock { $0.count } } }
+
+    @Test func `A third hub takes only its share, and a second run does nothing`() async throws {
+        try await fill(60, Self.two)
+        try expectInPlace(60, Self.two)
+        let (two, three) = (HubSelection(Self.two), HubSelection(Self.three))
+        let moving = try (0..<60).filter { number in
+            let user = try user(number)
+            return two.name(for: user) != three.name(for: user)
+        }
+        #expect((10...30).contains(moving.count))
+        let dry = try await rebalance(Self.three, .init(isDryRun: true))
+        #expect(dry.toPut == moving.count * 2 && dry.devices == 120 && requests == 0)
+        let report = try await rebalance(Self.three)
+        #expect(report.put == moving.count * 2 && report.settled == moving.count * 2 && report.failed == 0)
+        #expect(report.steps == (moving.count * 4, moving.count * 4))
+        try expectInPlace(60, Self.three)
+        // One put and one deletion per device that moves.
+        #expect(requests == moving.count * 4)
+        let second = try await rebalance(Self.three)
+        #expect(second.put == 0 && second.settled == 0 && requests == moving.count * 4)
+    }
+
+    @Test func `Copies leave the devices where they are until the services have the new file`() async throws {
+        try await fill(40, Self.two)
+        let copied = try await rebalance(Self.three, .init(copyOnly: true, rate: 10_000))
+        #expect(copied.put > 0 && copied.settled == 0)
+        let (two, three) = (HubSelection(Self.two), HubSelection(Self.three))
+        for number in 0..<40 {
+            let user = try user(number)
+            #expect(hubs[two.name(for: user)]?.holds("i\(number)") == true)
+            #expect(hubs[three.name(for: user)]?.holds("i\(number)") == true)
+        }
+        let again = try await rebalance(Self.three, .init(copyOnly: true, rate: 10_000))
+        #expect(again.put == 0)
+        // A device that changed meanwhile is put once more.
+        let mover = try #require(
+            try (0..<40).first { number in
+                let user = try user(number)
+                return two.name(for: user) != three.name(for: user)
+            })
+        var changed = try #require(try await store.installation("i\(mover)"))
+        changed.document = Array("{\"new\":true}".utf8)
+        try await store.save(changed)
+        // One that was removed meanwhile is deleted at the hub that it was copied to.
+        try await store.removeRegistration("r\(mover)")
+        for (name, hub) in hubs where name != "hub-c" { hub.remove("r\(mover)") }
+        let report = try await rebalance(Self.three)
+        #expect(report.put == 1 && report.failed == 0)
+        #expect(hubs["hub-c"]?.content("i\(mover)") == "{\"new\":true}")
+        #expect(hubs.values.allSatisfy { !$0.holds("r\(mover)") })
+        #expect(try await store.placesWithoutDevice(of: .registration, after: nil, limit: 9).isEmpty)
+    }
+
+    @Test func `An interrupted run ends after the devices in flight, and resumes`() async throws {
+        try await fill(60, Self.two)
+        let stop = StopRequest()
+        let first = try await rebalance(Self.three, stop: stop) { report in
+            if report.put == 5 { stop.request() }
+        }
+        #expect(first.isInterrupted && first.put >= 5 && first.put < first.toPut)
+        #expect(first.summary.contains("run it again"))
+        // No device is left with a lease.
+        #expect(try await store.expiredLeases(limit: 9, now: .now + .seconds(99)).isEmpty)
+        let second = try await rebalance(Self.three)
+        #expect(second.toPut == first.toPut - first.put && !second.isInterrupted)
+        try expectInPlace(60, Self.three)
+    }
+
+    @Test func `A hub that leaves the file gives its users to the others`() async throws {
+        try await fill(40, Self.three)
+        let report = try await rebalance(Self.two)
+        #expect(report.put > 0 && report.failed == 0)
+        let selection = HubSelection(Self.two)
+        for number in 0..<40 {
+            let hub = selection.name(for: try user(number))
+            #expect(hubs[hub]?.holds("i\(number)") == true)
+        }
+        // The hub cannot be asked, so its devices stay there and on record, and are not looked at again.
+        #expect(try await rebalance(Self.two).toSettle == 0)
+        var shares = HubShares(HubTable(Self.two.map { HubTable<Void>.Member(label: $0, client: ()) }))
+        try await PlacedDevices(store: store).forEachPage { page in
+            for (device, places) in page { shares.count(device, places) }
+        }
+        #expect(shares.rows.map(\.hub) == Self.three && shares.rows[2].endpoint == nil && shares.rows[2].atHub > 0)
+        #expect(shares.lines.last?.hasPrefix("hub-c (not in the file)") == true)
+        #expect(shares.rows.map(\.users).reduce(0, +) == 40 && shares.rows.map(\.toMove) == [0, 0, 0])
+        #expect(shares.rows.map(\.devices).reduce(0, +) == 80)
+    }
+
+    @Test func `What a hub refuses is listed, and a device in use is left`() async throws {
+        try await fill(10, ["hub-a"])
+        hubs["hub-b"]?.refuse { id in
+            id.hasPrefix("r") ? PushGatewayError(.rejected, "HTTP 400: The handle secret is not one") : nil
+        }
+        let selection = HubSelection(Self.two)
+        let mover = try #require(
+            try (0..<10).first { selection.name(for: try user($0)) == "hub-b" })
+        let outcome = try await store.lease(.installation, "i\(mover)", if: .any, now: .now)
+        let report = try await rebalance(Self.two)
+        #expect(report.failures.contains { $0.id == "r\(mover)" && $0.reason == "the hub refuses it (HTTP 400)" })
+        #expect(report.failures.contains { $0.id == "i\(mover)" && $0.reason == "the services are changing it" })
+        // Still where it was.
+        #expect(hubs["hub-a"]?.holds("r\(mover)") == true && hubs["hub-a"]?.holds("i\(mover)") == true)
+        guard case .leased(let lease) = outcome else { return #expect(Bool(false)) }
+        _ = try await store.end(lease, .keep, now: .now)
+        hubs["hub-b"]?.refuse { _ in nil }
+        #expect(try await rebalance(Self.two).failed == 0)
+        try expectInPlace(10, Self.two)
+    }
+
+    @Test func `A hub that does not answer ends the run`() async throws {
+        try await fill(10, ["hub-a"])
+        hubs["hub-b"]?.refuse { _ in PushGatewayError(.unavailable, "no answer: secret") }
+        let failure = await #expect(throws: CommandFailure.self) { try await rebalance(Self.two) }
+        #expect(failure?.code == .unreachable && failure?.message.contains("secret") == false)
+        hubs["hub-b"]?.refuse { _ in PushGatewayError(.unauthorized, "HTTP 401") }
+        // No lease is left: the places tell what is unknown.
+        #expect(try await store.expiredLeases(limit: 9, now: .now + .seconds(60)).isEmpty)
+        let refused = await #expect(throws: CommandFailure.self) { try await rebalance(Self.two) }
+        #expect(refused?.code == .configuration)
+    }
+
+    @Test func `A change that the services have not finished is finished`() async throws {
+        try await fill(10, ["hub-a"])
+        let selection = HubSelection(Self.two)
+        let mover = try #require(try (0..<10).first { selection.name(for: try user($0)) == "hub-b" })
+        guard case .leased(let lease) = try await store.lease(.installation, "i\(mover)", if: .any, now: .now) else {
+            return #expect(Bool(false))
+        }
+        try await store.expire(lease, now: .now)
+        let copied = try await rebalance(Self.two, .init(copyOnly: true, rate: 10_000))
+        #expect(copied.failures.map(\.reason) == ["the services are changing it"])
+        #expect(try await rebalance(Self.two).failed == 0)
+        #expect(try await store.expiredLeases(limit: 9, now: .now + .seconds(60)).isEmpty)
+        try expectInPlace(10, Self.two)
+    }
+
+    @Test func `Progress has a line for each 10 %`() {
+        var report = RebalanceReport()
+        (report.toPut, report.toSettle) = (50, 50)
+        var reported = 0
+        #expect(RebalanceProgress.milestone(report, &reported) == nil)
+        report.put = 10
+        #expect(RebalanceProgress.milestone(report, &reported) == "10%  step 10 of 100: put 10, settled 0")
+        #expect(RebalanceProgress.milestone(report, &reported) == nil)
+        (report.put, report.settled, report.failed) = (50, 49, 1)
+        #expect(
+            RebalanceProgress.milestone(report, &reported) == "100%  step 100 of 100: put 50, settled 49, 1 failed")
+    }
+
+    @Test func `The command's options`() throws {
+        let command = try HubsCommand.Rebalance.parse(["--hub-pool-file", "f", "--rate", "5", "--copy-only"])
+        #expect(command.rate == 5 && command.copyOnly && command.pool.hubPoolFile == "f")
+        for rate in ["0", "10001", "x"] {
+            #expect(throws: (any Error).self) { try HubsCommand.Rebalance.parse(["--rate", rate]) }
+        }
+        let missing = #expect(throws: CommandFailure.self) {
+            try HubPoolOptions.parse(["--hub-pool-file", "/nowhere/hubs"]).settings
+        }
+        #expect(missing?.code == .configuration && missing?.message.hasPrefix("--hub-pool-file: ") == true)
+        let both = #expect(throws: CommandFailure.self) {
+            try Settings(["HUB_POOL_FILE": "/nowhere/hubs", "HUB_NAME": "hub"]).hubs()
+        }
+        #expect(both?.message == "HUB_POOL_FILE and HUB_NAME are both set.")
+    }
+}
+
+/// A hub in memory.
+private final class PoolHub: RegistrationGateway, InstallationGateway {
+    let requests = Mutex<[String]>([])
+    private let kept = Mutex<[String: String]>([:])
+    private let refusal = Mutex<@Sendable (String) -> PushGatewayError?> { _ in nil }
+
+    func refuse(_ refusal: @escaping @Sendable (String) -> PushGatewayError?) {
+        self.refusal.withLock { $0 = refusal }
+    }
+
+    func holds(_ id: String) -> Bool { content(id) != nil }
+    func content(_ id: String) -> String? { kept.withLock { $0[id] } }
+
+    /// As retrieval does.
+    func remove(_ id: String) {
+        kept.withLock { $0[id] = nil }
+    }
+
+    private func change(_ id: String, _ text: String?) throws {
+        requests.withLock { $0.append(id) }
+        if let error = refusal.withLock({ $0 })(id) { throw error }
+        kept.withLock { $0[id] = text }
+    }
+
+    func putRegistration(
+        _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
+    ) async throws { try change(id, "\(platform) \(handle) \(tags.joined(separator: ","))") }
+    func putInstallation(_ id: String, document: [UInt8]) async throws {
+        try change(id, String(decoding: document, as: UTF8.self))
+    }
+    func deleteRegistration(_ id: String) async throws { try change(id, nil) }
+    func deleteInstallation(_ id: String) async throws { try change(id, nil) }
+    func createRegistrationID() async throws -> String { "" }
+    func registrations(handle: String) async throws -> [HubRegistration] { [] }
+}
