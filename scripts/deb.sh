@@ -88,7 +88,7 @@ control "$root" securepush "$depends, ca-certificates" net \
     " ." \
     " The package has the three services, a hub emulator, the command line and systemd" \
     " units. No service starts before it is configured and enabled." \
-    "Recommends: systemd (>= 250)" \
+    "Recommends: systemd (>= 251)" \
     "Suggests: postgresql (>= 15), rabbitmq-server (>= 3.10)"
 ln -s securepush "$symbols/usr/share/doc/securepush-dbgsym"
 control "$symbols" securepush-dbgsym "securepush (= $version)" debug \

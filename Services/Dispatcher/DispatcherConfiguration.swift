@@ -25,7 +25,9 @@ struct DispatcherConfiguration: Sendable {
     var silentInterval: Duration?
     /// The key that signs pushes; `nil` if they are not signed.
     var pushSigningKeyFile: String?
-    /// `HUB_TELEMETRY`: whether the hub is asked what became of its messages.
+    /// `AUDIT_LOG`; `nil` without an audit log.
+    var auditLog: String?
+    /// `HUB_TELEMETRY`: whether the hub is asked for the outcomes of its messages.
     var asksForOutcomes: Bool
 
     static let defaultPort = 8082
@@ -39,7 +41,7 @@ struct DispatcherConfiguration: Sendable {
             ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
             ConfigurationKeys.dispatchWithdraw,
             ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
-            ConfigurationKeys.hubTelemetry,
+            ConfigurationKeys.hubTelemetry, ConfigurationKeys.auditLog,
         ]
 
     /// Reads the settings; `nil` if one of them is missing or not valid, which the reader has noted.
@@ -59,6 +61,7 @@ struct DispatcherConfiguration: Sendable {
         let asksForOutcomes = reader.read(ConfigurationKeys.hubTelemetry)
         // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
         pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
+        auditLog = reader.read(ConfigurationKeys.auditLog)
         guard let http, var storage, let prefetch, var messaging, let hub, let platforms, let delays,
             let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval,
             let asksForOutcomes
@@ -100,7 +103,7 @@ extension DispatcherConfiguration {
 }
 
 extension DispatcherConfiguration {
-    /// Asks the hub, or each user's hub, what became of its messages; empty without `HUB_TELEMETRY`.
+    /// Asks the hub, or each user's hub, for the outcomes of its messages; empty without `HUB_TELEMETRY`.
     ///
     /// - Parameter file: the file of several hubs.
     fileprivate func outcomeServices(
@@ -127,6 +130,7 @@ struct BuiltDispatcher {
 func buildDispatcher(
     _ configuration: DispatcherConfiguration, context: ServiceContext
 ) async throws -> BuiltDispatcher {
+    let context = try context.auditing(to: configuration.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
@@ -145,8 +149,8 @@ func buildDispatcher(
         lanes: configuration.lanes, hubs: senders.hubs, signer: signer, silent: silent,
         tracing: configuration.tracing(context),
         logger: context.logger)
-    let sources = [senders.file?.source, signer?.source].compactMap(\.self)
-    let files = sources.isEmpty ? [] : [context.watch(sources)]
+    let sources = [senders.source, signer?.source].compactMap(\.self)
+    let files = sources.isEmpty && context.audit == nil ? [] : [context.watch(sources)]
     let router = makeRouter(of: BasicRequestContext.self, context: context)
     router.addOperations(
         readiness: [
@@ -159,7 +163,8 @@ func buildDispatcher(
     let draining = TellingShutdown(consumer) { pipeline.drain() }
     return BuiltDispatcher(
         services: [opened.service] + configuration.outcomeServices(opened.store, senders.file, context)
-            + [publisher, senders.service, IdlesUntilShutdown(pipeline), draining, http], store: opened.store)
+            + [publisher, senders.service, IdlesUntilShutdown(pipeline), draining]
+            + [context.audit].compactMap(\.self) + [http], store: opened.store)
 }
 
 /// What sends to the hub, or to the hubs.
@@ -170,6 +175,8 @@ private struct Senders {
     var hubs: LanePool.Source?
     /// The file of the hubs.
     var file: HubPoolFile?
+    /// That file, or the file of the connection string.
+    var source: ReloadableSource?
 }
 
 private func makeSenders(_ configuration: DispatcherConfiguration, context: ServiceContext) throws -> Senders {
@@ -177,13 +184,12 @@ private func makeSenders(_ configuration: DispatcherConfiguration, context: Serv
     case .single(let hub):
         let sender = HubSender(
             configuration: hub, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
-        if hub.connectionStringFile != nil { context.onReload("hub connection string") { sender.reload() } }
-        return Senders(gateway: sender, service: sender)
+        return Senders(gateway: sender, service: sender, source: sender.source)
     case .pool(let settings):
         let file = try ConfigurationKeys.hubPoolFile.making { try HubPoolFile(settings, logger: context.logger) }
         let pool = HubSenderPool(
             file: file, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
-        return Senders(gateway: pool, service: pool, hubs: { pool.table }, file: file)
+        return Senders(gateway: pool, service: pool, hubs: { pool.table }, file: file, source: file.source)
     }
 }
 

@@ -91,14 +91,14 @@ private struct RegisteringHubs {
     var hubs: DevicePlacer.Hubs
     var service: any Service
     var feedback: DeadChannelSweep.Source
-    /// The file of several hubs.
+    /// The file of the connection string, or of several hubs.
     var source: ReloadableSource?
 
     init(_ settings: HubSettings, logger: Logger) throws(ConfigurationError) {
         switch settings {
         case .single(let configuration):
             let hub = HubDevices(configuration: configuration, logger: logger)
-            (hubs, service) = (.single(hub), hub)
+            (hubs, service, source) = (.single(hub), hub, hub.source)
             feedback = { [(configuration.hubName, hub)] }
         case .pool(let settings):
             let file = try ConfigurationKeys.hubPoolFile.making { try HubPoolFile(settings, logger: logger) }

@@ -1,25 +1,48 @@
 import AMQP
 public import SecurePushCore
 public import ServiceLifecycle
+import Synchronization
 
 /// Asks RabbitMQ for the messages and consumers of all queues, by passive declarations on a connection of its own.
 ///
 /// RabbitMQ refuses a passive declaration to a user without any right on the queue, from version 4.2.7 on. Such a queue
 /// has a problem instead of numbers, and the other queues are asked all the same.
 public actor RabbitMQQueueReadings: QueueReadings, Service {
-    private let configuration: MessagingConfiguration
-    private var connection: AMQPConnection?
-    /// The question that is being answered. There is one at a time, so that there is one connection.
-    private var asking: Task<[QueueReading], any Error>?
+    /// The time for the answers of all queues together. No further queue is asked after it.
+    static let patience = Duration.seconds(3)
+
+    typealias Caller = CheckedContinuation<[QueueReading], any Error>
+
+    private let topology: DispatchTopology
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let connect: @Sendable () async throws(AMQPError) -> any QueueInspector
+    private var connection: (any QueueInspector)?
+    /// Whether the broker is being asked. There is one question at a time, so that there is one connection.
+    private var isAsking = false
+    private var lastTicket: UInt64 = 0
+    /// The callers that wait for the answer, by their tickets.
+    private let waiting = Mutex<[UInt64: Caller]>([:])
 
     /// Connects at the first question.
     public init(configuration: MessagingConfiguration) {
-        var configuration = configuration
+        var amqp = configuration.amqp
         // A person waits for the answer.
-        configuration.amqp.connectTimeout = .seconds(1)
-        configuration.amqp.replyTimeout = .seconds(2)
-        configuration.amqp.connectionName += " (operator)"
-        self.configuration = configuration
+        amqp.connectTimeout = .seconds(1)
+        amqp.replyTimeout = .seconds(2)
+        amqp.connectionName += " (operator)"
+        self.init(topology: configuration.topology) { [amqp] () async throws(AMQPError) -> any QueueInspector in
+            try await AMQPConnection.open(amqp)
+        }
+    }
+
+    /// - Parameter now: the clock that the time for the answers is measured by.
+    init(
+        topology: DispatchTopology, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        connect: @escaping @Sendable () async throws(AMQPError) -> any QueueInspector
+    ) {
+        self.topology = topology
+        self.now = now
+        self.connect = connect
     }
 
     /// Waits for the shutdown, and closes the connection.
@@ -29,31 +52,72 @@ public actor RabbitMQQueueReadings: QueueReadings, Service {
         connection = nil
     }
 
+    /// The number of callers that wait for the answer.
+    nonisolated var waitingCount: Int { waiting.withLock { $0.count } }
+
     /// The readings of all queues. Callers that ask at the same time get the same ones.
     ///
-    /// - Throws: ``AMQPError`` if there is no connection.
+    /// A command of a connection cannot be interrupted, so a caller does not wait for the command itself: it goes as
+    /// soon as its task is cancelled.
+    ///
+    /// - Throws: ``AMQPError`` if there is no connection, or if the queues do not answer in time; `CancellationError`.
     public func queues() async throws -> [QueueReading] {
-        if let asking { return try await asking.value }
-        let task = Task { try await ask() }
-        asking = task
-        defer { asking = nil }
-        return try await task.value
+        if !isAsking {
+            isAsking = true
+            Task { await answer() }
+        }
+        lastTicket += 1
+        let ticket = lastTicket
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (caller: Caller) in
+                let isWaiting = waiting.withLock { callers -> Bool in
+                    // Read under the lock: a later cancellation finds the caller.
+                    if Task.isCancelled { return false }
+                    callers[ticket] = caller
+                    return true
+                }
+                if !isWaiting { caller.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            waiting.withLock { $0.removeValue(forKey: ticket) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Asks, and gives the answer to all who wait.
+    private func answer() async {
+        let result: Result<[QueueReading], any Error>
+        do {
+            result = .success(try await ask())
+        } catch {
+            result = .failure(error)
+        }
+        isAsking = false
+        let callers = waiting.withLock { callers -> [Caller] in
+            defer { callers = [:] }
+            return Array(callers.values)
+        }
+        for caller in callers { caller.resume(with: result) }
     }
 
     private func ask() async throws -> [QueueReading] {
-        let topology = configuration.topology
+        let end = now() + Self.patience
         let delays = Set(topology.retryDelays).sorted().map { topology.retryQueue(delay: $0) }
         let known: [(name: String, purpose: QueueReading.Purpose)] =
             [(topology.dispatchQueue, .dispatch)] + delays.map { ($0, .retry) } + [(topology.deadQueue, .dead)]
         var readings: [QueueReading] = []
         for queue in known {
-            readings.append(try await reading(of: queue.name, queue.purpose))
+            let connection = try await open()
+            guard now() < end else {
+                throw AMQPError(.timeout, "the queues did not answer within \(Self.patience.components.seconds) s")
+            }
+            readings.append(try await reading(of: queue.name, queue.purpose, on: connection))
         }
         return readings
     }
 
-    private func reading(of name: String, _ purpose: QueueReading.Purpose) async throws -> QueueReading {
-        let connection = try await open()
+    private func reading(
+        of name: String, _ purpose: QueueReading.Purpose, on connection: any QueueInspector
+    ) async throws -> QueueReading {
         do throws(AMQPError) {
             let status = try await connection.inspect(queue: name)
             return QueueReading(
@@ -72,10 +136,24 @@ public actor RabbitMQQueueReadings: QueueReadings, Service {
         }
     }
 
-    private func open() async throws(AMQPError) -> AMQPConnection {
+    private func open() async throws(AMQPError) -> any QueueInspector {
         if let connection, await connection.isOpen { return connection }
-        let opened = try await AMQPConnection.open(configuration.amqp)
+        let opened = try await connect()
         connection = opened
         return opened
     }
 }
+
+/// A connection on which queues are looked up.
+protocol QueueInspector: Sendable {
+    /// Whether the connection can be used.
+    var isOpen: Bool { get async }
+
+    /// The number of messages and consumers of a queue.
+    func inspect(queue: String) async throws(AMQPError) -> AMQPQueueStatus
+
+    /// Closes the connection.
+    func close() async
+}
+
+extension AMQPConnection: QueueInspector {}

@@ -203,7 +203,7 @@ extension ConfigurationKeys {
     public static let hubTelemetry = ConfigurationKey(
         "HUB_TELEMETRY", .boolean, default: "false",
         meaning: "Retrieval removes the devices whose push channel is dead according to the hub's feedback (rule with "
-            + "Manage); the dispatcher asks what became of each message and stores it as Outcome (rule with Send); "
+            + "Manage); the dispatcher asks for the outcome of each message and stores it (rule with Send); "
             + "needs the Standard tier")
 
     /// The key `DEVICE_STALE_AFTER`.

@@ -14,6 +14,7 @@ struct AuditTests {
             let settings = ["AUDIT_LOG": file]
             let ingest = try await stack.start("ingest", settings)
             let retrieval = try await stack.start("retrieval", settings)
+            let dispatcher = try await stack.start("dispatcher", settings)
             try await expectReady(ingest)
             let id = try await ingest.post(#""the secret text""#, to: "alice", stack)
             let (alice, mallory) = (stack.token(of: "alice"), stack.token(of: "mallory"))
@@ -34,7 +35,7 @@ struct AuditTests {
             #expect(try await ingest.request(.DELETE, path, bearer: stack.apiKey).status == 204)
             try await changeKeys(stack, settings)
             #expect(try await eventually { try text(file).contains(#""action":"key.change""#) })
-            for service in [ingest, retrieval] { try await service.drain() }
+            for service in [ingest, retrieval, dispatcher] { try await service.drain() }
 
             let lines = try text(file).split(separator: "\n").map { try #require(JSONValue(text: String($0))) }
             let facts = lines.map { line in
@@ -46,9 +47,13 @@ struct AuditTests {
                 "ingest - send - refused", "ingest clinic revoke \(id) ok",
                 "ingest - key.change INGEST_API_KEYS_FILE ok",
             ]
+            #expect(facts.contains { $0.hasPrefix("dispatcher - service.start ") })
             for fact in expected { #expect(facts.contains(fact), "\(fact) is not in \(facts)") }
             #expect(facts.count { $0 == "retrieval alice read \(id) ok" } == 3)
-            #expect(facts.contains { $0.hasPrefix("securepush local:") && $0.hasSuffix("api-key.add audited ok") })
+            for result in ["begun", "ok"] {
+                let end = "api-key.add audited \(result)"
+                #expect(facts.contains { $0.hasPrefix("securepush local:") && $0.hasSuffix(end) }, "\(end)")
+            }
             for line in lines where line["action"]?.text == "read" {
                 #expect(line["address"]?.text == "127.0.0.1")
             }

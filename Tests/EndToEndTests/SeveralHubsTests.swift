@@ -67,6 +67,12 @@ struct SeveralHubsTests {
             #expect(answer.status == 200, "\(answer.body)")
         }
 
+        func remove(_ user: String) async throws {
+            let answer = try await retrieval.request(
+                .DELETE, "/api/installations/device-\(user)", bearer: stack.token(of: user))
+            #expect((200..<300).contains(answer.status), "\(answer.body)")
+        }
+
         func records(after sequence: Int = 0) async throws -> [Record] {
             try await emulator.request(.GET, "/emulator/messages?After=\(sequence)&Limit=10000").decoded()
         }
@@ -108,14 +114,19 @@ struct SeveralHubsTests {
             try await system.expectPushes(at: Self.two)
             #expect(try await system.hubs("rebalance").hasPrefix("put 0 of 12 devices"))
 
-            // u3, u4, u8 and u9 belong to the new hub.
+            // u3, u4, u8, u9 and u17 belong to the new hub.
             try system.write(Self.three, to: "hubs.new")
+            try await system.register("u17")
             let new = stack.folder.appending(path: "hubs.new").path
             let dry = try await system.hubs("rebalance", "--dry-run", "--hub-pool-file", new)
-            #expect(dry.hasPrefix("would put 4 of 12 devices"), "\(dry)")
+            #expect(dry.hasPrefix("would put 5 of 13 devices"), "\(dry)")
             let copied = try await system.hubs("rebalance", "--copy-only", "--hub-pool-file", new)
-            #expect(copied.hasPrefix("put 4 of 12 devices"), "\(copied)")
+            #expect(copied.hasPrefix("put 5 of 13 devices"), "\(copied)")
             try await system.expectPushes(at: Self.two)
+            // Retrieval does not know the new hub yet.
+            try await system.remove("u17")
+            let isAtNewHub = try await !system.records().contains { $0.Kind == "unregister" && $0.Hub == "hub-c" }
+            #expect(isAtNewHub)
 
             try system.write(Self.three, to: "hubs")
             // The dispatcher reads it within a second.
@@ -141,6 +152,11 @@ struct SeveralHubsTests {
                 return list.map(\.ToMove).reduce(0, +) == 3
             }
             #expect(areLeft)
+            // And it deletes the device at the new hub that was removed too early.
+            let isDeleted = try await eventually(within: .seconds(60)) {
+                try await system.records().contains { $0.Kind == "unregister" && $0.Hub == "hub-c" }
+            }
+            #expect(isDeleted)
 
             let moved = try await system.hubs("rebalance")
             #expect(moved.hasPrefix("put 0 of 12 devices at their users' hubs; settled 3 "), "\(moved)")

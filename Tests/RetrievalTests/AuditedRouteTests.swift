@@ -40,6 +40,15 @@ import Testing
                 .post, "/api/token", by: nil,
                 body: #"{"grant_type":"refresh_token","refresh_token":"\#(refresh)"}"#)
             #expect(again.status == .ok)
+            let reused = try await bench.request(
+                .post, "/api/token", by: nil,
+                body: #"{"grant_type":"refresh_token","refresh_token":"\#(refresh)"}"#)
+            #expect(reused.status == .unauthorized)
+            let other = try await bench.request(.post, "/api/token", by: bench.basic())
+            let ended = try #require(JSONValue(text: other.text)?["refresh_token"]?.text)
+            let end = try await bench.request(
+                .delete, "/api/token", by: nil, body: #"{"refresh_token":"\#(ended)"}"#)
+            #expect(end.status == .noContent)
             let wrong = try await bench.request(.post, "/api/token", by: bench.basic("alice", "a wrong one"))
             #expect(wrong.status == .unauthorized)
             #expect(
@@ -47,11 +56,12 @@ import Testing
                     "alice device.register phone-1 ok", "alice device.register phone-1 invalid",
                     "alice device.key phone-1 ok", "bob device.remove phone-1 refused",
                     "alice device.register \(id) ok",
-                    "alice device.remove-all - ok", "alice token.issue - ok", "alice token.issue - ok",
+                    "alice device.remove-all - ok", "alice token.issue - ok", "alice token.issue alice ok",
+                    "- token.issue alice refused", "alice token.issue - ok", "- token.revoke alice ok",
                     "- token.issue - refused",
                 ])
             let text = try FileContent(path: bench.folder + "/audit.log").text
-            for secret in ["H1", refresh, alice, bob, "correct horse", "a wrong one"] {
+            for secret in ["H1", refresh, ended, alice, bob, "correct horse", "a wrong one"] {
                 #expect(!text.contains(secret), "\(secret)")
             }
         }
@@ -69,12 +79,38 @@ import Testing
             let shown = try await bench.request(.post, "/api/notifications/\(first)/shown", by: alice)
             #expect(shown.status == .noContent)
             let marked = try await bench.request(
-                .post, "/api/notifications/read", by: alice, body: #"{"Ids":["\#(second)"]}"#)
+                .post, "/api/notifications/read", by: alice, body: #"{"Ids":["\#(second)","\#(first)"]}"#)
             #expect(marked.status == .noContent)
             let facts = try facts(bench)
             #expect(facts.first == "alice read \(first) ok")
             #expect(Set(facts.dropFirst().prefix(2)) == ["alice read \(first) ok", "alice read \(second) ok"])
-            #expect(facts.dropFirst(3) == ["- inbox - refused", "alice mark-read - ok"])
+            #expect(
+                facts.dropFirst(3) == [
+                    "- inbox - refused", "alice mark-read \(second) ok", "alice mark-read \(first) ok",
+                ])
+        }
+    }
+
+    @Test func `While the log cannot be written, no payload is read`() async throws {
+        try await withRetrieval(hasAuditLog: true) { bench in
+            let id = try await bench.accept(#""one""#)
+            let alice = try bench.token()
+            let path = bench.folder + "/audit.log"
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            // This request finds the fault, and its line waits.
+            #expect(try await bench.request(.get, "/api/notifications/\(id)", by: nil).status == .unauthorized)
+            for path in ["/api/notifications/\(id)", "/api/notifications?include=payload"] {
+                #expect(try await bench.request(.get, path, by: alice).status == .serviceUnavailable, "\(path)")
+            }
+            let list = try await bench.request(.get, "/api/notifications", by: alice)
+            #expect(list.status == .ok)
+            #expect(JSONValue(text: list.text)?["Unread"]?.number == 1)
+            try FileManager.default.removeItem(atPath: path)
+            let page = try await bench.request(.get, "/api/notifications?include=payload", by: alice)
+            #expect(page.status == .ok)
+            let lines = try FileContent(path: path).text
+            #expect(lines.contains(#""action":"read","id":"\#(id)","result":"ok""#))
         }
     }
 }

@@ -1,5 +1,8 @@
 import SecurePushCore
+import ServiceLifecycle
 import ServiceRuntime
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import Retrieval
@@ -175,5 +178,148 @@ import Testing
         #expect(await HubReconciler(changes: changes, logger: .silent).sweep(now: .now + .seconds(1)) >= .seconds(1))
         let left = try await store.expiredLeases(limit: 9, now: .now + .seconds(60))
         #expect(left.map(\.id) == ["i1"])
+    }
+}
+
+/// Devices that were removed while this service's file did not have their hub, or while the hub did not answer.
+extension DevicePoolTests {
+    /// The file at the moment.
+    private final class CurrentTable: Sendable {
+        let table: Mutex<HubTable<any DevicePlacer.Hub>>
+
+        init(_ table: HubTable<any DevicePlacer.Hub>) { self.table = Mutex(table) }
+    }
+
+    private func sweep(_ changes: DeviceChanges) throws -> StrayDeviceSweep {
+        try #require(StrayDeviceSweep(changes: changes, logger: .silent))
+    }
+
+    /// Copies an installation to its user's hub, as `securepush hubs rebalance --copy-only` does with another file.
+    private func copy(_ id: String, _ names: String...) async throws {
+        let table = table(names)
+        let installation = try #require(try await store.installation(id))
+        guard case .leased(let lease) = try await store.lease(.installation, id, if: .any, now: .now) else {
+            return #expect(Bool(false))
+        }
+        try await DevicePlacer(.pool { table }, places: store).copy(.installation(installation), lease)
+        #expect(try await store.end(lease, .keep, now: .now))
+    }
+
+    /// Puts a device at a hub that is on record there and not stored.
+    private func strand(_ id: String, _ kind: DeviceLease.Kind = .installation, at name: String) async throws {
+        switch kind {
+        case .installation: hubs[name]?.plant(id, FakeHub.Installed(handle: "h", document: "{}"))
+        case .registration: hubs[name]?.plant(id, FakeHub.Device(platform: .apns, handle: "h", tags: []))
+        }
+        guard case .leased(let lease) = try await store.lease(kind, id, if: .absent, now: .now) else {
+            return #expect(Bool(false))
+        }
+        #expect(try await store.setPlaces([DevicePlace(hub: name, content: 1)], of: lease))
+        #expect(try await store.end(lease, .keep, now: .now))
+    }
+
+    private func expectNoLease() async throws {
+        #expect(try await store.expiredLeases(limit: 9, now: .now + .seconds(99)).isEmpty)
+    }
+
+    @Test func aDeviceThatIsRemovedBeforeTheNewFileIsDeletedAtTheNewHub() async throws {
+        let two = changes("hub-a", "hub-b")
+        try await install(try installation("i1"), two)
+        try await copy("i1", "hub-a", "hub-b", "hub-c")
+        #expect(holders("i1") == ["hub-b", "hub-c"])
+        #expect(try await two.remove(.installation, "i1", if: .any))
+        #expect(holders("i1") == ["hub-c"])
+        // Without the hub in the file nobody can be asked.
+        let asked = hubs["hub-b"]?.ids
+        _ = try await sweep(two).sweep()
+        #expect(holders("i1") == ["hub-c"] && hubs["hub-b"]?.ids == asked)
+        #expect(try await places("i1") == ["hub-c"])
+        _ = try await sweep(changes("hub-a", "hub-b", "hub-c")).sweep()
+        #expect(holders("i1").isEmpty)
+        #expect(try await places("i1").isEmpty)
+        try await expectNoLease()
+    }
+
+    @Test func aDeviceThatIsTakenOverBeforeTheNewFileIsDeletedAtTheFormerUsersNewHub() async throws {
+        let two = changes("hub-a", "hub-b")
+        try await install(try installation("i1"), two)
+        try await copy("i1", "hub-a", "hub-b", "hub-c")
+        try await install(try installation("i2", "bob"), two)
+        #expect(try await store.installation("i1") == nil)
+        #expect(holders("i1") == ["hub-c"] && holders("i2") == ["hub-a"])
+        _ = try await sweep(changes("hub-a", "hub-b", "hub-c")).sweep()
+        #expect(holders("i1").isEmpty && holders("i2") == ["hub-a"])
+    }
+
+    @Test func allPagesAreLookedAt() async throws {
+        for number in 0..<205 { try await strand("i\(number)", at: "hub-b") }
+        try await strand("r1", .registration, at: "hub-a")
+        // A hub that is not in the file must not end the search.
+        try await strand("h", at: "hub-c")
+        _ = try await sweep(changes("hub-a", "hub-b")).sweep()
+        #expect(hubs["hub-b"]?.installations.isEmpty == true && hubs["hub-a"]?.devices.isEmpty == true)
+        #expect(try await store.placesWithoutDevice(of: .installation, after: nil, limit: 9).map(\.id) == ["h"])
+        #expect(try await store.placesWithoutDevice(of: .registration, after: nil, limit: 9).isEmpty)
+    }
+
+    @Test func aHubThatFailsKeepsItsOwnDevicesOnly() async throws {
+        for (id, hub) in [("i1", "hub-a"), ("i2", "hub-b"), ("i3", "hub-a")] { try await strand(id, at: hub) }
+        hubs["hub-a"]?.failDeletions(PushGatewayError(.unavailable, "down"))
+        let sweep = try sweep(changes("hub-a", "hub-b"))
+        _ = await sweep.sweep()
+        #expect(holders("i1") == ["hub-a"] && holders("i2").isEmpty && holders("i3") == ["hub-a"])
+        // A request to such a hub may take long, so there is one in each pass.
+        #expect(hubs["hub-a"]?.ids == ["i1"])
+        #expect(try await places("i1") == ["hub-a"])
+        try await expectNoLease()
+        hubs["hub-a"]?.failDeletions(nil)
+        _ = await sweep.sweep(now: .now + StrayDeviceSweep.minPause)
+        #expect(holders("i1").isEmpty && holders("i3").isEmpty)
+    }
+
+    @Test func aDeviceThatIsBackOrInUseStays() async throws {
+        let changes = changes("hub-a", "hub-b")
+        try await strand("i1", at: "hub-b")
+        guard case .leased(let lease) = try await store.lease(.installation, "i1", if: .absent, now: .now) else {
+            return #expect(Bool(false))
+        }
+        _ = try await sweep(changes).sweep()
+        #expect(holders("i1") == ["hub-b"])
+        _ = try await store.end(lease, .keep, now: .now)
+        try await install(try installation("i1"), changes)
+        _ = try await sweep(changes).sweep()
+        #expect(holders("i1") == ["hub-b"])
+        #expect(try await places("i1") == ["hub-b"])
+    }
+
+    @Test func aPassFollowsTheFileAndIsRareAfterwards() async throws {
+        let file = CurrentTable(table(["hub-a", "hub-b"]))
+        let sweep = try sweep(DeviceChanges(hubs: .pool { file.table.withLock { $0 } }, store: store))
+        _ = await sweep.sweep()
+        try await strand("i1", at: "hub-b")
+        _ = await sweep.sweep()
+        #expect(holders("i1") == ["hub-b"])
+        _ = await sweep.sweep(now: .now + StrayDeviceSweep.minPause)
+        #expect(holders("i1").isEmpty)
+        try await strand("i2", at: "hub-c")
+        let three = table(["hub-a", "hub-b", "hub-c"])
+        file.table.withLock { $0 = three }
+        _ = await sweep.sweep()
+        #expect(holders("i2").isEmpty)
+    }
+
+    @Test func theServiceDeletesThemSoonAfterItsStart() async throws {
+        try await strand("i1", at: "hub-b")
+        let upkeep = DeviceUpkeep(changes: changes("hub-a", "hub-b"), logger: .silent)
+        let services = ServiceGroup(services: [upkeep], gracefulShutdownSignals: [], logger: .silent)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await services.run() }
+            try await expectEventually { holders("i1").isEmpty }
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+        }
+        // One hub has no places.
+        let single = DeviceChanges(hubs: .single(try #require(hubs["hub-a"])), store: store)
+        #expect(DeviceUpkeep(changes: single, logger: .silent).strays == nil)
     }
 }

@@ -89,11 +89,12 @@ import Testing
         }
         let report = try await refill(store(), hub).run(RefillItem.Kind.allCases) { _ in }
         #expect(report.installations == 2 && report.registrations == 2)
-        #expect(report.failures.map(\.id) == ["i2", "r3"])
-        #expect(report.failures.map(\.kind) == [.installation, .registration])
-        #expect(report.failures[0].reason == "the hub refuses it (HTTP 400)")
-        #expect(report.failures[1].reason.contains("registers again"))
-        #expect(try JSONCoding.encode(report.failures[0]).contains(#""Id":"i2","Kind":"installation""#))
+        let failures = report.failures.listed
+        #expect(failures.map(\.id) == ["i2", "r3"] && report.failures.rest == nil)
+        #expect(failures.map(\.kind) == [.installation, .registration])
+        #expect(failures[0].reason == "the hub refuses it (HTTP 400)")
+        #expect(failures[1].reason.contains("registers again"))
+        #expect(try JSONCoding.encode(failures[0]).contains(#""Id":"i2","Kind":"installation""#))
         #expect(
             try JSONCoding.encode(report)
                 == #"{"DryRun":false,"Failed":2,"Incomplete":1,"Installations":2,"Registrations":2}"#)
@@ -110,7 +111,7 @@ import Testing
             return PushGatewayError(.throttled, "HTTP 429", retryAfter: .seconds(9))
         }
         let report = try await refill(store(), hub).run([.installation]) { _ in }
-        #expect(report.installations == 3 && report.failures.isEmpty)
+        #expect(report.installations == 3 && report.failures.count == 0)
         let pauses = hub.pauses.withLock { $0 }
         #expect(pauses == [.seconds(9), .seconds(9)])
     }
@@ -128,6 +129,61 @@ import Testing
         #expect(failure?.code == code)
         #expect(failure?.details.first?.contains("put 3 installations and 0 registrations") == true)
         #expect(failure?.message.contains("secret-handle") == false)
+    }
+
+    @Test func `With several hubs each device is put at its user's hub, and on record there`() async throws {
+        let store = try await store()
+        let alice = try #require(UserName("Alice"))
+        let hubs = ["hub-a": RefillHub { _ in nil }, "hub-b": RefillHub { _ in nil }]
+        let table = HubTable<any DevicePlacer.Hub>(hubs.map { .init(label: $0.key, client: $0.value) })
+        let own = table.member(for: alice).name
+        let other = own == "hub-a" ? "hub-b" : "hub-a"
+        let (hub, former) = (try #require(hubs[own]), try #require(hubs[other]))
+        // It was registered when its user belonged to the other hub.
+        try await former.putInstallation("i1", document: [])
+        try await LeasedDevices(store: store).change(DeviceReference(kind: .installation, id: "i1")) { _, lease in
+            let isSet = try await store.setPlaces([DevicePlace(hub: other, content: 7)], of: lease)
+            #expect(isSet)
+        }
+        func run() async throws {
+            let refill = HubRefill(store: store, hubs: .pool { table }, pause: { _ in })
+            let report = try await refill.run(RefillItem.Kind.allCases) { _ in }
+            #expect(report.summary == "put 3 installations and 3 registrations; 1 have no handle yet; 0 failed")
+            #expect(hub.kept.withLock { $0.keys.sorted() } == ["i1", "i2", "i3", "r1", "r2", "r3"])
+            #expect(former.kept.withLock { $0.isEmpty })
+            let places = try await store.places(of: .installation, ["i1", "i2", "i3"])
+            #expect(places.values.map { $0.map(\.hub) } == [[own], [own], [own]])
+            #expect(try await store.places(of: .registration, ["r1", "r2", "r3", "r4"]).count == 3)
+            #expect(try await store.expiredLeases(limit: 9, now: .now + .seconds(99)).isEmpty)
+        }
+        try await run()
+        // The hub has lost its devices, although they are on record.
+        hub.kept.withLock { $0 = [:] }
+        try await run()
+        // A removal reaches the device.
+        try await LeasedDevices(store: store).change(DeviceReference(kind: .installation, id: "i1")) { _, lease in
+            try await DevicePlacer(.pool { table }, places: store).delete(lease)
+        }
+        #expect(hub.kept.withLock { $0["i1"] } == nil)
+    }
+
+    @Test func `With several hubs a device that the services are changing is listed`() async throws {
+        let store = try await store()
+        let hub = RefillHub { id in id == "r3" ? PushGatewayError(.rejected, "HTTP 400: secret-handle") : nil }
+        let table = HubTable<any DevicePlacer.Hub>([.init(label: "hub-a", client: hub)])
+        guard case .leased = try await store.lease(.installation, "i2", if: .any, now: .now) else {
+            return #expect(Bool(false))
+        }
+        let refill = HubRefill(
+            store: store, hubs: .pool { table }, pause: { wait in hub.pauses.withLock { $0.append(wait) } })
+        let report = try await refill.run(RefillItem.Kind.allCases) { _ in }
+        #expect(report.failures.listed.map(\.id) == ["i2", "r3"])
+        #expect(
+            report.failures.listed.map(\.reason) == ["the services are changing it", "the hub refuses it (HTTP 400)"])
+        #expect(hub.pauses.withLock { $0.count } == 5)
+        // Nothing is on record where nothing is, and only the lease of the services is held.
+        #expect(try await store.places(of: .registration, ["r3"]).isEmpty)
+        #expect(try await store.expiredLeases(limit: 9, now: .now + .seconds(99)).map(\.id) == ["i2"])
     }
 
     @Test func `The command's flags`() throws {
@@ -192,6 +248,6 @@ private final class RefillHub: RegistrationGateway, InstallationGateway {
     }
     func createRegistrationID() async throws -> String { "" }
     func registrations(handle: String) async throws -> [HubRegistration] { [] }
-    func deleteRegistration(_ id: String) async throws {}
-    func deleteInstallation(_ id: String) async throws {}
+    func deleteRegistration(_ id: String) async throws { kept.withLock { $0[id] = nil } }
+    func deleteInstallation(_ id: String) async throws { kept.withLock { $0[id] = nil } }
 }

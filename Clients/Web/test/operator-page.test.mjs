@@ -27,6 +27,7 @@ test("the operator's page in Chromium", { timeout: 600_000 }, async (context) =>
     await page.until(() => document.querySelectorAll('#live-lanes tbody tr').length === 4);
     await page.until(() => document.querySelector('#live-queues tbody').textContent.includes('securepush.dispatch'));
     assert.match(await text('live-sources'), /Every source answers/);
+    assert.match(await text('live-queues'), /Age of the oldest notification that is not final: (none|\d+ \w+)\./);
     assert.match(await text('live-funnel'), /Accepted/);
     assert.equal(await page.evaluate(() => document.querySelectorAll('#live-processes tbody tr').length), 3);
     assert.deepEqual(page.log, []);
@@ -52,6 +53,32 @@ test("the operator's page in Chromium", { timeout: 600_000 }, async (context) =>
     });
     assert.match(time.title, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     assert.doesNotMatch(time.text, /UTC/);
+  });
+
+  await step('a further request begins where the one before ended', async () => {
+    await page.evaluate(() => {
+      const send = window.fetch;
+      window.bodies = [];
+      window.fetch = (url, options) => {
+        if (url !== '/admin/api/failures/resend') return send(url, options);
+        const isFirst = window.bodies.push(JSON.parse(options.body)) === 1;
+        const answer = isFirst ? { Expired: 7, HasMore: true, Next: 'the end' } : { Resent: 2, HasMore: false };
+        return Promise.resolve(new Response(JSON.stringify(answer)));
+      };
+      document.querySelector('#live-failures [data-action="failures/resend"]').click();
+      document.getElementById('dialogConfirm').click();
+    });
+    await page.until(() => document.getElementById('dialogResult').textContent === '7 expired. There may be more: go on.');
+    assert.equal(await page.evaluate(() => document.getElementById('dialogConfirm').textContent), 'Go on');
+    await page.evaluate(() => document.getElementById('dialogConfirm').click());
+    await page.until(() => document.getElementById('dialogResult').textContent === '2 sent again.');
+    assert.ok(await page.evaluate(() => document.getElementById('dialogConfirm').hidden));
+    const bodies = await page.evaluate(() => window.bodies);
+    assert.deepEqual(bodies.map((body) => body.Before), [undefined, 'the end']);
+    assert.equal(bodies[1].Reason, bodies[0].Reason);
+    // A new page has the browser's own function again.
+    await page.navigate(stack.operatorPage);
+    await page.until(() => document.querySelector('#live-failures [data-action="failures/resend"]'));
   });
 
   await step('a group of failures is sent again after a confirmation', async () => {

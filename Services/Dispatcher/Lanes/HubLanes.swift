@@ -73,7 +73,8 @@ final class LanePool: Sendable {
         return state.withLock { $0.lanes[$0.table.selection.position(of: tag)] }
     }
 
-    /// Makes lanes for new hubs, and closes those of hubs that left. What these hold is sent later, to another hub.
+    /// Makes lanes for new hubs, and closes those of hubs that left. Their waiting sends are sent later by the user's
+    /// current hub.
     func refresh() {
         let table = source()
         let left = state.withLock { state -> [HubLanes] in

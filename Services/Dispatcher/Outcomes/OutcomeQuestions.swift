@@ -1,24 +1,20 @@
-import Metrics
+import Logging
 import SecurePushCore
 
-/// Asks the hub for the outcomes of a page of notifications: few requests at a time, at a limited rate.
+/// Asks the hubs for the outcomes of a page of notifications: few requests at a time, at a limited rate.
 actor OutcomeQuestions {
     /// The answers to a page.
     struct Answers: Sendable {
-        /// Why no more was asked.
-        enum Stop: Sendable {
-            /// The hub asks for a pause, or does not answer.
-            case wait(Duration)
-            /// The hub tells no outcomes.
-            case refused(PushGatewayError)
+        /// The outcome of one message. It counts once it is stored.
+        struct Told: Sendable {
+            var outcome: MessageOutcome
+            var platform: Platform
         }
 
         var outcomes: [DeliveryOutcomes] = []
+        var told: [Told] = []
         /// Behind the last notification that needs no more questions in this pass.
         var next: OutcomeCursor
-        var stop: Stop?
-        /// Whether the hub has answered a question.
-        var isAnswered = false
     }
 
     private enum Answer: Sendable {
@@ -26,7 +22,17 @@ actor OutcomeQuestions {
         /// Not known yet, or not any more.
         case none
         case failed
-        case stop(Answers.Stop)
+        case stop(Stop)
+        /// The dispatcher stops.
+        case cancelled
+    }
+
+    /// Why a hub is not asked any more for a while.
+    private enum Stop: Sendable {
+        /// It asks for a pause, perhaps of this length.
+        case throttled(Duration?)
+        /// It tells no outcomes.
+        case refused(PushGatewayError)
     }
 
     private struct Question: Sendable {
@@ -34,65 +40,88 @@ actor OutcomeQuestions {
         var delivery: Int
         var message: String
         var recipient: UserName
+        var hub: String
+    }
+
+    /// Notifications whose messages are asked for at the same time.
+    private struct Group {
+        var entries: [AwaitedOutcome] = []
+        var questions: [Question] = []
     }
 
     /// Requests in flight, and requests in half a second.
     static let groupSize = 10
     private static let groupTime = Duration.milliseconds(500)
-    /// Failures in a row after which the hub counts as away. Fewer are those of single messages.
-    private static let maxFailures = 10
-    private static let pauseAfterFailures = Duration.seconds(30)
-    private static let pauses: ClosedRange<Duration> = .seconds(1) ... .seconds(600)
+    /// No group of a page begins later. With the 20 s that a request takes at most, because it may need a second token,
+    /// that is less than ``OutcomeWatch/lease``.
+    private static let pageTime = Duration.seconds(30)
 
     private let hub: any HubTelemetry
+    private let logger: Logger
+    private let clock: @Sendable () -> Timestamp
     private var nextGroup = ContinuousClock.now
-    private var failures = 0
+    private var pauses = OutcomePauses()
 
-    init(hub: any HubTelemetry) { self.hub = hub }
+    init(hub: any HubTelemetry, logger: Logger, clock: @escaping @Sendable () -> Timestamp) {
+        self.hub = hub
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// The pause while no hub may be asked; `nil` if one may be.
+    func pause(now: Timestamp) -> Duration? { pauses.pause(of: hub.hubNames, now: now) }
 
     /// Asks for the outcomes of a page.
     ///
-    /// A request that fails is left to the next pass. If the hub does not answer at all, or stops the questions, the
-    /// pass goes on later where it was.
+    /// A request that fails is left to the next pass, and so are the messages of a hub that pauses while another hub
+    /// may be asked. Once no hub may be asked, the pass goes on later where it was, and nothing is lost.
     ///
     /// - Parameter start: where the page begins.
-    func ask(_ page: OutcomePage, after start: OutcomeCursor, now: Timestamp) async -> Answers {
+    func ask(_ page: OutcomePage, after start: OutcomeCursor) async -> Answers {
+        let hubs = hub.hubNames
+        pauses.keep(hubs)
+        defer { pauses.endPage(now: clock()) }
+        let end = clock() + Self.pageTime
         var answers = Answers(next: start)
         var rest = page.entries[...]
         while !rest.isEmpty {
-            let group = Self.group(&rest)
-            let questions = Self.questions(group, now: now)
-            if !questions.isEmpty {
-                await waitForTurn(questions.count)
-                await ask(questions, of: group, &answers)
-                if answers.stop != nil { return answers }
+            if answers.next != start, clock() >= end { return answers }
+            let group = takeGroup(&rest)
+            if !group.questions.isEmpty {
+                await waitForTurn(group.questions.count)
+                let isWhole = await ask(group, &answers)
+                if !isWhole || pauses.pause(of: hubs, now: clock()) != nil { return answers }
             }
-            if let last = group.last { answers.next = last.cursor }
+            if let last = group.entries.last { answers.next = last.cursor }
         }
         answers.next = page.next
         return answers
     }
 
-    /// The next notifications, with about ``groupSize`` messages.
-    private static func group(_ rest: inout ArraySlice<AwaitedOutcome>) -> [AwaitedOutcome] {
-        var group: [AwaitedOutcome] = []
-        var messages = 0
-        while messages < groupSize, let entry = rest.popFirst() {
-            messages += entry.deliveries.count(where: \.awaitsOutcome)
-            group.append(entry)
+    /// The next notifications, with at most ``groupSize`` questions. One notification has fewer: one per platform.
+    private func takeGroup(_ rest: inout ArraySlice<AwaitedOutcome>) -> Group {
+        let now = clock()
+        var group = Group()
+        while let entry = rest.first {
+            let questions = questions(about: entry, at: group.entries.count, now: now)
+            if !group.entries.isEmpty, group.questions.count + questions.count > Self.groupSize { break }
+            rest.removeFirst()
+            group.entries.append(entry)
+            group.questions += questions
         }
         return group
     }
 
-    /// What to ask. A message that was sent a moment ago is left to the next pass.
-    private static func questions(_ group: [AwaitedOutcome], now: Timestamp) -> [Question] {
-        group.enumerated().flatMap { index, entry in
-            entry.deliveries.enumerated().compactMap { position, delivery in
-                guard delivery.awaitsOutcome, delivery.updatedAt <= now - OutcomePolicy.minAge,
-                    let message = delivery.hubMessageID
-                else { return nil }
-                return Question(entry: index, delivery: position, message: message, recipient: entry.recipient)
-            }
+    /// The questions about a notification. A message that was sent a moment ago is left to the next pass.
+    private func questions(about entry: AwaitedOutcome, at index: Int, now: Timestamp) -> [Question] {
+        let name = hub.hubName(for: entry.recipient)
+        if pauses.isPaused(name, now: now) { return [] }
+        return entry.deliveries.enumerated().compactMap { position, delivery in
+            guard delivery.awaitsOutcome, delivery.updatedAt <= now - OutcomePolicy.minAge,
+                let message = delivery.hubMessageID
+            else { return nil }
+            return Question(
+                entry: index, delivery: position, message: message, recipient: entry.recipient, hub: name)
         }
     }
 
@@ -103,32 +132,53 @@ actor OutcomeQuestions {
         nextGroup = .now + Self.groupTime * Double(count) / Double(Self.groupSize)
     }
 
-    private func ask(_ questions: [Question], of group: [AwaitedOutcome], _ answers: inout Answers) async {
+    /// - Returns: `false` if the dispatcher stops meanwhile.
+    private func ask(_ group: Group, _ answers: inout Answers) async -> Bool {
         var changed: [Int: DeliveryOutcomes] = [:]
-        for (question, answer) in zip(questions, await all(questions)) {
+        var stops: [String: Stop] = [:]
+        var isWhole = true
+        for (question, answer) in zip(group.questions, await all(group.questions)) {
             switch answer {
             case .outcome(let outcome):
-                let entry = group[question.entry]
+                let entry = group.entries[question.entry]
                 changed[
                     question.entry,
                     default: DeliveryOutcomes(id: entry.id, attempt: entry.attempt, deliveries: entry.deliveries)
                 ].deliveries[question.delivery].outcome = outcome.text
-                OutcomeMetrics.count(outcome, entry.deliveries[question.delivery].platform)
-                (failures, answers.isAnswered) = (0, true)
-            case .none:
-                OutcomeMetrics.countRequest("none")
-                (failures, answers.isAnswered) = (0, true)
-            case .failed:
-                OutcomeMetrics.countRequest("failed")
-                failures += 1
-            case .stop(let stop): if answers.stop == nil { answers.stop = stop }
+                answers.told.append(.init(outcome: outcome, platform: entry.deliveries[question.delivery].platform))
+                pauses.answered(question.hub)
+            case .none: pauses.answered(question.hub)
+            case .failed: pauses.failed(question.hub)
+            // The other requests of the group were made already: several stops of a hub count as one.
+            case .stop(let stop): stops[question.hub] = stops[question.hub] ?? stop
+            case .cancelled: isWhole = false
             }
         }
         answers.outcomes += changed.sorted { $0.key < $1.key }.map(\.value)
-        if answers.stop == nil, failures >= Self.maxFailures {
-            failures = 0
-            answers.stop = .wait(Self.pauseAfterFailures)
+        pause(stops)
+        return isWhole
+    }
+
+    private func pause(_ stops: [String: Stop]) {
+        let now = clock()
+        for (name, stop) in stops {
+            switch stop {
+            case .throttled(let pause): pauses.throttled(name, for: pause, now: now)
+            case .refused(let error):
+                let (pause, isFirst) = pauses.refused(name, now: now)
+                var metadata: Logger.Metadata = ["hub.error": "\(error)", "pause": "\(pause.components.seconds)"]
+                if !name.isEmpty { metadata["hub"] = "\(name)" }
+                // The same sentence every half hour would only hide other lines.
+                logger.log(
+                    level: isFirst ? .warning : .debug,
+                    """
+                    The hub does not report the outcomes of its messages. Use the Standard tier and a rule with the \
+                    Send right, or set HUB_TELEMETRY=false
+                    """,
+                    metadata: metadata)
+            }
         }
+        pauses.endGroup(now: now)
     }
 
     /// The answers in the order of the questions, which are asked at the same time.
@@ -146,51 +196,22 @@ actor OutcomeQuestions {
     private static func ask(_ question: Question, _ hub: any HubTelemetry) async -> Answer {
         do {
             let outcome = try await hub.outcome(ofMessage: question.message, to: question.recipient)
+            OutcomeMetrics.countRequest(outcome == nil ? "none" : "outcome")
             return outcome.map { .outcome($0) } ?? .none
         } catch let error as PushGatewayError {
             switch error.code {
             case .throttled:
                 OutcomeMetrics.countRequest("throttled")
-                let pause = error.retryAfter ?? pauseAfterFailures
-                return .stop(.wait(min(max(pause, pauses.lowerBound), pauses.upperBound)))
+                return .stop(.throttled(error.retryAfter))
             case .unauthorized, .rejected, .gone:
                 OutcomeMetrics.countRequest("refused")
                 return .stop(.refused(error))
-            case .unavailable: return .failed
+            case .unavailable:
+                OutcomeMetrics.countRequest("failed")
+                return .failed
             }
         } catch {
-            // Cancelled: the dispatcher stops.
-            return .stop(.wait(.zero))
+            return .cancelled
         }
-    }
-}
-
-/// Counts the requests for outcomes, and the outcomes.
-private enum OutcomeMetrics {
-    /// The hub's words with a label of their own: a peer must not decide how many values a label has.
-    private static let known: Set<String> = [
-        "Success", "AbandonedNotificationMessages", "BadChannel", "ChannelDisconnected", "ChannelThrottled", "Dropped",
-        "ExpiredChannel", "InvalidCredentials", "InvalidNotificationSize", "NoTargets", "PnsInterfaceError",
-        "PnsServerError", "PnsUnavailable", "PnsUnreachable", "Skipped", "Throttled", "UnknownError", "WrongToken",
-        "Completed", "NoTargetFound", "Abandoned", "Cancelled", "Canceled",
-    ]
-
-    /// Counts the devices of a message, or the message if none is known.
-    static func count(_ outcome: MessageOutcome, _ platform: Platform) {
-        countRequest("outcome")
-        let counts =
-            outcome.counts.isEmpty ? [MessageOutcome.Count(name: outcome.text, devices: 1)] : outcome.counts
-        for count in counts {
-            let name = known.contains(count.name) ? count.name : "other"
-            Counter(
-                label: "securepush_hub_outcomes_total",
-                dimensions: [("platform", platform.rawValue), ("outcome", name)]
-            ).increment(by: count.devices)
-        }
-    }
-
-    /// - Parameter result: `outcome`, `none`, `throttled`, `refused` or `failed`.
-    static func countRequest(_ result: String) {
-        Counter(label: "securepush_outcome_requests_total", dimensions: [("result", result)]).increment()
     }
 }

@@ -2,7 +2,7 @@ import Logging
 import SecurePushCore
 import ServiceLifecycle
 
-/// Asks the hub what became of the messages that it has accepted, and stores the answers (`HUB_TELEMETRY`).
+/// Asks the hub for the outcomes of the messages that it has accepted, and stores the answers (`HUB_TELEMETRY`).
 ///
 /// Of all dispatchers only the one with the lease asks, so the rate is that of all together. The places that it has
 /// reached are in the store: another process goes on there after a crash. Pushing waits for nothing here.
@@ -10,32 +10,44 @@ actor OutcomeWatch: Service {
     private let store: any OutcomeStore
     private let questions: OutcomeQuestions
     private let logger: Logger
+    private let count: @Sendable (MessageOutcome, Platform) -> Void
+    private let clock: @Sendable () -> Timestamp
     private let holder = Int64.random(in: 1...Int64.max)
     private var hasLease = false
+    /// Whether this process has asked since it has the lease.
     private var hasSwept = false
-    private var refusals = 0
+    /// When the passes last had to wait for something else than the rate: for the hubs, or for the store.
+    private var heldAt: Timestamp?
+    private var skipLoggedAt: Timestamp?
     private let storeProblem = LastingProblemLog(
         "Outcomes of messages cannot be read or stored at the moment", end: "Outcomes of messages are stored again")
 
     /// The pause when everything that is due was asked for.
     private static let interval = Duration.seconds(5)
-    /// The pause while another dispatcher has the lease.
+    /// The longest pause, also while another dispatcher has the lease.
     private static let standby = Duration.seconds(15)
-    /// The lease beyond the next pause: longer than one page of questions takes.
-    private static let lease = Duration.seconds(60)
+    /// The lease from each renewal on. It is longer than ``standby``, and longer than one page of questions takes.
+    static let lease = Duration.seconds(60)
     /// Notifications in a page.
     private static let pageLimit = 30
     /// If a pass is later than this, it leaves notifications out, so that outcomes do not come later and later.
     private static let maxDelay = Duration.seconds(5400)
-    /// The notifications that a process begins with if nobody has asked for long.
+    /// The notifications that a pass begins with if nobody has asked, or could ask, for long.
     private static let firstRange = Duration.seconds(1800)
-    /// The pauses after refusals in a row: the first may pass, such as a key that is being exchanged.
-    private static let pausesAfterRefusal: [Duration] = [.seconds(60), .seconds(1800)]
 
-    init(store: any OutcomeStore, hub: any HubTelemetry, logger: Logger) {
+    /// - Parameters:
+    ///   - count: counts an outcome that was stored; tests bring their own.
+    ///   - clock: the time; tests bring their own.
+    init(
+        store: any OutcomeStore, hub: any HubTelemetry, logger: Logger,
+        count: @escaping @Sendable (MessageOutcome, Platform) -> Void = { OutcomeMetrics.count($0, $1) },
+        clock: @escaping @Sendable () -> Timestamp = { .now }
+    ) {
         self.store = store
-        questions = OutcomeQuestions(hub: hub)
+        questions = OutcomeQuestions(hub: hub, logger: logger, clock: clock)
         self.logger = logger
+        self.count = count
+        self.clock = clock
     }
 
     /// Asks until shutdown, and then gives the lease back.
@@ -53,32 +65,35 @@ actor OutcomeWatch: Service {
     /// Asks for one page of each pass.
     ///
     /// - Returns: the pause before the next sweep.
-    func sweep(now: Timestamp = .now) async -> Duration {
-        let began = ContinuousClock.now
-        func end(of pause: Duration) -> Timestamp { now + began.duration(to: .now) + pause }
+    func sweep() async -> Duration {
+        let now = clock()
         do {
             let leased = try await store.leaseOutcomes(holder: holder, now: now, until: now + Self.lease)
             hasLease = leased != nil
-            guard let leased else { return Self.standby }
-            var cursors = OutcomePass.all.indices.map { start(of: $0, after: leased, now: now) }
+            guard let leased else {
+                // A delay that another process leaves behind is not this one's.
+                hasSwept = false
+                return Self.standby
+            }
+            if let pause = await pause() { return pause }
+            var places = places(after: leased, now: now)
             hasSwept = true
             var isEnd = true
             for (index, pass) in OutcomePass.all.enumerated() {
                 try Task.checkCancellation()
                 let query = OutcomeQuery(
-                    order: pass.order, after: cursors[index], before: now - pass.delay, limit: Self.pageLimit)
+                    order: pass.order, after: places[index], before: now - pass.delay, limit: Self.pageLimit)
                 let page = try await store.awaitingOutcome(query)
-                let answers = await questions.ask(page, after: cursors[index], now: now)
+                let answers = await questions.ask(page, after: places[index])
                 try await store.recordOutcomes(answers.outcomes)
-                cursors[index] = answers.next
-                let pause = pause(after: answers)
-                if pause != nil || !page.entries.isEmpty {
-                    guard try await save(cursors, until: end(of: pause ?? .zero)) else { return Self.standby }
-                }
-                if let pause { return pause }
-                isEnd = isEnd && page.isEnd
+                // Not before: if they cannot be stored, the same messages are asked for again.
+                for told in answers.told { count(told.outcome, told.platform) }
+                places[index] = answers.next
+                if !page.entries.isEmpty, try await !save(places) { return Self.standby }
+                if let pause = await pause() { return pause }
+                isEnd = isEnd && page.isEnd && answers.next == page.next
             }
-            guard try await save(cursors, until: end(of: Self.interval)) else { return Self.standby }
+            guard try await save(places) else { return Self.standby }
             storeProblem.succeeded(to: logger)
             return isEnd ? Self.interval : .zero
         } catch let error as StorageError where error.isRetriable {
@@ -89,51 +104,54 @@ actor OutcomeWatch: Service {
         } catch {
             storeProblem.failed("\(error)", to: logger)
         }
+        heldAt = clock()
         return Self.interval
     }
 
-    /// Where a pass goes on.
-    private func start(of index: Int, after cursors: [OutcomeCursor], now: Timestamp) -> OutcomeCursor {
-        let end = now - OutcomePass.all[index].delay
-        let first = OutcomeCursor(before: end - Self.firstRange)
-        guard index < cursors.count else { return first }
-        if cursors[index].time >= end - Self.maxDelay { return cursors[index] }
-        if !hasSwept { return first }
-        logger.notice(
-            "The hub is not asked for the outcomes of some messages, because there are too many",
-            metadata: ["from": "\(cursors[index].time)", "until": "\(end)"])
-        return OutcomeCursor(before: end)
+    /// Where the passes go on.
+    private func places(after leased: [OutcomeCursor], now: Timestamp) -> [OutcomeCursor] {
+        // Only a pass that could ask all the time is late because of the rate.
+        let wasHeld = !hasSwept || heldAt.map { $0 > now - Self.maxDelay } == true
+        var skipped: [(from: Timestamp, until: Timestamp)] = []
+        let places: [OutcomeCursor] = OutcomePass.all.enumerated().map { index, pass in
+            let end = now - pass.delay
+            let first = OutcomeCursor(before: end - Self.firstRange)
+            guard index < leased.count else { return first }
+            if leased[index].time >= end - Self.maxDelay { return leased[index] }
+            if wasHeld { return first }
+            skipped.append((leased[index].time, end))
+            return OutcomeCursor(before: end)
+        }
+        if let from = skipped.map(\.from).min(), let until = skipped.map(\.until).max() {
+            logSkip(from: from, until: until, now: now)
+        }
+        return places
     }
 
-    /// - Parameter next: when the next page is asked for.
+    /// The passes become late one after another, so one line stands for all of them.
+    private func logSkip(from: Timestamp, until: Timestamp, now: Timestamp) {
+        if let skipLoggedAt, skipLoggedAt > now - Self.maxDelay { return }
+        skipLoggedAt = now
+        logger.notice(
+            "Outcomes of some messages are skipped: pushes come faster than the hub may be asked",
+            metadata: ["from": "\(from)", "until": "\(until)"])
+    }
+
+    /// Stores the places and renews the lease.
+    ///
     /// - Returns: `false` if another dispatcher has the lease.
-    private func save(_ cursors: [OutcomeCursor], until next: Timestamp) async throws -> Bool {
-        hasLease = try await store.saveOutcomes(holder: holder, cursors: cursors, until: next + Self.lease)
+    private func save(_ places: [OutcomeCursor]) async throws -> Bool {
+        hasLease = try await store.saveOutcomes(holder: holder, cursors: places, until: clock() + Self.lease)
         return hasLease
     }
 
-    /// The pause that the hub's answers ask for; `nil` for none. The lease lasts as long, so that no other dispatcher
-    /// asks meanwhile.
-    private func pause(after answers: OutcomeQuestions.Answers) -> Duration? {
-        switch answers.stop {
-        case nil:
-            if answers.isAnswered { refusals = 0 }
-            return nil
-        case .wait(let pause): return pause
-        case .refused(let error):
-            let pause = Self.pausesAfterRefusal[min(refusals, Self.pausesAfterRefusal.count - 1)]
-            refusals = min(refusals + 1, Self.pausesAfterRefusal.count)
-            // The same sentence every half hour would only hide other lines.
-            let level: Logger.Level = refusals == 1 ? .warning : .debug
-            logger.log(
-                level: level,
-                """
-                The hub does not tell what became of its messages. Use the Standard tier and a rule with the right \
-                Send, or turn HUB_TELEMETRY off
-                """,
-                metadata: ["hub.error": "\(error)", "pause": "\(pause.wholeSeconds)"])
-            return pause
-        }
+    /// The pause while no hub may be asked; `nil` if one may be. It ends early, so that the lease is renewed: a lease
+    /// of the whole pause would keep the others waiting for as long if this process died.
+    private func pause() async -> Duration? {
+        let now = clock()
+        guard let pause = await questions.pause(now: now) else { return nil }
+        heldAt = now
+        return min(pause, Self.standby)
     }
 
     /// Lets another dispatcher go on at once.
@@ -144,9 +162,4 @@ actor OutcomeWatch: Service {
         guard let cursors = try? await store.leaseOutcomes(holder: holder, now: end, until: end) else { return }
         _ = try? await store.saveOutcomes(holder: holder, cursors: cursors, until: end)
     }
-}
-
-extension Duration {
-    /// For logs.
-    fileprivate var wholeSeconds: Int64 { components.seconds }
 }

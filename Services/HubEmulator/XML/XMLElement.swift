@@ -77,7 +77,9 @@ enum XMLWriter {
     /// Text as a CDATA section, the service's form of templates; escaped if it has a CR, which a section would lose.
     static func characterData(_ text: String) -> String {
         guard !text.utf8.contains(0x0D) else { return escape(text) }
-        return "<![CDATA[\(text.replacing("]]>", with: "]]]]><![CDATA[>"))]]>"
+        // By scalar: a combining accent after the ">" makes it another character, but not another byte.
+        let parts = text.unicodeScalars.replacing("]]>".unicodeScalars, with: "]]]]><![CDATA[>".unicodeScalars)
+        return "<![CDATA[\(String(parts))]]>"
     }
 
     /// Writes an element with its children. The prefix `i` must be bound around it for attributes such as `i:nil`.

@@ -13,22 +13,38 @@ struct AdminActions: Sendable {
     /// Dead letters in one list at most.
     static let maxListed = 100
 
-    let store: any AllNotifications & SenderNotifications & DeadLetterStore
-    let publisher: any DispatchPublisher
-    /// Opens the dead-letter queue.
-    let openDeadLetters: @Sendable () async throws -> any DeadLetterQueue
-    /// Publishes an entry of the outbox.
-    let handOver: @Sendable (OutboxEntry) -> Void
-    let logger: Logger
+    private let store: any AllNotifications & SenderNotifications & DeadLetterStore
+    private let publisher: any DispatchPublisher
+    private let desk: DeadLetterDesk
+    private let handOver: @Sendable (OutboxEntry) -> Void
+    private let logger: Logger
 
-    /// Sends again what failed on a platform for a reason.
+    /// - Parameters:
+    ///   - openDeadLetters: opens the dead-letter queue.
+    ///   - handOver: publishes an entry of the outbox.
+    init(
+        store: any AllNotifications & SenderNotifications & DeadLetterStore, publisher: any DispatchPublisher,
+        openDeadLetters: @escaping @Sendable () async throws -> any DeadLetterQueue,
+        handOver: @escaping @Sendable (OutboxEntry) -> Void, logger: Logger
+    ) {
+        self.store = store
+        self.publisher = publisher
+        desk = DeadLetterDesk(open: openDeadLetters)
+        self.handOver = handOver
+        self.logger = logger
+    }
+
+    /// Sends again the notifications that failed on a platform for a reason, newest first.
     ///
-    /// - Parameter trace: of the request; `nil` for a trace of each notification's own.
+    /// - Parameters:
+    ///   - before: only notifications that are older than this one: ``ResendReport/next`` of the request before.
+    ///   - trace: of the request; `nil` for a trace of each notification's own.
     func resend(
-        _ key: FailureKey, _ window: AdminWindow, trace: TraceContext?, now: Timestamp = .now
+        _ key: FailureKey, _ window: AdminWindow, before: NotificationID? = nil, trace: TraceContext?,
+        now: Timestamp = .now
     ) async throws -> ResendReport {
         var report = ResendReport()
-        var before: NotificationID?
+        var before = before
         var examined = 0
         search: repeat {
             let page = try await store.page(
@@ -36,17 +52,18 @@ struct AdminActions: Sendable {
                     onlyFailed: true, since: now - window.duration, before: before, limit: AdminDirectory.maxFailed))
             for entry in page.entries {
                 let isMatch = entry.record.deliveries.contains { $0.state == .dead && FailureKey($0) == key }
-                guard isMatch else { continue }
-                if report.resent == Self.maxResent {
-                    report.hasMore = true
-                    break search
+                if isMatch {
+                    if report.resent == Self.maxResent { break search }
+                    report.count(try await resend(entry.record.id, sender: entry.sender, trace))
                 }
-                report.count(try await resend(entry.record.id, sender: entry.sender, trace))
+                before = entry.record.id
             }
             examined += max(page.entries.count, 1)
             before = page.next
-            if before != nil, examined >= Self.maxExamined { report.hasMore = true }
         } while before != nil && examined < Self.maxExamined && !Task.isCancelled
+        // Expired notifications and those with another reason stay, so a request without it would meet them again.
+        report.next = before?.description
+        report.hasMore = before != nil
         logger.notice(
             "An operator sent failed notifications again",
             metadata: ["platform": "\(key.platform)", "reason": "\(key.reason)", "resent": "\(report.resent)"])
@@ -78,17 +95,12 @@ struct AdminActions: Sendable {
         return decision
     }
 
-    /// The oldest dead letters. Reading them removes nothing; for that moment other readers find the queue empty.
-    func deadLetters(limit: Int) async throws -> DeadLetterReport {
-        try await withDeadLetters { queue in
-            let (letters, total) = try await DeadLetterScan(queue: queue).letters(limit) { _ in true }
-            return DeadLetterReport(total: total, deadLetters: letters.map(DeadLetterReport.Item.init))
-        }
-    }
+    /// The oldest dead letters, as ``DeadLetterDesk`` reads them.
+    func deadLetters(limit: Int) async throws -> DeadLetterReport { try await desk.oldest(limit) }
 
     /// Replays dead letters: those of some notifications, or all, or all with a reason.
     func replay(ids: Set<NotificationID>?, reason: String?) async throws -> ReplayReport {
-        let report = try await withDeadLetters { queue in
+        let report = try await desk.change { [store, publisher] queue in
             let replay = DeadLetterReplay(queue: queue, store: store, publisher: publisher)
             return try await replay.run(ids: ids, limit: Self.maxReplayed, examining: Self.maxRead) { letter in
                 reason.map { letter.reason == $0 } ?? true
@@ -100,20 +112,6 @@ struct AdminActions: Sendable {
                 "replayed": "\(report.replayed)", "left": "\(report.left)", "not_found": "\(report.notFound)",
             ])
         return report
-    }
-
-    private func withDeadLetters<Value: Sendable>(
-        _ body: (any DeadLetterQueue) async throws -> Value
-    ) async throws -> Value {
-        let queue = try await openDeadLetters()
-        do {
-            let value = try await body(queue)
-            await queue.close()
-            return value
-        } catch {
-            await queue.close()
-            throw error
-        }
     }
 }
 
@@ -127,8 +125,10 @@ struct ResendReport: Encodable, Sendable, Equatable {
     var revoked = 0
     /// The record cannot be read, or is gone.
     var unreadable = 0
-    /// Whether there may be more of the kind: repeat the request.
+    /// Whether there may be more of the kind, older than ``next``.
     var hasMore = false
+    /// Where the next request has to begin; `nil` if nothing is left to be examined.
+    var next: String?
 
     mutating func count(_ decision: ReplayDecision?) {
         switch decision {
@@ -147,39 +147,15 @@ struct ReplayAnswer: Encodable, Sendable {
     var dropped: Int
     /// Selected, but still in the queue.
     var left: Int
+    /// Requested by ID, but not among the dead letters that were examined.
     var notFound: Int
+    /// Whether some dead letters were not examined.
+    var hasMore: Bool
     /// Why the broker did not confirm a message; the rest was not tried.
     var failure: String?
 
     init(_ report: ReplayReport) {
         (replayed, dropped, left) = (report.replayed, report.dropped, report.left)
-        (notFound, failure) = (report.notFound, report.failure)
+        (notFound, hasMore, failure) = (report.notFound, report.hasMore, report.failure)
     }
-}
-
-/// The answer of `GET /admin/api/dead-letters`.
-struct DeadLetterReport: Encodable, Sendable {
-    struct Item: Encodable, Sendable {
-        /// The notification; missing if the message cannot be read.
-        var id: String?
-        var acceptedAt: String?
-        var reason: String
-        /// Missing for all platforms.
-        var platforms: [String]?
-        /// The length of the message.
-        var bytes: Int
-
-        init(_ letter: DeadLetter) {
-            id = letter.message?.id.description
-            acceptedAt = letter.message?.id.timestamp.description
-            reason = String(letter.reason.prefix(500))
-            platforms = letter.message?.platforms?.map(\.rawValue)
-            bytes = letter.byteCount
-        }
-    }
-
-    /// In the queue.
-    var total: Int
-    /// The oldest of them.
-    var deadLetters: [Item]
 }

@@ -52,8 +52,10 @@ struct AdminController: Sendable {
 
     @Sendable func resendFailures(_ request: Request, context: some RequestContext) async throws -> Response {
         let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { FailureSelection(&$0) }
+        AuditTrail.current?.note(id: "\(wanted.key.platform): \(wanted.key.reason)")
         let trace = request.headers.traceContext
-        return try .report(try await actions.resend(wanted.key, wanted.window, trace: trace))
+        return try .report(
+            try await actions.resend(wanted.key, wanted.window, before: wanted.before, trace: trace))
     }
 
     @Sendable func deadLetters(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -65,6 +67,11 @@ struct AdminController: Sendable {
 
     @Sendable func replay(_ request: Request, context: some RequestContext) async throws -> Response {
         let selection = try await request.jsonBody(upTo: Self.maxBody).readJSON { ReplaySelection(&$0) }
+        if let ids = selection.ids {
+            AuditTrail.current?.note(ids: ids.map(\.description).sorted())
+        } else {
+            AuditTrail.current?.note(id: selection.reason ?? "all")
+        }
         let report = try await Self.broker { try await actions.replay(ids: selection.ids, reason: selection.reason) }
         if let failure = report.failure, report.replayed == 0 {
             throw Problem.serviceUnavailable("The broker did not confirm a message: \(failure)")
@@ -75,6 +82,7 @@ struct AdminController: Sendable {
     @Sendable func search(_ request: Request, context: some RequestContext) async throws -> Response {
         let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { RecipientSelection(&$0) }
         guard let recipient = wanted.recipient else { throw Problem.internalServerError() }
+        AuditTrail.current?.note(id: recipient.text)
         return try .report(try await directory.found(recipient, before: wanted.before, now: .now))
     }
 

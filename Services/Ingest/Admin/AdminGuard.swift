@@ -14,10 +14,12 @@ struct AdminGuard<Context: RequestContext>: RouterMiddleware {
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         try hosts.check(request)
-        let changes = request.method != .get && request.method != .head
-        // Another site may link to the page, but neither act nor read the API in the operator's browser.
-        if changes || request.uri.path.hasPrefix("/admin/api"), !HostAllowList.isSameOrigin(request) {
-            throw Problem.forbidden("Pages of other sites cannot use the operator's API.")
+        // Another site may link to the page, and nothing else: reading is not free. `/dead-letters` holds letters, and
+        // a look at a notification is on record in the operator's name.
+        if !HostAllowList.isSameOrigin(request) {
+            guard request.isOfLink, !request.uri.path.hasPrefix("/admin/api") else {
+                throw Problem.forbidden("Pages of other sites can only link to the operator's page.")
+            }
         }
         if let authenticator {
             try await authenticator.authenticate(
@@ -28,6 +30,24 @@ struct AdminGuard<Context: RequestContext>: RouterMiddleware {
         for (name, value) in AdminHeaders.all { response.headers[name] = value }
         return response
     }
+}
+
+extension Request {
+    /// Whether a person follows a link. An image, a frame, a script and a form that changes something are not that, nor
+    /// is a page that a browser loads in advance. A browser that sends `Sec-Fetch-Site` sends mode and destination too.
+    fileprivate var isOfLink: Bool {
+        (method == .get || method == .head) && headers[.secFetchMode] == "navigate"
+            && headers[.secFetchDest] == "document" && headers[.secPurpose] == nil
+    }
+}
+
+extension HTTPField.Name {
+    /// `Sec-Fetch-Dest` (W3C Fetch Metadata, section 2.1).
+    fileprivate static let secFetchDest = HTTPField.Name(static: "sec-fetch-dest")
+    /// `Sec-Fetch-Mode` (W3C Fetch Metadata, section 2.2).
+    fileprivate static let secFetchMode = HTTPField.Name(static: "sec-fetch-mode")
+    /// `Sec-Purpose`, which browsers send when they load a page in advance.
+    fileprivate static let secPurpose = HTTPField.Name(static: "sec-purpose")
 }
 
 /// The headers of every answer of the operator's page.

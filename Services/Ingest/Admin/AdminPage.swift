@@ -26,7 +26,12 @@ struct AdminPage: Sendable {
             ("dead-letters", PackageResources.dead_letters_mustache),
             ("notification", PackageResources.notification_mustache),
         ]
-        for (name, text) in files { try templates.register(String(decoding: text, as: UTF8.self), named: name) }
+        MustacheContentTypes.register(ScalarHTML(), named: ScalarHTML.name)
+        for (name, text) in files {
+            // Each template says so itself: one that is included begins with the library's own escaping again.
+            let template = "{{% CONTENT_TYPE:\(ScalarHTML.name)}}\n" + String(decoding: text, as: UTF8.self)
+            try templates.register(template, named: name)
+        }
         self.templates = templates
     }
 
@@ -66,6 +71,13 @@ struct AdminPage: Sendable {
     private static func file(_ content: ByteBuffer, _ type: String) -> Response {
         Response(status: .ok, headers: [.contentType: type], body: ResponseBody(byteBuffer: content))
     }
+}
+
+/// Escapes the values of templates. The library's own escaping goes by character and leaves the `<` of "\u{600}<".
+private struct ScalarHTML: MustacheContentType {
+    static let name = "SCALAR_HTML"
+
+    func escapeText(_ text: String) -> String { HTMLText.escape(text) }
 }
 
 /// Adds the page and its API.

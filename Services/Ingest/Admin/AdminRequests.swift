@@ -28,19 +28,21 @@ struct ReplaySelection {
     }
 }
 
-/// Which failures are sent again: `{"Platform":"apple","Reason":"…","Window":"1h"}`, as a group of
-/// `GET /admin/api/failures` names them.
+/// Which failures are sent again: `{"Platform":"apple","Reason":"…","Window":"1h","Before":"ID"}`, as a group of
+/// `GET /admin/api/failures` names them. `Before` is `Next` of the request before.
 struct FailureSelection {
     var key = FailureKey(platform: "", reason: "")
     var window = AdminWindow.hour
+    var before: NotificationID?
 
     /// Notes in the reader what is wrong.
     init(_ reader: inout JSONObjectReader) {
-        let known = ["Platform", "Reason", "Window"]
+        let known = ["Platform", "Reason", "Window", "Before"]
         for member in reader.members(of: reader.root, known: known, required: ["Platform", "Reason"]) {
             switch member.name {
             case "Platform": key.platform = Self.text(member.value, at: member.pointer, &reader)
             case "Reason": key.reason = Self.text(member.value, at: member.pointer, &reader)
+            case "Before": before = reader.notificationID(member.value, at: member.pointer)
             default: window = reader.choice(member.value, at: member.pointer) ?? .hour
             }
         }

@@ -39,6 +39,8 @@ struct OverviewView: Sendable {
     var noLanes: Bool
     var queues: [QueueRow]
     var noQueues: Bool
+    /// The age of the oldest notification that is neither final nor scheduled for later.
+    var oldestUnfinished: String
     var processes: [ProcessRow]
     var charts: [LatencyChart]
     var failures: [FailureRow]
@@ -68,6 +70,7 @@ extension OverviewView {
             aside: Self.aside(overview.funnel), rates: Self.facts(overview.rates), outbox: Self.facts(overview.outbox),
             lanes: overview.lanes.map(Self.row), noLanes: overview.lanes.isEmpty,
             queues: overview.queues.map(Self.row), noQueues: overview.queues.isEmpty,
+            oldestUnfinished: overview.funnel == nil ? "unknown" : Self.age(overview.outbox.oldestUnfinishedSeconds),
             processes: overview.processes.map(Self.row), charts: overview.latencies.map { LatencyChart($0) },
             failures: (report?.groups ?? []).map { Self.row($0, window) },
             noFailures: report.map { $0.groups.isEmpty } ?? false, failuresUnknown: report == nil,
@@ -111,13 +114,13 @@ extension OverviewView {
     }
 
     private static func facts(_ outbox: Overview.Outbox) -> [Fact] {
-        let age = { (seconds: Int64?) in seconds.map { Int($0).spokenSeconds } ?? "none" }
-        return [
+        [
             Fact(label: "Waiting to be published", value: outbox.pending?.formatted ?? "unknown"),
             Fact(label: "Oldest that is due", value: age(outbox.oldestDueSeconds)),
-            Fact(label: "Oldest that is not final", value: age(outbox.oldestUnfinishedSeconds)),
         ]
     }
+
+    private static func age(_ seconds: Int64?) -> String { seconds.map { Int($0).spokenSeconds } ?? "none" }
 
     private static func row(_ lane: Overview.Lane) -> LaneRow {
         let (mark, name, text) =

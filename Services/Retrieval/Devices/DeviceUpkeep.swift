@@ -7,6 +7,8 @@ struct DeviceUpkeep: Service {
     let reconciler: HubReconciler
     let search: NewHandleSearch
     let due: DueDeviceSweep
+    /// `nil` without several hubs.
+    let strays: StrayDeviceSweep?
     /// `nil` without `HUB_TELEMETRY`.
     let deadChannels: DeadChannelSweep?
 
@@ -20,6 +22,7 @@ struct DeviceUpkeep: Service {
         reconciler = HubReconciler(changes: changes, logger: logger)
         search = NewHandleSearch(changes: changes, logger: logger)
         due = DueDeviceSweep(changes: changes, staleAfter: staleAfter, logger: logger)
+        strays = StrayDeviceSweep(changes: changes, logger: logger)
         deadChannels = feedback.map { DeadChannelSweep(changes: changes, feedback: $0, logger: logger) }
     }
 
@@ -29,6 +32,7 @@ struct DeviceUpkeep: Service {
                 group.addTask { await Self.repeating { await reconciler.sweep() } }
                 group.addTask { await Self.repeating { await search.searchNext() } }
                 group.addTask { await Self.repeating { await due.sweep() } }
+                if let strays { group.addTask { await Self.repeating { await strays.sweep() } } }
                 if let deadChannels { group.addTask { await Self.repeating { await deadChannels.sweep() } } }
             }
         }

@@ -10,6 +10,8 @@ extension NotificationReadController {
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)
         let query = try InboxQuery(query: request.uri.query)
+        // A page without payloads gets no line in the audit log.
+        if query.includesPayloads { try await AuditTrail.current?.check() }
         let now = Timestamp.now
         let page = try await store.inbox(
             of: user, unreadOnly: query.unreadOnly, after: query.after, limit: query.limit, now: now)

@@ -10,6 +10,7 @@ extension NotificationReadController {
         let user = try await users.user(of: request, context)
         let marks = try ReadMarksRequest(await request.jsonBody(upTo: ReadMarksRequest.maxBodyBytes))
         let now = Timestamp.now
+        AuditTrail.current?.note(ids: (marks.ids + [marks.through].compactMap(\.self)).map(\.description))
         try await store.markRead(marks.ids, of: user, at: now)
         if let last = marks.through { try await store.markRead(through: last, of: user, at: now) }
         return Response(status: .noContent)

@@ -27,7 +27,9 @@ struct TokenController: Sendable {
     @Sendable func issue(_ request: Request, context: some RequestContext) async throws -> Response {
         guard let issuer else { throw Problem.notFound("This server does not issue tokens.") }
         if let refresh, request.headers[.authorization] == nil, let wanted = try await RefreshRequest(request) {
-            let tokens = try await refresh.refresh(try wanted.token(needsGrantType: true))
+            let token = try wanted.token(needsGrantType: true)
+            // The name is known before the token is refused: a token that is used twice ends this user's session.
+            let tokens = try await refresh.refresh(token) { AuditTrail.current?.note(id: $0.text) }
             AuditTrail.current?.note(actor: tokens.user.text)
             return Self.answer(tokens)
         }
@@ -44,7 +46,9 @@ struct TokenController: Sendable {
         guard let wanted = try await RefreshRequest(request) else {
             throw Problem.badRequest("The body must contain the refresh token.")
         }
-        try await refresh.end(try wanted.token(needsGrantType: false))
+        if let user = try await refresh.end(try wanted.token(needsGrantType: false)) {
+            AuditTrail.current?.note(id: user.text)
+        }
         return Response(status: .noContent)
     }
 

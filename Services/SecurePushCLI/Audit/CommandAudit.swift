@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import SecurePushCore
 import ServiceConfiguration
@@ -11,28 +12,52 @@ protocol AuditedCommand: ConsoleCommand {
 
 /// The audit log of commands: `AUDIT_LOG` as the services read it.
 enum CommandAudit {
-    /// Runs a command, and writes its line if it is an ``AuditedCommand`` and `AUDIT_LOG` is set. With `-` the line
-    /// goes to standard error, because standard output has the data of the command.
+    /// Runs a command, and writes its lines if it is an ``AuditedCommand`` and `AUDIT_LOG` is set: one before it does
+    /// anything, because it may be killed, and one with the result. With `-` the lines go to standard error, because
+    /// standard output has the data of the command.
     ///
-    /// - Throws: ``CommandFailure`` with code `configuration` before the command does anything, if the log cannot be
-    ///   written; all errors of `body`.
+    /// - Throws: ``CommandFailure`` with code `configuration` if a line cannot be written; all errors of `body`.
     static func writing(_ command: any ConsoleCommand, _ body: () async throws -> Void) async throws {
         guard let audited = (command as? any AuditedCommand)?.audited,
             let path = Settings()[ConfigurationKeys.auditLog.name]
         else { return try await body() }
         let file = try naming { try path == "-" ? AuditFile.standardError() : AuditFile(path: path) }
-        var entry = AuditEntry(
-            service: "securepush", actor: "local:\(NSUserName())", action: audited.action,
-            id: audited.id)
+        let line = { (result: AuditEntry.Result) in
+            AuditEntry(
+                service: "securepush", actor: "local:\(NSUserName())", action: audited.action, id: audited.id,
+                result: result)
+        }
+        try naming { try file.append([line(.begun)]) }
+        let failure: (any Error)?
         do {
             try await body()
+            failure = nil
         } catch {
-            (entry.time, entry.result) = (.now, .failed)
-            try naming { try file.append([entry]) }
-            throw error
+            failure = error
         }
-        entry.time = .now
-        try naming { try file.append([entry]) }
+        do {
+            try file.append([line(failure == nil ? .ok : .failed)])
+        } catch {
+            throw withoutLine(failure, error)
+        }
+        if let failure { throw failure }
+    }
+
+    /// The error of a command whose result could not be written.
+    private static func withoutLine(_ failure: (any Error)?, _ error: FileError) -> any Error {
+        let problem = "\(ConfigurationKeys.auditLog.name): \(error)"
+        switch failure {
+        case nil:
+            return CommandFailure(
+                .configuration, "The command has done its work, but its result is not in the audit log.",
+                details: [problem])
+        case let exit as ExitCode:
+            return exit
+        case let failure?:
+            var described = CommandFailure(describing: failure)
+            described.details.append("This result is not in the audit log. \(problem)")
+            return described
+        }
     }
 
     private static func naming<Value>(_ body: () throws -> Value) throws -> Value {
@@ -88,6 +113,12 @@ extension InstallationsCommand.Export: AuditedCommand {
 
 extension HubsCommand.Rebalance: AuditedCommand {
     var audited: (action: String, id: String?)? { isDryRun ? nil : ("hubs.rebalance", nil) }
+}
+
+extension SetupCommand: AuditedCommand { var audited: (action: String, id: String?)? { ("setup", nil) } }
+
+extension DatabaseRolesCommand: AuditedCommand {
+    var audited: (action: String, id: String?)? { apply ? ("setup.database-roles", nil) : nil }
 }
 
 extension MigrateCommand: AuditedCommand { var audited: (action: String, id: String?)? { ("migrate", nil) } }

@@ -18,7 +18,7 @@ struct HubRebalance: Sendable {
     struct Item: Sendable {
         enum Work: Sendable {
             case copy, move
-            /// The device is not stored any more.
+            /// The device is not stored any more. Its user removed it while it was being copied.
             case delete
         }
 
@@ -45,10 +45,14 @@ struct HubRebalance: Sendable {
         if plan.isDryRun { return report }
         progress(report)
         do {
+            // Removed devices come first, because the services may push to them already.
+            if !plan.copyOnly { try await deleteStrays(&report, progress) }
             try await pass(.copy, &report, progress) { [table] in table.needsCopy($0, $1) }
-            if !plan.copyOnly {
+            if plan.copyOnly {
+                // Users may have removed some of the copied devices meanwhile.
+                try await deleteStrays(&report, progress)
+            } else {
                 try await pass(.move, &report, progress) { [table] in table.needsMove($0, $1) }
-                try await deleteOrphans(&report, progress)
             }
         } catch var failure as CommandFailure {
             failure.details.append("Until then: \(report.summary).")
@@ -87,7 +91,7 @@ struct HubRebalance: Sendable {
     }
 
     /// Deletes devices at the hubs where they were copied to before their users removed them.
-    private func deleteOrphans(
+    private func deleteStrays(
         _ report: inout RebalanceReport, _ progress: @Sendable (RebalanceReport) -> Void
     ) async throws {
         for kind in DeviceLease.Kind.allCases {
@@ -138,8 +142,10 @@ struct HubRebalance: Sendable {
                 let left = try await performOnce(item)
                 guard !left.isEmpty else { return nil }
                 failure = "it could not be removed at \(left.joined(separator: ", "))"
-            } catch RebalanceObstacle.busy {
-                failure = "the services are changing it"
+                // The services and the next run try again. The devices that users have must not wait for that.
+                if item.work == .delete { return failure }
+            } catch is DeviceIsBusy {
+                failure = DeviceIsBusy.reason
             } catch let error as PushGatewayError {
                 switch error.code {
                 case .unauthorized:
@@ -165,146 +171,26 @@ struct HubRebalance: Sendable {
 
     /// - Returns: the hubs that have not deleted the device.
     private func performOnce(_ item: Item) async throws -> [String] {
-        let device = item.device
-        guard case .leased(let lease) = try await store.lease(device.kind, device.id, if: .any, now: .now) else {
-            throw RebalanceObstacle.busy
-        }
-        var work = item.work
-        if lease.isInDoubt, work == .copy {
-            // A change of the services did not finish. A move brings all hubs to the state of the store, as the
-            // services do; a copy does not.
-            if plan.copyOnly {
-                try await store.expire(lease, now: .now)
-                throw RebalanceObstacle.busy
+        try await LeasedDevices(store: store).change(item.device) { device, lease in
+            var work = item.work
+            if lease.isInDoubt, work == .copy {
+                // A change of the services did not finish. A move brings all hubs to the state of the store, as the
+                // services do; a copy does not.
+                if plan.copyOnly { throw DeviceIsBusy() }
+                work = .move
             }
-            work = .move
-        }
-        do {
-            let left = try await change(device, lease, work)
-            _ = try await store.end(lease, .keep, now: .now)
-            return left
-        } catch let error as PushGatewayError where !lease.isInDoubt {
-            // What is unknown now is in the places.
-            _ = try await store.end(lease, .keep, now: .now)
-            throw error
-        } catch {
-            // If this fails too, the lease expires by itself.
-            try? await store.expire(lease, now: .now)
-            throw error
-        }
-    }
-
-    private func change(
-        _ reference: DeviceReference, _ lease: DeviceLease, _ work: Item.Work
-    ) async throws -> [String] {
-        let device: StoredDevice? =
-            switch reference.kind {
-            case .installation: try await store.installation(reference.id).map(StoredDevice.installation)
-            case .registration: try await store.registration(reference.id).map(StoredDevice.registration)
+            switch (device, work) {
+            case (let device?, .copy):
+                try await placer.copy(device, lease)
+                return []
+            case (let device?, .move): return try await placer.move(device, lease)
+            // The user has removed it since it was read, or has registered it again.
+            case (nil, .copy), (_?, .delete): return []
+            case (nil, .move):
+                try await placer.delete(lease)
+                return []
+            case (nil, .delete): return try await placer.deleteStray(lease).left
             }
-        switch (device, work) {
-        case (let device?, .copy):
-            try await placer.copy(device, lease)
-            return []
-        case (let device?, .move): return try await placer.move(device, lease)
-        // The user has removed it since it was read, or has registered it again.
-        case (nil, .copy), (_?, .delete): return []
-        case (nil, .move), (nil, .delete):
-            try await placer.delete(lease)
-            return []
         }
-    }
-}
-
-private enum RebalanceObstacle: Error {
-    /// A service holds the device's lease, or the hub may differ from the store.
-    case busy
-}
-
-/// A device that could not be moved. Never has its handle.
-struct RebalanceFailure: Encodable, Sendable, Equatable {
-    var kind: RefillItem.Kind
-    var id: String
-    var reason: String
-
-    private enum CodingKeys: String, CodingKey {
-        case kind = "Kind", id = "Id", reason = "Reason"
-    }
-}
-
-/// The result of a rebalance.
-struct RebalanceReport: Encodable, Sendable, Equatable {
-    /// All devices that have registered.
-    var devices = 0
-    /// Devices whose hub does not have them, and devices that are to be looked at afterwards, when the run began.
-    var toPut = 0
-    var toSettle = 0
-    /// Devices that were put at their hub.
-    var put = 0
-    /// Devices that are at no other hub any more.
-    var settled = 0
-    var failed = 0
-    var failedDevices: Set<DeviceReference> = []
-    /// The first ones.
-    var failures: [RebalanceFailure] = []
-    var isDryRun = false
-    var copyOnly = false
-    var isInterrupted = false
-
-    private static let maxFailures = 1000
-
-    init(isDryRun: Bool = false, copyOnly: Bool = false) {
-        self.isDryRun = isDryRun
-        self.copyOnly = copyOnly
-    }
-
-    mutating func count(_ item: HubRebalance.Item, _ reason: String?) {
-        if let reason {
-            failed += 1
-            failedDevices.insert(item.device)
-            let kind: RefillItem.Kind = item.device.kind == .installation ? .installation : .registration
-            if failures.count < Self.maxFailures {
-                failures.append(RebalanceFailure(kind: kind, id: item.device.id, reason: reason))
-            }
-            return
-        }
-        switch item.work {
-        case .copy: put += 1
-        case .move, .delete: settled += 1
-        }
-    }
-
-    /// The steps that are done and those that there are, for the progress.
-    var steps: (done: Int, total: Int) {
-        let total = max(toPut + toSettle, put + settled + failed)
-        return (put + settled + failed, total)
-    }
-
-    var summary: String {
-        if isDryRun {
-            let move = copyOnly ? "" : "; would remove \(toSettle.grouped) at other hubs, if they are there"
-            return "would put \(toPut.grouped) of \(devices.grouped) devices at their users' hubs\(move)"
-        }
-        let removed = copyOnly ? "" : "; settled \(settled.grouped) at their users' hubs only"
-        let end = isInterrupted ? "; interrupted, run it again to continue" : ""
-        return "put \(put.grouped) of \(devices.grouped) devices at their users' hubs\(removed); "
-            + "\(failed.grouped) failed\(end)"
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case devices = "Devices", toPut = "ToPut", toSettle = "ToSettle", put = "Put", settled = "Settled"
-        case failed = "Failed", isDryRun = "DryRun", isInterrupted = "Interrupted"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(devices, forKey: .devices)
-        try container.encode(toPut, forKey: .toPut)
-        try container.encode(toSettle, forKey: .toSettle)
-        try container.encode(put, forKey: .put)
-        try container.encode(settled, forKey: .settled)
-        try container.encode(failed, forKey: .failed)
-        try container.encode(isDryRun, forKey: .isDryRun)
-        try container.encode(isInterrupted, forKey: .isInterrupted)
     }
 }

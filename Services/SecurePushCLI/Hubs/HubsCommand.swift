@@ -24,8 +24,8 @@ struct HubsCommand: AsyncParsableCommand {
             commandName: "list",
             abstract: "List the hubs with their shares of the users and devices of the database.",
             discussion: """
-                USERS are those with a device. DEVICES are the devices of these users; TO MOVE is how many of them are
-                not registered at the hub, or at another one too. AT THE HUB is how many devices may be registered
+                USERS are those with a device. DEVICES are the devices of these users. TO MOVE counts the devices that
+                are missing at this hub, or may also be at another hub. AT THE HUB is how many devices may be registered
                 there. A hub that has left the file is listed while devices are stored as registered there. Keys are
                 not shown.
 
@@ -59,10 +59,11 @@ struct HubsCommand: AsyncParsableCommand {
             commandName: "rebalance",
             abstract: "Put every device at its user's hub, and remove it at the others.",
             discussion: """
-                First it puts each device at its user's hub, if that does not have it. Then it removes the device at
-                all other hubs. Use it after HUB_POOL_FILE has changed. So that no push is missed, run it before the
-                change too: give it the new file with --hub-pool-file, and --copy-only. It takes the same leases as the
-                services, looks only at devices that are not in place, and can be interrupted and repeated.
+                It puts each device at its user's hub, if that does not have it. Then it removes the device at all
+                other hubs. Devices that the database does not have any more are deleted at all hubs. Use it after
+                HUB_POOL_FILE has changed. So that no push is missed, run it before the change too: give it the new file
+                with --hub-pool-file, and --copy-only. It takes the same leases as the services, looks only at devices
+                that are not in place, and can be interrupted and repeated.
 
                 Exit codes: 0 all in place, 1 some failed, 69 a hub or the database does not answer, 78 invalid
                 settings, 130 interrupted.
@@ -103,9 +104,7 @@ struct HubsCommand: AsyncParsableCommand {
                     try await RebalanceRun(HubRebalance(store: store, table: table, plan: plan)).attend(on: console)
                 }
             }
-            for failure in report.failures {
-                try console.show(failure, "\(failure.kind.rawValue) \(failure.id.printable): \(failure.reason)")
-            }
+            try report.failures.show(on: console)
             try console.show(report, report.summary)
             if report.isInterrupted { throw HubsCommand.interrupted }
             if report.failed > 0 { throw CommandFailure.Code.failed.exitCode }
@@ -132,11 +131,6 @@ struct HubPoolOptions: ParsableArguments {
 
     /// Names the option or the variable in an error of the file.
     func naming<Value>(_ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch let error as FileError {
-            throw CommandFailure(
-                .configuration, "\(hubPoolFile == nil ? "HUB_POOL_FILE" : "--hub-pool-file"): \(error)")
-        }
+        try Settings.namingHubPool(hubPoolFile == nil ? "HUB_POOL_FILE" : "--hub-pool-file", body)
     }
 }

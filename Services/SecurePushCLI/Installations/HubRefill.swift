@@ -1,8 +1,11 @@
 import SecurePushCore
 
-/// Writes the store's installations and registrations to a hub. It can be repeated: a second run writes the same again.
+/// Writes the store's installations and registrations to a hub, or to their users' hubs. It can be repeated: a second
+/// run writes the same again.
 struct HubRefill: Sendable {
-    let store: any RegistrationStore & InstallationStore
+    typealias Source = LeasedDevices.Source & DevicePlaces
+
+    let store: any Source
     /// `nil` for a dry run, which only counts.
     let hubs: DevicePlacer.Hubs?
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -43,31 +46,35 @@ struct HubRefill: Sendable {
     private func put(
         _ items: [RefillItem], into report: inout RefillReport, progress: (RefillReport) -> Void
     ) async throws {
-        try await withThrowingTaskGroup(of: (RefillItem, RefillFailure?).self) { group in
+        try await withThrowingTaskGroup(of: (RefillItem, String?).self) { group in
             var waiting = items.makeIterator()
             func start(_ item: RefillItem) { group.addTask { (item, try await put(item)) } }
             for _ in 0..<Self.concurrency {
                 if let item = waiting.next() { start(item) }
             }
-            while let (item, failure) = try await group.next() {
-                report.count(item, failure)
+            while let (item, reason) = try await group.next() {
+                report.count(item, reason)
                 progress(report)
                 if let item = waiting.next() { start(item) }
             }
         }
     }
 
-    /// - Returns: why the hub refuses this row; `nil` if it has accepted it.
-    private func put(_ item: RefillItem) async throws -> RefillFailure? {
-        guard let hub = hubs?.hub(of: item.owner) else { return nil }
+    /// - Returns: why this row could not be put; `nil` if the hub has accepted it.
+    private func put(_ item: RefillItem) async throws -> String? {
+        guard let hubs else { return nil }
         for attempt in 1... {
             do {
-                try await putOnce(item, hub)
-                return nil
-            } catch let error as PushGatewayError {
-                guard error.code == .throttled || error.code == .unavailable else {
-                    return try refusal(of: item, error)
+                switch hubs {
+                case .single(let hub): try await putOnce(item, hub)
+                case .pool: try await putInPlace(item, DevicePlacer(hubs, places: store))
                 }
+                return nil
+            } catch is DeviceIsBusy {
+                guard attempt < Self.maxAttempts else { return DeviceIsBusy.reason }
+                try await pause(.milliseconds(500 * attempt))
+            } catch let error as PushGatewayError {
+                guard error.code == .throttled || error.code == .unavailable else { return try refusal(error) }
                 guard attempt < Self.maxAttempts else {
                     throw CommandFailure(
                         .unreachable, "The hub: \(error.reason).",
@@ -90,27 +97,26 @@ struct HubRefill: Sendable {
         }
     }
 
-    private func refusal(of item: RefillItem, _ error: PushGatewayError) throws(CommandFailure) -> RefillFailure {
+    /// With several hubs a device is put under its lease and its place is stored, as the services do. Otherwise nobody
+    /// would know of it at this hub when its user removes it.
+    private func putInPlace(_ item: RefillItem, _ placer: DevicePlacer) async throws {
+        if case .incomplete = item.content { return }
+        try await LeasedDevices(store: store).change(item.reference) { device, lease in
+            // Its user has removed it since it was read.
+            guard let device else { return try await placer.delete(lease) }
+            _ = try await placer.put(device, lease)
+        }
+    }
+
+    private func refusal(_ error: PushGatewayError) throws(CommandFailure) -> String {
         if error.code == .unauthorized {
             throw CommandFailure(
                 .configuration, "The hub refuses the credentials (\(error.reason)).",
                 hint: "Copy the connection string again, from a policy with Listen, Send and Manage.")
         }
-        let reason =
-            error.code == .gone
+        return error.code == .gone
             ? "the hub has deleted this ID; the device registers again when the app starts next"
             : "the hub refuses it (\(error.reason))"
-        return RefillFailure(kind: item.kind, id: item.id, reason: reason)
-    }
-}
-
-extension DevicePlacer.Hubs {
-    /// The hub of a user.
-    fileprivate func hub(of user: UserName) -> any DevicePlacer.Hub {
-        switch self {
-        case .single(let hub): hub
-        case .pool(let table): table().member(for: user).client
-        }
     }
 }
 
@@ -124,6 +130,13 @@ struct RefillItem: Sendable {
     enum Kind: String, Encodable, Sendable, CaseIterable {
         case installation
         case registration
+
+        init(_ kind: DeviceLease.Kind) {
+            switch kind {
+            case .installation: self = .installation
+            case .registration: self = .registration
+            }
+        }
     }
 
     enum Content: Sendable {
@@ -133,22 +146,19 @@ struct RefillItem: Sendable {
         case incomplete
     }
 
-    var kind: Kind
-    var id: String
-    var owner: UserName
+    var reference: DeviceReference
     var content: Content
 
+    var kind: Kind { Kind(reference.kind) }
+    var id: String { reference.id }
+
     init(_ installation: Installation) {
-        kind = .installation
-        owner = installation.owner
-        id = installation.id
+        reference = DeviceReference(kind: .installation, id: installation.id)
         content = .installation(installation.document)
     }
 
     init(_ registration: Registration) {
-        kind = .registration
-        owner = registration.owner
-        id = registration.id
+        reference = DeviceReference(kind: .registration, id: registration.id)
         guard let platform = registration.platform, let handle = registration.handle else {
             content = .incomplete
             return
@@ -160,30 +170,19 @@ struct RefillItem: Sendable {
     }
 }
 
-/// A row that the hub refused. Never has the device's handle.
-struct RefillFailure: Encodable, Sendable, Equatable {
-    var kind: RefillItem.Kind
-    var id: String
-    var reason: String
-
-    private enum CodingKeys: String, CodingKey {
-        case kind = "Kind", id = "Id", reason = "Reason"
-    }
-}
-
 /// The result of a refill.
 struct RefillReport: Encodable, Sendable, Equatable {
     var installations = 0
     var registrations = 0
     /// Registrations without a handle.
     var incomplete = 0
-    var failures: [RefillFailure] = []
+    var failures = DeviceFailures()
     var isDryRun = false
 
     init(isDryRun: Bool = false) { self.isDryRun = isDryRun }
 
-    mutating func count(_ item: RefillItem, _ failure: RefillFailure?) {
-        if let failure { return failures.append(failure) }
+    mutating func count(_ item: RefillItem, _ reason: String?) {
+        if let reason { return failures.add(DeviceFailure(kind: item.kind, id: item.id, reason: reason)) }
         if case .incomplete = item.content { return incomplete += 1 }
         switch item.kind {
         case .installation: installations += 1

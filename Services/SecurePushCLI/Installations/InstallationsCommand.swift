@@ -23,10 +23,10 @@ struct InstallationsCommand: AsyncParsableCommand {
             abstract: "Write all installations and registrations of the database to the hub.",
             discussion: """
                 Use it after the loss of a hub, or for a new hub. HUB_CONNECTION_STRING (or its file) and HUB_NAME give
-                the hub. With HUB_POOL_FILE each device is written to its user's hub. Running it again does no harm. The
-                command lists registrations whose ID the hub does not accept any more; their devices register again
-                when the app starts next. Exit codes: 0 all written, 1 some failed, 69 the hub or the database does not
-                answer, 78 invalid settings.
+                the hub. With HUB_POOL_FILE each device is written to its user's hub, and removed at the other hubs
+                where it may be. Running it again does no harm. The command lists registrations whose ID the hub does
+                not accept any more; their devices register again when the app starts next. Exit codes: 0 all written,
+                1 some failed, 69 the hub or the database does not answer, 78 invalid settings.
 
                 EXAMPLES
                   securepush installations refill --dry-run
@@ -58,11 +58,9 @@ struct InstallationsCommand: AsyncParsableCommand {
             let devices = try await RefillDevices(
                 databaseURL: database.url, hubs: isDryRun ? nil : Settings().hubs())
             let report = try await devices.run(kinds, showsProgress: !console.isJSON)
-            for failure in report.failures {
-                try console.show(failure, "\(failure.kind.rawValue) \(failure.id.printable): \(failure.reason)")
-            }
+            try report.failures.show(on: console)
             try console.show(report, report.summary)
-            if !report.failures.isEmpty { throw CommandFailure.Code.failed.exitCode }
+            if report.failures.count > 0 { throw CommandFailure.Code.failed.exitCode }
         }
     }
 }
@@ -80,7 +78,8 @@ struct RefillDevices: Sendable {
             let hub = HubDevices(configuration: configuration, logger: .silent)
             self.hubs = (.single(hub), hub)
         case .pool(let settings)?:
-            let pool = HubDevicesPool(file: try HubPoolFile(settings, logger: .silent), logger: .silent)
+            let file = try Settings.namingHubPool { try HubPoolFile(settings, logger: .silent) }
+            let pool = HubDevicesPool(file: file, logger: .silent)
             let table = pool.table
             self.hubs = (.pool { table }, pool)
         case nil: self.hubs = nil

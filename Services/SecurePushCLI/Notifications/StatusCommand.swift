@@ -7,7 +7,7 @@ struct StatusCommand: NetworkCommand {
         abstract: "Show the status of a notification and of its delivery per platform.",
         discussion: """
             Needs the API key of the notification's sender: other senders' notifications are not found. --json prints
-            the service's own response. The column OUTCOME is there if the hub has said what became of a message. On a
+            the service's own response. The column OUTCOME appears if the hub has reported an outcome. On a
             terminal the table is made to fit: times become relative, the hub's message IDs are left out, and reasons
             follow the table. Exit codes: 0 shown, 1 not found, 69 no answer.
 

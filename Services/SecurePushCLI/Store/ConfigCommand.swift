@@ -187,7 +187,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
                 ConfigurationKeys.dispatchConcurrency, ConfigurationKeys.dispatchMaxAttempts,
                 ConfigurationKeys.dispatchRegisteredOnly, ConfigurationKeys.dispatchWithdraw,
                 ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
-                ConfigurationKeys.hubTelemetry,
+                ConfigurationKeys.hubTelemetry, ConfigurationKeys.auditLog,
             ]
         }
     }
@@ -199,7 +199,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.read(ConfigurationKeys.logLevel)
         _ = reader.read(ConfigurationKeys.logFormat)
         _ = reader.read(ConfigurationKeys.accessLog)
-        if self != .dispatcher { _ = reader.read(ConfigurationKeys.auditLog) }
+        _ = reader.read(ConfigurationKeys.auditLog)
         _ = TracingConfiguration.read(&reader)
         switch self {
         case .ingest: checkIngest(&reader)

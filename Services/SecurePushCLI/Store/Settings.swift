@@ -92,16 +92,26 @@ struct Settings: Sendable {
                 .configuration, "HUB_POOL_FILE and \(key) are both set.",
                 hint: "Set either the file of several hubs or one hub.")
         }
+        return .pool(try Self.namingHubPool { try hubPool(path) })
+    }
+
+    /// Names the setting in an error of the file of several hubs. The error itself names the file.
+    ///
+    /// - Parameter origin: the option or the variable.
+    /// - Throws: ``CommandFailure`` with code `configuration`, and the other errors of `body`.
+    static func namingHubPool<Value>(
+        _ origin: String = "HUB_POOL_FILE", _ body: () throws -> Value
+    ) throws -> Value {
         do {
-            return .pool(try hubPool(path))
+            return try body()
         } catch let error as FileError {
-            throw CommandFailure(.configuration, "HUB_POOL_FILE: \(error)")
+            throw CommandFailure(.configuration, "\(origin): \(error)")
         }
     }
 
     /// The hubs of a file.
     ///
-    /// - Throws: ``FileError``, ``NotificationHubConfigurationError``, ``CommandFailure``.
+    /// - Throws: ``FileError``, ``CommandFailure``.
     func hubPool(_ path: String) throws -> HubPoolSettings {
         try HubPoolSettings(path: path, insecureHost: self["HUB_INSECURE_HOST"], outgoing: try outgoing())
     }

@@ -51,12 +51,16 @@ public struct RefreshTokens: Sendable {
 
     /// Exchanges a refresh token.
     ///
+    /// - Parameter owner: gets the user of a token that is known, even if it is refused.
     /// - Throws: ``AuthenticationError``: `invalid` if the token cannot be used, `unavailable` if the users' file or
     ///   the signing key cannot be used, so that the token stays valid; ``StorageError``.
-    public func refresh(_ text: String, now: Timestamp = .now) async throws -> TokenPair {
+    public func refresh(
+        _ text: String, now: Timestamp = .now, owner: (UserName) -> Void = { _ in }
+    ) async throws -> TokenPair {
         guard let token = RefreshToken(text), var family = try await store.refreshFamily(token.family) else {
             throw refusal(.refused)
         }
+        owner(family.owner)
         guard family.tokenHash == token.hash else { throw try await endReused(family) }
         guard family.expiresAt > now else { throw refusal(.refused) }
         guard let access = try accessToken(for: family, now: now) else {
@@ -74,9 +78,14 @@ public struct RefreshTokens: Sendable {
     }
 
     /// Ends the family of a token. A token that is not known changes nothing.
-    public func end(_ text: String) async throws {
-        guard let token = RefreshToken(text) else { return }
+    ///
+    /// - Returns: the user of the token; `nil` if it is not known.
+    @discardableResult public func end(_ text: String) async throws -> UserName? {
+        guard let token = RefreshToken(text), let family = try await store.refreshFamily(token.family) else {
+            return nil
+        }
         try await store.removeRefreshFamily(token.family)
+        return family.owner
     }
 
     /// Removes families that have expired.

@@ -22,6 +22,8 @@ final class RemoteKeySet: Sendable {
         var document: [UInt8] = []
         var fetch: Task<Bool, Never>?
         var fetched: ContinuousClock.Instant?
+        /// Other documents than the first one.
+        var changes = 0
 
         mutating func end(successfully isSuccess: Bool) {
             schedule.ended(successfully: isSuccess)
@@ -65,7 +67,8 @@ final class RemoteKeySet: Sendable {
                 guard await self.refresh(.reload) else {
                     throw AuthenticationSetupError(.unreadable, "the key set cannot be fetched")
                 }
-            })
+            },
+            changes: { self.state.withLock { $0.changes } })
     }
 
     private var problem: String? {
@@ -96,7 +99,10 @@ final class RemoteKeySet: Sendable {
             let isSame = state.withLock { $0.keySet != nil && $0.document == document }
             let keySet = isSame ? nil : try VerificationKeySet(jwks: document, logger: logger)
             state.withLock { state in
-                if let keySet { (state.keySet, state.document) = (keySet, document) }
+                if let keySet {
+                    if state.keySet != nil { state.changes += 1 }
+                    (state.keySet, state.document) = (keySet, document)
+                }
                 state.fetched = now()
                 state.end(successfully: true)
             }
@@ -229,7 +235,7 @@ struct KeySetURL: Sendable {
             guard response.status == .ok else {
                 throw AuthenticationSetupError(.unreadable, "the response is \(response.status.code)")
             }
-            return Array(buffer: try await response.body.collect(upTo: Self.maxSize))
+            return Array(buffer: try await response.body.collect(upTo: Self.maxSize, within: .seconds(5)))
         }
     }
 }

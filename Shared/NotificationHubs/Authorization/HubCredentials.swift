@@ -1,5 +1,6 @@
 import Logging
 import SecurePushCore
+import ServiceConfiguration
 
 /// The rule and key that sign tokens: from the settings, or from a file that may change while the service runs
 /// (`HUB_CONNECTION_STRING_FILE`).
@@ -42,6 +43,9 @@ final class HubCredentials: Sendable {
             file = nil
         }
     }
+
+    /// The file as operators see it; `nil` without one.
+    var source: ReloadableSource? { file?.source(ConfigurationKeys.hubConnectionStringFile.name) }
 
     /// The current credentials. The file is checked at most once per second.
     var current: Version { file?.current ?? initial }

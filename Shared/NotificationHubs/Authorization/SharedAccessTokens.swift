@@ -105,8 +105,8 @@ final class SharedAccessTokens: Sendable {
         if isCurrent { _ = credentials.refreshed() }
     }
 
-    /// Reads the file of the connection string again, now: the next request is signed with its content.
-    func reload() { _ = credentials.refreshed() }
+    /// The file of the connection string as operators see it; `nil` without one.
+    var source: ReloadableSource? { credentials.source }
 
     private static func offset(_ difference: Duration) -> Duration {
         let size = difference < .zero ? .zero - difference : difference

@@ -3,7 +3,7 @@ public import SecurePushCore
 import ServiceConfiguration
 
 /// The hubs of a `HUB_POOL_FILE`: one hub per line, its name and its connection string, with blanks between them. Empty
-/// lines and lines that begin with `#` are ignored.
+/// lines and lines that begin with `#` are ignored, and so is a byte order mark before the first line.
 ///
 /// It is a class, so that versions of the file are compared by identity.
 public final class HubPoolConfiguration: Sendable {
@@ -15,6 +15,8 @@ public final class HubPoolConfiguration: Sendable {
     /// The maximum size of the file in bytes, and of one line.
     static let maxBytes = 256 << 10
     static let maxLineBytes = 4096
+    /// U+FEFF in UTF-8. Some editors write it. It would be a part of the first hub's name.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// The maximum number of mistakes that one error lists.
     private static let maxProblems = 20
 
@@ -34,7 +36,8 @@ public final class HubPoolConfiguration: Sendable {
         var lines: [String: Int] = [:]
         var problems: [String] = []
         // By bytes: "\r\n" is one character.
-        for (index, line) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let content = text.utf8.starts(with: Self.byteOrderMark) ? text.utf8.dropFirst(3) : text.utf8[...]
+        for (index, line) in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated()
         {
             do throws(NotificationHubConfigurationError) {

@@ -1,4 +1,4 @@
-import SecurePushCore
+public import SecurePushCore
 public import ServiceConfiguration
 
 /// The hub of this system, or its hubs.
@@ -28,13 +28,18 @@ public struct HubPoolSettings: Sendable {
 
     /// Reads the file.
     ///
-    /// - Throws: ``FileError``, ``NotificationHubConfigurationError``.
-    public init(path: String, insecureHost: String? = nil, outgoing: OutgoingConfiguration = .init()) throws {
+    /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
+    public init(
+        path: String, insecureHost: String? = nil, outgoing: OutgoingConfiguration = .init()
+    ) throws(FileError) {
         self.path = path
         self.insecureHost = insecureHost
         self.outgoing = outgoing
-        initial = try HubPoolConfiguration(FileContent(path: path).text, insecureHost: insecureHost) {
-            $0.outgoing = outgoing
+        let text = try FileContent(path: path).text
+        do throws(NotificationHubConfigurationError) {
+            initial = try HubPoolConfiguration(text, insecureHost: insecureHost) { $0.outgoing = outgoing }
+        } catch {
+            throw FileError(.malformed, path: path, error.message)
         }
     }
 
@@ -71,14 +76,12 @@ extension HubSettings {
         let insecureHost = reader.read(ConfigurationKeys.hubInsecureHost)
         let outgoing = OutgoingConfiguration.read(&reader)
         guard let path else { return nil }
-        do {
+        do throws(FileError) {
             return .pool(try HubPoolSettings(path: path, insecureHost: insecureHost, outgoing: outgoing))
-        } catch let error as FileError {
-            reader.note(key.name, error.message)
         } catch {
-            reader.note(key.name, "\(error)")
+            reader.note(key.name, error.message)
+            return nil
         }
-        return nil
     }
 
     private static func isSet(_ key: some ConfigurationKeyDescription, _ reader: ConfigurationReader) -> Bool {

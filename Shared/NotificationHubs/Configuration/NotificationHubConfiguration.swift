@@ -19,7 +19,7 @@ public struct NotificationHubConfiguration: Sendable {
 
     /// - Parameters:
     ///   - connectionString: as copied from the hub's portal page. `http://` endpoints are for loopback hosts only.
-    ///   - hubName: 1 to 260 characters; empty takes the connection string's `EntityPath`.
+    ///   - hubName: 1 to 260 characters (``hubNameRule``); empty takes the connection string's `EntityPath`.
     ///   - insecureHost: the only host besides loopback that an `http://` endpoint may name (`HUB_INSECURE_HOST`): a
     ///     hub emulator in a private container network.
     /// - Throws: an error that says what to correct and never shows the key.
@@ -31,15 +31,21 @@ public struct NotificationHubConfiguration: Sendable {
         guard !name.isEmpty else {
             throw .init(.hubName, "The name of the hub is missing.")
         }
-        guard name.count <= 260, name.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
-            throw .init(.hubName, "A hub's name has at most 260 characters, no blanks and no control characters.")
-        }
+        guard name.utf8.count <= 260, Self.hubNameBytes.containsAll(name),
+            name.utf8.first.map(ByteSet.alphanumerics.contains) == true
+        else { throw .init(.hubName, Self.hubNameRule) }
         endpoint = parsed.endpoint
         self.hubName = name
         keyName = parsed.keyName
         key = parsed.key
         self.insecureHost = insecureHost
     }
+
+    /// The rule, for error texts. It is Azure's for new hubs ("Naming rules and restrictions for Azure resources"),
+    /// with the slash, which Azure's API accepts too (`notificationHubName`).
+    static let hubNameRule =
+        "A hub's name has at most 260 of A-Z a-z 0-9 - . _ / and begins with a letter or a digit."
+    private static let hubNameBytes = ByteSet.alphanumerics.union(ByteSet("-._/"))
 
     /// The same hub with the rule and key of a later connection string.
     ///
@@ -111,7 +117,7 @@ extension NotificationHubConfiguration {
         let insecureHost = reader.read(ConfigurationKeys.hubInsecureHost)
         let outgoing = OutgoingConfiguration.read(&reader)
         guard let connectionString, let name else { return nil }
-        do {
+        do throws(NotificationHubConfigurationError) {
             var configuration = try NotificationHubConfiguration(
                 connectionString: connectionString, hubName: name, insecureHost: insecureHost)
             configuration.outgoing = outgoing
@@ -120,7 +126,9 @@ extension NotificationHubConfiguration {
                 ? reader.read(ConfigurationKeys.hubConnectionStringFile) : nil
             return configuration
         } catch {
-            reader.note(ConfigurationKeys.hubConnectionString.name, "\(error)")
+            let isName = error.code == .hubName
+            let key = isName ? ConfigurationKeys.hubName.name : ConfigurationKeys.hubConnectionString.name
+            reader.note(key, error.message)
             return nil
         }
     }

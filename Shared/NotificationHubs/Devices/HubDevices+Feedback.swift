@@ -49,8 +49,7 @@ extension HubDevices: HubFeedback {
     /// - Returns: `nil` if it is larger than ``FeedbackContainer/maxBytes``.
     private func text(at url: String) async throws -> String? {
         do {
-            let response = try await client.execute(HTTPClientRequest(url: url), deadline: .now() + deadline)
-            let body = try await response.body.collect(upTo: FeedbackContainer.maxBytes)
+            let (response, body) = try await exchange(HTTPClientRequest(url: url), upTo: FeedbackContainer.maxBytes)
             guard response.status == .ok else {
                 throw PushGatewayError(.unavailable, "the hub's feedback answered HTTP \(response.status.code)")
             }

@@ -16,9 +16,9 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     private let resource: String
     private let tokens: SharedAccessTokens
     let endpoint: HubEndpoint
-    let client: HTTPClient
+    private let client: HTTPClient
     private let proxy: OutgoingProxy?
-    let deadline: TimeAmount
+    private let deadline: TimeAmount
     let logger: Logger
 
     /// The maximum of pages that are read of one handle's registrations, in case the hub's list does not end.
@@ -48,6 +48,9 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
         settings.httpVersion = .http1Only
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
+
+    /// The file of the connection string (`HUB_CONNECTION_STRING_FILE`); `nil` without one.
+    public var source: ReloadableSource? { tokens.source }
 
     /// Idles until shutdown, then closes the HTTP client; calls in flight fail.
     public func run() async throws {
@@ -170,8 +173,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
         prepare(&request)
         let response: DeviceResponse
         do {
-            let whole = try await client.execute(request, deadline: .now() + deadline)
-            let body = try await whole.body.collect(upTo: DeviceResponse.maxBody)
+            let (whole, body) = try await exchange(request, upTo: DeviceResponse.maxBody)
             response = DeviceResponse(status: Int(whole.status.code), headers: whole.headers, body: body)
         } catch is CancellationError {
             throw CancellationError()
@@ -184,6 +186,18 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
         }
         if response.head.status == 401 { tokens.invalidate(token.number, hubTime: response.head.hubTime) }
         return response
+    }
+
+    /// Makes a request, and reads the response with its whole body before the deadline.
+    ///
+    /// - Throws: `HTTPClientError`, `NIOTooManyBytesError`, an error of the connection, or `CancellationError`. The
+    ///   connection is closed.
+    func exchange(
+        _ request: HTTPClientRequest, upTo maxBytes: Int
+    ) async throws -> (response: HTTPClientResponse, body: ByteBuffer) {
+        let end = NIODeadline.now() + deadline
+        let response = try await client.execute(request, deadline: end)
+        return (response, try await response.body.collect(upTo: maxBytes, within: Duration(end - .now())))
     }
 }
 

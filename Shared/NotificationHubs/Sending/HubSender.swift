@@ -131,9 +131,9 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
 
     static let stopping = "the sender is shutting down"
 
-    /// Reads the file of the connection string again (`HUB_CONNECTION_STRING_FILE`), for SIGHUP. The file is also
-    /// checked once per second. A connection string that is not valid is logged, and the one before stays in use.
-    public func reload() { tokens.reload() }
+    /// The file of the connection string (`HUB_CONNECTION_STRING_FILE`); `nil` without one. It is checked once per
+    /// second. A connection string that is not valid is logged, and the one before stays in use.
+    public var source: ReloadableSource? { tokens.source }
 
     private func collect() {
         // The two arrays take turns, so that their memory is used again.

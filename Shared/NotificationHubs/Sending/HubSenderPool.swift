@@ -17,23 +17,42 @@ public final class HubSenderPool: PushGateway, Service {
     public let source: ReloadableSource
     private let clients: HubClients<any PushGateway>
     private let senders: Senders
+    private let leaving: Duration
 
-    /// All senders that were made.
+    /// The senders in memory, for the shutdown. Only its requests and connections keep a sender that has left: it holds
+    /// a key, and the file may change often.
     private final class Senders: Sendable {
-        let all = Mutex<[HubSender]>([])
-    }
+        private struct Entry {
+            weak var sender: HubSender?
+        }
 
-    /// How long requests of a hub that leaves may take to end: as long as a request may take.
-    private static let leaving = Duration.seconds(10)
+        private let entries = Mutex<[Entry]>([])
+
+        var all: [HubSender] { entries.withLock { entries in entries.compactMap { $0.sender } } }
+
+        func add(_ sender: HubSender) {
+            entries.withLock { entries in
+                entries.removeAll { $0.sender == nil }
+                entries.append(Entry(sender: sender))
+            }
+        }
+    }
 
     /// - Parameters:
     ///   - file: the hubs.
     ///   - concurrency: the maximum of requests in flight at each hub.
     ///   - tracer: see ``HubSender/init(configuration:concurrency:tracer:logger:)``.
-    public init(file: HubPoolFile, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger) {
+    public convenience init(file: HubPoolFile, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger) {
+        // As long as a request may take.
+        self.init(file: file, concurrency: concurrency, tracer: tracer, logger: logger, leaving: .seconds(10))
+    }
+
+    /// - Parameter leaving: how long requests of a hub that leaves may take to end.
+    init(file: HubPoolFile, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger, leaving: Duration) {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         executor = EventLoopTaskExecutor(eventLoop)
         source = file.source
+        self.leaving = leaving
         let senders = Senders()
         self.senders = senders
         clients = HubClients(file) { hub in
@@ -42,7 +61,7 @@ public final class HubSenderPool: PushGateway, Service {
             let sender = HubSender(
                 configuration: hub, concurrency: concurrency, tracer: tracer, logger: logger,
                 options: HubSenderOptions(), eventLoop: eventLoop)
-            senders.all.withLock { $0.append(sender) }
+            senders.add(sender)
             return sender
         }
     }
@@ -50,9 +69,12 @@ public final class HubSenderPool: PushGateway, Service {
     /// The hubs as the file names them now; the same object until they change.
     public var table: HubTable<any PushGateway> {
         let (table, left) = clients.refreshed()
-        for client in left { client.stop(within: Self.leaving) }
+        for client in left { client.stop(within: leaving) }
         return table
     }
+
+    /// The number of senders in memory, for tests.
+    var senderCount: Int { senders.all.count }
 
     /// Sends to the hub of the notification's tag.
     public func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
@@ -77,7 +99,7 @@ public final class HubSenderPool: PushGateway, Service {
         try? await gracefulShutdown()
         _ = clients.close()
         try await withThrowingDiscardingTaskGroup { group in
-            for sender in senders.all.withLock({ $0 }) { group.addTask { try await sender.finish() } }
+            for sender in senders.all { group.addTask { try await sender.finish() } }
         }
     }
 }

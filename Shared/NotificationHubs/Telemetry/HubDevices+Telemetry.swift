@@ -17,3 +17,12 @@ extension HubDevices: HubTelemetry {
         return NotificationDetails(response.body)?.outcome
     }
 }
+
+/// The questions to one hub of several do not pause because another one asks for it.
+extension HubDevicesPool {
+    /// The names of the hubs in the file, in lower case.
+    public var hubNames: [String] { table.selection.names }
+
+    /// The name of a user's hub, in lower case.
+    public func hubName(for recipient: UserName) -> String { table.selection.name(for: recipient) }
+}

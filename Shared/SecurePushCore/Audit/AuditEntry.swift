@@ -4,6 +4,8 @@ import Crypto
 public struct AuditEntry: Sendable, Hashable {
     /// How it ended.
     public enum Result: String, Sendable, CaseIterable {
+        /// A command has begun. Another line follows at its end; there is none if the command was killed.
+        case begun
         /// It was done.
         case ok
         /// The caller may not do it, or there is no such thing for this caller.
@@ -31,8 +33,11 @@ public struct AuditEntry: Sendable, Hashable {
     /// The ID of the request, as the service's log has it.
     public var request: String?
 
-    /// Longer texts are cut. The unit is characters.
+    /// Longer texts are cut. The unit is bytes of UTF-8.
     public static let maxText = 200
+    /// A longer actor is cut. This is the limit of ``UserName``. Only verified names are actors, so nobody fills the
+    /// disk with them.
+    public static let maxActor = 1024
 
     /// Makes an entry of the present moment.
     public init(
@@ -52,7 +57,7 @@ public struct AuditEntry: Sendable, Hashable {
         json.object { json in
             json.member("time", time.description)
             json.member("service", service)
-            json.nullable("actor", actor)
+            json.nullable("actor", actor, limit: Self.maxActor)
             json.member("action", action)
             json.nullable("id", id)
             json.member("result", result.rawValue)
@@ -68,12 +73,22 @@ public struct AuditEntry: Sendable, Hashable {
 }
 
 extension JSONWriter {
-    fileprivate mutating func nullable(_ name: String, _ value: String?) {
+    fileprivate mutating func nullable(_ name: String, _ value: String?, limit: Int = AuditEntry.maxText) {
         guard let value else {
             member(name)
             return json("null")
         }
-        member(name, String(value.prefix(AuditEntry.maxText)))
+        member(name, value.cut(to: limit))
+    }
+}
+
+extension String {
+    /// The first bytes, without a scalar that is cut. One character can have any number of bytes.
+    fileprivate func cut(to limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: limit)
+        while String.Index(end, within: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(unicodeScalars[..<end])
     }
 }
 

@@ -19,6 +19,10 @@ public final class AuditFile: Sendable {
         var last = AuditHash.none
         /// -1 before the first reading.
         var size: Int64 = -1
+        /// The file that was renamed while this process had it open.
+        var left: stat?
+        /// Whether standard output ends in the middle of a line, because a write has failed.
+        var isBroken = false
     }
 
     /// The path; `-` is standard output.
@@ -41,7 +45,8 @@ public final class AuditFile: Sendable {
         try append([])
     }
 
-    private init(path: String, stream: Int32?) { (self.path, self.stream) = (path, stream) }
+    /// - Parameter stream: the descriptor to write to in place of a file.
+    init(path: String, stream: Int32?) { (self.path, self.stream) = (path, stream) }
 
     /// Standard error, with a chain of its own.
     public static func standardError() -> AuditFile { AuditFile(path: "-", stream: STDERR_FILENO) }
@@ -53,10 +58,7 @@ public final class AuditFile: Sendable {
     /// - Throws: ``FileError`` if they could not be written. None of them is in the file then.
     public func append(_ entries: [AuditEntry]) throws(FileError) {
         try state.withLock { (state) throws(FileError) in
-            if let stream {
-                guard write(chain(entries, from: &state.last), to: stream) else { throw failure(errno) }
-                return
-            }
+            if let stream { return try append(entries, to: stream, &state) }
             try lock(&state)
             defer { flock(state.descriptor, LOCK_UN) }
             let size = try size(of: state.descriptor)
@@ -64,7 +66,7 @@ public final class AuditFile: Sendable {
             guard !entries.isEmpty else { return }
             var last = state.last
             let bytes = chain(entries, from: &last)
-            guard write(bytes, to: state.descriptor), synchronize(state.descriptor) == 0 else {
+            guard write(bytes, to: state.descriptor) == bytes.count, synchronize(state.descriptor) == 0 else {
                 let number = errno
                 // A part of a line would hide the next one. If this fails too, the next process completes the line.
                 _ = ftruncate(state.descriptor, off_t(state.size))
@@ -72,6 +74,24 @@ public final class AuditFile: Sendable {
             }
             (state.last, state.size) = (last, state.size + Int64(bytes.count))
         }
+    }
+
+    /// Appends lines to standard output, from which nothing can be taken back. Lines of which a part was written when
+    /// the write failed are part of the chain, and are written again.
+    private func append(
+        _ entries: [AuditEntry], to stream: Int32, _ state: inout State
+    ) throws(FileError) {
+        let beginning: [UInt8] = state.isBroken ? [UInt8(ascii: "\n")] : []
+        var last = state.last
+        let bytes = beginning + chain(entries, from: &last)
+        let count = write(bytes, to: stream)
+        guard count < bytes.count else { return (state.last, state.isBroken) = (last, false) }
+        let number = errno
+        let lines = bytes[..<count].dropFirst(beginning.count)
+            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)
+        if count > 0 { state.isBroken = bytes[count - 1] != UInt8(ascii: "\n") }
+        if let end = lines.last { state.last = AuditHash(of: end) }
+        throw failure(number)
     }
 
     /// The lines, each with the hash of the one before.
@@ -95,27 +115,39 @@ public final class AuditFile: Sendable {
             if state.descriptor < 0 { try open(&state) }
             if flock(state.descriptor, LOCK_EX | LOCK_NB) == 0 {
                 if isCurrent(state.descriptor) { return }
-                // The file was renamed. Whoever writes to it after this has seen that too.
+                // The file was renamed. Whoever writes to it after this has seen that too. A new file goes on with the
+                // chain of the old one, or with that of a younger one if the log was renamed again since.
                 defer { state.close() }
-                try readLast(&state, size: size(of: state.descriptor))
-                // A new file goes on with the chain of the old one.
-                state.size = 0
+                let status = try status(of: state.descriptor)
+                try readLast(&state, size: Int64(status.st_size))
+                (state.size, state.left) = (-1, status)
                 continue
             }
             let number = errno
             guard number == EWOULDBLOCK || number == EINTR else { throw failure(number) }
             usleep(1000)
         }
-        throw FileError(.unreadable, path: path, "The audit log has been locked by another process for 5 s.")
+        throw locked
+    }
+
+    private var locked: FileError {
+        FileError(.unreadable, path: path, "The audit log has been locked by another process for 5 s.")
     }
 
     private func open(_ state: inout State) throws(FileError) {
         state.descriptor = openForAppending(path)
         guard state.descriptor >= 0 else { throw failure(errno) }
-        var status = stat()
-        guard fstat(state.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = try? status(of: state.descriptor), status.st_mode & S_IFMT == S_IFREG else {
             state.close()
             throw FileError(.malformed, path: path, "The audit log must be a regular file.")
+        }
+        // An operator's command, run as root, may be the first to write after a rotation. The service must be able to
+        // write to this file too. It owns the folder.
+        var folder = stat()
+        if status.st_size == 0, status.st_uid == 0, geteuid() == 0, stat(RotatedFiles.folder(of: path), &folder) == 0,
+            folder.st_uid != 0
+        {
+            guard fchown(state.descriptor, folder.st_uid, folder.st_gid) == 0 else { throw failure(errno) }
         }
     }
 
@@ -126,47 +158,64 @@ public final class AuditFile: Sendable {
             && opened.st_ino == named.st_ino
     }
 
-    private func size(of descriptor: Int32) throws(FileError) -> Int64 {
+    private func size(of descriptor: Int32) throws(FileError) -> Int64 { try Int64(status(of: descriptor).st_size) }
+
+    private func status(of descriptor: Int32) throws(FileError) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
-        return Int64(status.st_size)
+        return status
     }
 
     /// Reads the hash of the last line. A line that a process did not complete before it ended gets its line feed, so
     /// that nothing that was written is ever removed.
     private func readLast(_ state: inout State, size: Int64) throws(FileError) {
         guard size > 0 else {
-            let last = RotatedFiles.newest(of: path).flatMap { try? lastHash(of: $0) }
-            return (state.last, state.size) = (last ?? .none, 0)
+            // If the file of this process is the youngest that was renamed, its hash is known.
+            if let old = RotatedFiles.newest(of: path, since: state.left), let hash = try lastHash(of: old) {
+                state.last = hash
+            } else if state.left == nil {
+                state.last = .none
+            }
+            return state.size = 0
         }
         let start = try bytes(of: state.descriptor, from: 0, count: min(size, Int64(AuditEntry.beginning.count)))
         guard AuditEntry.beginning.starts(with: start) else {
             throw FileError(.malformed, path: path, "The file has something else in it. Name a new file.")
         }
-        let offset = max(0, size - Self.maxLine)
-        var tail = try bytes(of: state.descriptor, from: offset, count: size - offset)
-        state.size = size
-        if tail.last == UInt8(ascii: "\n") {
-            tail.removeLast()
-        } else {
-            guard write([UInt8(ascii: "\n")], to: state.descriptor) else { throw failure(errno) }
-            state.size += 1
+        let line = try lastLine(of: state.descriptor, size: size)
+        if !line.isComplete {
+            guard write([UInt8(ascii: "\n")], to: state.descriptor) == 1 else { throw failure(errno) }
         }
+        (state.last, state.size) = (line.hash, line.isComplete ? size : size + 1)
+    }
+
+    private func lastLine(
+        of descriptor: Int32, size: Int64
+    ) throws(FileError) -> (hash: AuditHash, isComplete: Bool) {
+        let offset = max(0, size - Self.maxLine)
+        var tail = try bytes(of: descriptor, from: offset, count: size - offset)
+        let isComplete = tail.last == UInt8(ascii: "\n")
+        if isComplete { tail.removeLast() }
         let feed = tail.lastIndex(of: UInt8(ascii: "\n"))
         guard feed != nil || offset == 0 else {
             throw FileError(.malformed, path: path, "The last line is longer than 64 KiB. Name a new file.")
         }
-        state.last = AuditHash(of: tail[(feed.map { $0 + 1 } ?? 0)...])
+        return (AuditHash(of: tail[(feed.map { $0 + 1 } ?? 0)...]), isComplete)
     }
 
-    /// The hash of the last line of a file that was rotated.
-    private func lastHash(of path: String) throws(FileError) -> AuditHash {
-        var old = State()
-        old.descriptor = openForReading(path)
-        guard old.descriptor >= 0 else { throw failure(errno) }
-        defer { old.close() }
-        try readLast(&old, size: max(1, size(of: old.descriptor)))
-        return old.last
+    /// The hash of the last line of a file that was rotated, once no process writes to it any more; `nil` if it cannot
+    /// be read.
+    private func lastHash(of path: String) throws(FileError) -> AuditHash? {
+        let descriptor = openForReading(path)
+        guard descriptor >= 0 else { return nil }
+        defer { closeDescriptor(descriptor) }
+        let end = ContinuousClock.now + Self.patience
+        while flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure(errno) }
+            guard ContinuousClock.now < end else { throw locked }
+            usleep(1000)
+        }
+        return try lastLine(of: descriptor, size: size(of: descriptor)).hash
     }
 
     private func bytes(of descriptor: Int32, from offset: Int64, count: Int64) throws(FileError) -> [UInt8] {
@@ -176,17 +225,18 @@ public final class AuditFile: Sendable {
         return bytes
     }
 
-    private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// - Returns: how many bytes were written; fewer than there are after a failure, which `errno` tells.
+    private func write(_ bytes: [UInt8], to descriptor: Int32) -> Int {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { writeChunk(descriptor, $0) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {
-                return false
+                break
             }
         }
-        return true
+        return bytes.count - rest.count
     }
 
     private func failure(_ number: Int32) -> FileError {

@@ -9,12 +9,13 @@ enum RotatedFiles {
     /// Entries of a folder that are looked at.
     private static let maxEntries = 10_000
 
-    /// The file in the same folder that was changed last, whose name is that of the log with `.` or `-` and more behind
-    /// it. Compressed files do not count.
-    static func newest(of path: String) -> String? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let name = parts.last.map(String.init) ?? path
-        let folder = parts.dropLast().joined(separator: "/") + (parts.count > 1 ? "/" : "./")
+    /// The file in the same folder that was written to last, whose name is that of the log with `.` or `-` and more
+    /// behind it. Compressed files do not count.
+    ///
+    /// - Parameter left: a file that does not count, and neither do files that were last written to before it was.
+    static func newest(of path: String, since left: stat? = nil) -> String? {
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? path
+        let folder = folder(of: path)
         guard let directory = opendir(folder) else { return nil }
         defer { closedir(directory) }
         var newest: (path: String, time: timespec)?
@@ -29,18 +30,33 @@ enum RotatedFiles {
             var status = stat()
             guard stat(folder + found, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
             else { continue }
-            #if canImport(Glibc)
-            let time = status.st_mtim
-            #else
-            let time = status.st_mtimespec
-            #endif
-            if let newest, (newest.time.tv_sec, newest.time.tv_nsec) >= (time.tv_sec, time.tv_nsec) { continue }
-            newest = (folder + found, time)
+            if let left, left.st_ino == status.st_ino || status.modified < left.modified { continue }
+            if let newest, status.modified < newest.time { continue }
+            newest = (folder + found, status.modified)
         }
         return newest?.path
+    }
+
+    /// The folder of a file, with a slash at its end.
+    static func folder(of path: String) -> String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.dropLast().joined(separator: "/") + (parts.count > 1 ? "/" : "./")
     }
 
     private static func isCompressed(_ name: String) -> Bool {
         [".gz", ".bz2", ".xz", ".zst"].contains { name.hasSuffix($0) }
     }
 }
+
+extension stat {
+    /// When the file was last written to.
+    fileprivate var modified: timespec {
+        #if canImport(Glibc)
+        st_mtim
+        #else
+        st_mtimespec
+        #endif
+    }
+}
+
+private func < (lhs: timespec, rhs: timespec) -> Bool { (lhs.tv_sec, lhs.tv_nsec) < (rhs.tv_sec, rhs.tv_nsec) }

@@ -30,9 +30,12 @@ public struct DeadLetterReplay: Sendable {
     /// Dead letters that are reopened and published together.
     public static let batchSize = 200
 
+    /// A dead letter that cannot be replayed stays where it is, at the front of the queue as well. Therefore only those
+    /// that were replayed count towards the limit: the next run would meet the others again.
+    ///
     /// - Parameters:
     ///   - ids: only these notifications; `nil` for all that the selection includes.
-    ///   - limit: how many dead letters are selected at most; the rest stays as it is.
+    ///   - limit: how many dead letters are replayed at most, 1 or more; the rest stays as it is.
     ///   - examining: how many dead letters are read at most.
     /// - Throws: an error of the queue or the store. A broker that does not confirm is ``ReplayReport/failure``.
     public func run(
@@ -42,27 +45,32 @@ public struct DeadLetterReplay: Sendable {
         var result = ReplayReport()
         var batch: [DeadLetter] = []
         var found: Set<NotificationID> = []
-        var (selected, examined) = (0, 0)
-        try await DeadLetterScan(queue: queue, progress: progress).run { letter in
+        var (examined, isOver) = (0, false)
+        let total = try await DeadLetterScan(queue: queue, progress: progress).run { letter in
             examined += 1
-            let mayGoOn = examined < examining
-            guard selection(letter) else { return mayGoOn }
+            isOver = examined >= examining
+            guard selection(letter) else { return !isOver }
             guard let id = letter.message?.id else {
                 if ids == nil { try await record(ReplayItem(letter, .unreadable), &result) }
-                return mayGoOn
+                return !isOver
             }
-            if let ids, !ids.contains(id) { return mayGoOn }
+            if let ids, !ids.contains(id) { return !isOver }
             // Two dead letters of one notification go into separate batches: the first one changes the record.
-            if batch.count == Self.batchSize || batch.contains(where: { $0.message?.id == id }) {
+            if batch.contains(where: { $0.message?.id == id }) {
                 try await replay(batch, &result)
                 batch = []
             }
             found.insert(id)
             batch.append(letter)
-            selected += 1
-            return result.failure == nil && selected < limit && mayGoOn
+            if result.failure == nil, batch.count >= min(Self.batchSize, limit - result.replayed) {
+                try await replay(batch, &result)
+                batch = []
+            }
+            isOver = isOver || result.failure != nil || result.replayed >= limit
+            return !isOver
         }
-        if result.failure == nil { try await replay(batch, &result) }
+        if result.failure == nil, !batch.isEmpty { try await replay(batch, &result) }
+        result.hasMore = isOver && examined < total
         for id in (ids ?? []).subtracting(found).sorted() where result.failure == nil {
             try await record(ReplayItem(id: id.description, result: .notFound), &result)
         }
@@ -132,7 +140,7 @@ public struct ReplayItem: Encodable, Sendable, Equatable {
         case unreadable
         /// The notification's record in the store cannot be read.
         case recordUnreadable = "record-unreadable"
-        /// The notification has no dead letter.
+        /// The notification has no dead letter among those that were examined.
         case notFound = "not-found"
     }
 
@@ -171,18 +179,24 @@ public struct ReplayReport: Encodable, Sendable, Equatable {
     public var dropped = 0
     /// Selected, but still in the queue.
     public var left = 0
-    /// Requested by ID, but not in the queue.
+    /// Requested by ID, but not among the dead letters that were examined.
     public var notFound = 0
     /// Why the broker did not confirm a message. The rest was not tried.
     public var failure: String?
+    /// Whether some dead letters were not examined. It is not encoded: the command line has no limit.
+    public var hasMore = false
 
     /// A report; an empty one by default.
-    public init(replayed: Int = 0, dropped: Int = 0, left: Int = 0, notFound: Int = 0, failure: String? = nil) {
+    public init(
+        replayed: Int = 0, dropped: Int = 0, left: Int = 0, notFound: Int = 0, failure: String? = nil,
+        hasMore: Bool = false
+    ) {
         self.replayed = replayed
         self.dropped = dropped
         self.left = left
         self.notFound = notFound
         self.failure = failure
+        self.hasMore = hasMore
     }
 
     private enum CodingKeys: String, CodingKey {

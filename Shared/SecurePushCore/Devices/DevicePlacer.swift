@@ -117,6 +117,25 @@ public struct DevicePlacer: Sendable {
         }
     }
 
+    /// Deletes a device that is not stored any more, at the hubs where it may still be. It was put at a hub that the
+    /// services did not know when it was removed, or at one that has left the pool and is back.
+    ///
+    /// - Returns: the hubs that have deleted it, and the hubs of the pool that have not. Both are empty if it has no
+    ///   place in the pool; then no hub is asked.
+    /// - Throws: ``PushGatewayError`` if the lease is lost, ``StorageError``.
+    public func deleteStray(_ lease: DeviceLease) async throws -> (deleted: [String], left: [String]) {
+        guard case .pool(let source) = hubs else { return ([], []) }
+        let table = source()
+        let recorded = try await recorded(lease)
+        let asked = recorded.map(\.hub).filter { table.member(named: $0) != nil }
+        if asked.isEmpty { return ([], []) }
+        let end = ContinuousClock.now + Self.maxTime
+        let left = await deleteIfPossible(recorded.map(\.hub), lease, table, until: end)
+        let now = left.map { DevicePlace(hub: $0) }
+        if Set(now) != Set(recorded) { try await set(now, lease) }
+        return (asked.filter { !left.contains($0) }, asked.filter { left.contains($0) })
+    }
+
     /// The devices with a handle at all hubs.
     ///
     /// - Returns: the name of the hub is `nil` for a single one.

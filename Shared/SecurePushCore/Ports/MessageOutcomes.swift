@@ -1,11 +1,28 @@
-/// Asks the hub what became of the messages that it has accepted (`HUB_TELEMETRY`). Only the Standard tier tells.
+/// Asks the hub for the outcomes of the messages that it has accepted (`HUB_TELEMETRY`). Only the Standard tier
+/// reports them.
 public protocol HubTelemetry: Sendable {
+    /// The names of the hubs. Each has a tier, a rule and a throttling of its own, so the questions to one may have to
+    /// pause while another answers.
+    var hubNames: [String] { get }
+
+    /// The name of a user's hub, one of ``hubNames``.
+    func hubName(for recipient: UserName) -> String
+
     /// The outcome of a message to a user.
     ///
     /// - Returns: `nil` if the hub has no final outcome, or does not know the message: it may be too new or too old.
-    /// - Throws: ``PushGatewayError``. The codes `rejected` and `unauthorized` mean that the hub tells no outcomes at
-    ///   all, because of its tier or the rule of the connection string.
+    /// - Throws: ``PushGatewayError``. The codes `rejected` and `unauthorized` mean that the user's hub tells no
+    ///   outcomes at all, because of its tier or the rule of the connection string.
     func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome?
+}
+
+/// A single hub needs no name.
+extension HubTelemetry {
+    /// One empty name.
+    public var hubNames: [String] { [""] }
+
+    /// The empty name.
+    public func hubName(for recipient: UserName) -> String { "" }
 }
 
 /// Finds the deliveries whose outcome at the hub is not known yet, and stores the outcomes.
@@ -168,6 +185,6 @@ public struct DeliveryOutcomes: Sendable, Hashable {
 }
 
 extension Delivery {
-    /// Whether the hub can be asked what became of the message.
+    /// Whether the hub can be asked for the outcome of the message.
     public var awaitsOutcome: Bool { state == .sent && outcome == nil && hubMessageID != nil }
 }

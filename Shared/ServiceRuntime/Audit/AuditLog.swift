@@ -1,6 +1,6 @@
 import Dispatch
 public import Logging
-public import SecurePushCore
+import SecurePushCore
 import ServiceConfiguration
 public import ServiceLifecycle
 import Synchronization
@@ -9,15 +9,22 @@ import Synchronization
 ///
 /// An answer waits until its lines are on the disk. If they cannot be written, they wait in memory until they can, and
 /// requests that need a line are refused meanwhile (``isWritable()``). So no line is lost unless the process ends, and
-/// no more lines can wait than requests were in flight. As a service it tries again every second, and writes a line
-/// for each change of a watched file.
+/// no more lines can wait than those of the requests in flight. As a service it tries again every second, and writes
+/// a line for each change of a watched file.
 public final class AuditLog: Service, Sendable {
     private struct State {
         var waiting: [AuditEntry] = []
-        var callers: [CheckedContinuation<Void, Never>] = []
-        var isWriting = false
-        var problem: String?
+        /// Who waits for the end of a write, by number.
+        var callers: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastCaller = 0
+        /// The beginning of the write in progress.
+        var writing: ContinuousClock.Instant?
+        /// Why the last write has failed.
+        var failure: String?
         var watched: [ReloadableSource] = []
+
+        /// Whether a write does not end: a broken disk, or a full pipe that nobody reads.
+        var isStuck: Bool { writing.map { ContinuousClock.now - $0 > AuditLog.patience } ?? false }
     }
 
     /// The name of the service, for its lines.
@@ -31,6 +38,8 @@ public final class AuditLog: Service, Sendable {
 
     /// Lines that are written in one go.
     private static let maxLines = 1000
+    /// A write that takes longer counts as failed until it ends. Above the time that another process may hold the lock.
+    private static let patience = Duration.seconds(10)
 
     /// Opens the log and writes the line of the start.
     ///
@@ -44,54 +53,83 @@ public final class AuditLog: Service, Sendable {
     }
 
     /// Why lines cannot be written; `nil` if the last ones were.
-    var problem: String? { state.withLock { $0.problem } }
+    var problem: String? {
+        state.withLock { state in
+            state.isStuck ? "The disk, or the reader of standard output, has taken no lines for 10 s." : state.failure
+        }
+    }
 
     /// Writes lines. Returns when they are on the disk, or when that has failed and they wait.
-    func record(_ entries: [AuditEntry]) async {
+    ///
+    /// - Throws: `CancellationError` if the task ends first. The lines are written nevertheless.
+    func record(_ entries: [AuditEntry]) async throws {
         guard !entries.isEmpty else { return }
         await write { $0.waiting += entries }
+        try Task.checkCancellation()
     }
 
     /// Whether lines can be written. Tries to write those that wait.
     func isWritable() async -> Bool {
-        if problem != nil { await write { _ in } }
+        let (isStuck, hasFailed) = state.withLock { ($0.isStuck, $0.failure != nil) }
+        if isStuck { return false }
+        if hasFailed { await write { _ in } }
         return problem == nil
     }
 
+    /// Checks that lines can be written.
+    ///
+    /// - Throws: ``Problem`` 503.
+    func check() async throws {
+        guard await isWritable() else { throw Problem.serviceUnavailable("The audit log cannot be written.") }
+    }
+
+    /// Changes the state, and waits for the end of the write that begins then, or until the task is cancelled.
     private func write(_ change: (inout State) -> Void) async {
-        await withCheckedContinuation { caller in
-            let begins = state.withLock { state in
-                change(&state)
-                state.callers.append(caller)
-                defer { state.isWriting = true }
-                return !state.isWriting
+        let number = state.withLock { state in
+            state.lastCaller += 1
+            return state.lastCaller
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { caller in
+                let (begins, waits) = state.withLock { state in
+                    change(&state)
+                    // If the handler below has run, nobody would find this caller.
+                    let waits = !Task.isCancelled
+                    if waits { state.callers[number] = caller }
+                    guard state.writing == nil else { return (false, waits) }
+                    state.writing = .now
+                    return (true, waits)
+                }
+                if begins { queue.async { self.writeAll() } }
+                if !waits { caller.resume() }
             }
-            if begins { queue.async { self.writeAll() } }
+        } onCancel: {
+            state.withLock { $0.callers.removeValue(forKey: number) }?.resume()
         }
     }
 
     /// Writes until nothing waits, or until a write fails.
     private func writeAll() {
         while true {
-            let (entries, callers) = state.withLock { state in
+            let (entries, numbers) = state.withLock { state in
                 // The rest of the lines is the next part, and everybody waits for it.
                 let isAll = state.waiting.count <= Self.maxLines
-                defer { if isAll { state.callers = [] } }
-                return (Array(state.waiting.prefix(Self.maxLines)), isAll ? state.callers : [])
+                return (Array(state.waiting.prefix(Self.maxLines)), isAll ? Array(state.callers.keys) : [])
             }
             var failure: FileError?
             do throws(FileError) { try file.append(entries) } catch { failure = error }
-            let (isEnd, given) = state.withLock { state in
-                state.problem = failure?.message
+            let (isEnd, callers) = state.withLock { state in
+                state.failure = failure?.message
                 if failure == nil { state.waiting.removeFirst(entries.count) }
                 // After a failure everybody has had an attempt. Those who come next make another one.
-                let given = failure == nil ? [] : state.callers
-                if failure != nil { state.callers = [] }
-                state.isWriting = failure == nil && !(state.waiting.isEmpty && state.callers.isEmpty)
-                return (!state.isWriting, given)
+                let ended = failure == nil ? numbers : Array(state.callers.keys)
+                let callers = ended.compactMap { state.callers.removeValue(forKey: $0) }
+                let isEnd = failure != nil || (state.waiting.isEmpty && state.callers.isEmpty)
+                state.writing = isEnd ? nil : .now
+                return (isEnd, callers)
             }
             if let failure { log.failed(failure.message, to: logger) } else { log.succeeded(to: logger) }
-            for caller in callers + given { caller.resume() }
+            for caller in callers { caller.resume() }
             if isEnd { return }
         }
     }
@@ -103,8 +141,14 @@ public final class AuditLog: Service, Sendable {
             problem: { self.problem.map { "\($0) Requests that need a line are refused." } }, reload: {})
     }
 
-    /// Writes a line whenever one of these files changes.
-    func watch(_ sources: [ReloadableSource]) { state.withLock { $0.watched += sources } }
+    /// Writes a line whenever one of these files changes. Two listeners may have the same certificate.
+    func watch(_ sources: [ReloadableSource]) {
+        state.withLock { state in
+            for source in sources where !state.watched.contains(where: { $0.key == source.key }) {
+                state.watched.append(source)
+            }
+        }
+    }
 
     /// Tries again to write, and looks for changes of the watched files, until the service stops.
     public func run() async throws {
@@ -117,7 +161,7 @@ public final class AuditLog: Service, Sendable {
                 let now = watched.map { $0.changes() }
                 let changed = zip(watched, zip(counts, now)).filter { $1.0 != $1.1 }.map(\.0.key)
                 counts = now
-                await self.record(
+                try? await self.record(
                     changed.map { AuditEntry(service: self.service, action: "key.change", id: $0) })
             }
         }

@@ -16,8 +16,8 @@ struct AuditMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         let action = routes.action(request.method.rawValue, path)
         // Before anything is done: a notification that can be read once must not be lost.
-        if action.writesAll, !(await audit.isWritable()) { throw Self.unwritable }
-        let trail = AuditTrail()
+        if action.writesAll { try await audit.check() }
+        let trail = AuditTrail(audit)
         do {
             let response = try await AuditTrail.$current.withValue(trail) { try await next(request, context) }
             try await record(action, response.status, trail, context)
@@ -29,31 +29,25 @@ struct AuditMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    private static var unwritable: Problem { .serviceUnavailable("The audit log cannot be written.") }
-
     private func record(
         _ action: AuditedAction, _ status: HTTPResponse.Status, _ trail: AuditTrail, _ context: Context
     ) async throws {
         let facts = trail.facts
         let result = AuditEntry.Result(status)
-        guard action.writesAll || result == .refused || !facts.read.isEmpty else { return }
+        guard action.writesAll || result == .refused || facts.action != nil else { return }
         // Lines of refusals do not wait in memory: anybody can cause them.
-        if !action.writesAll, facts.read.isEmpty, !(await audit.isWritable()) { throw Self.unwritable }
-        let entry = AuditEntry(
-            service: audit.service, actor: facts.actor, action: action.name,
-            id: facts.id ?? context.parameters.get("id").flatMap { PercentCoding.decode($0) }, result: result,
-            address: (context as? any RemoteAddressRequestContext)?.remoteAddress?.ipAddress,
-            request: context.logger[metadataKey: LogKeys.requestID].map { "\($0)" })
-        await audit.record(facts.read.isEmpty ? [entry] : facts.read.map { entry.read($0) })
-    }
-}
-
-extension AuditEntry {
-    /// The line of a payload in an answer with several.
-    fileprivate func read(_ id: String) -> AuditEntry {
-        var entry = self
-        (entry.action, entry.id) = ("read", id)
-        return entry
+        if !action.writesAll, facts.action == nil { try await audit.check() }
+        let inPath = context.parameters.get("id") ?? context.parameters.get("name")
+        let ids = facts.ids.isEmpty ? [inPath.flatMap { PercentCoding.decode($0) }] : facts.ids.map(Optional.some)
+        let address = (context as? any RemoteAddressRequestContext)?.remoteAddress?.ipAddress
+        let request = context.logger[metadataKey: LogKeys.requestID].map { "\($0)" }
+        let time = Timestamp.now
+        try await audit.record(
+            ids.map { id in
+                AuditEntry(
+                    service: audit.service, actor: facts.actor, action: facts.action ?? action.name, id: id,
+                    result: result, address: address, request: request, time: time)
+            })
     }
 }
 

@@ -7,22 +7,34 @@ public final class AuditTrail: Sendable {
 
     struct Facts: Sendable {
         var actor: String?
-        var id: String?
-        var read: [String] = []
+        /// Each gets a line of its own.
+        var ids: [String] = []
+        /// Another action than that of the route.
+        var action: String?
     }
 
+    private let audit: AuditLog
     private let state = Mutex(Facts())
 
-    init() {}
+    init(_ audit: AuditLog) { self.audit = audit }
 
     var facts: Facts { state.withLock { $0 } }
 
     /// Notes who sends the request, once the credentials are verified.
     public func note(actor: String) { state.withLock { $0.actor = actor } }
 
-    /// Notes the ID that the request is about, if its path does not name it.
-    public func note(id: String) { state.withLock { $0.id = id } }
+    /// Notes the ID or name that the request is about, if its path does not have it.
+    public func note(id: String) { state.withLock { $0.ids = [id] } }
+
+    /// Notes the IDs that the request is about. Each gets a line.
+    public func note(ids: [String]) { state.withLock { $0.ids = ids } }
 
     /// Notes the notifications whose payloads the answer has. Each gets a line of the action `read`.
-    public func note(read ids: [String]) { state.withLock { $0.read += ids } }
+    public func note(read ids: [String]) { state.withLock { ($0.ids, $0.action) = (ids, ids.isEmpty ? nil : "read") } }
+
+    /// Checks that lines can be written, before anything is done that needs one. Routes of which each request gets a
+    /// line have been checked already.
+    ///
+    /// - Throws: ``Problem`` 503.
+    public func check() async throws { try await audit.check() }
 }

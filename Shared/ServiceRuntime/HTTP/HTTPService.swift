@@ -90,6 +90,11 @@ extension HTTPConfiguration {
         }
         let certificates = try CertificateStore(tls, logger: context.logger)
         context.onReload("TLS certificate") { try certificates.reload() }
+        context.audit?.watch([
+            ReloadableSource(
+                key: ConfigurationKeys.tlsCertificateFile.name, problem: { nil }, reload: {},
+                changes: { certificates.current.generation })
+        ])
         context.metrics.observe("securepush_certificate_expiry_seconds") {
             Double(Int64(certificates.expiry) - Timestamp.now.seconds)
         }

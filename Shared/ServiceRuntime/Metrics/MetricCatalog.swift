@@ -101,12 +101,12 @@ public enum MetricCatalog {
             "Statements of the store that failed, by operation (claim, record); they are tried again."),
         .init(
             "securepush_hub_outcomes_total", .counter, labels: ["platform", "outcome"], of: ["dispatcher"],
-            "Devices by what the hub says became of the push, such as Success or BadChannel; for a message without a "
-                + "device one, by the hub's word for its state (HUB_TELEMETRY)."),
+            "Devices by the outcome that the hub reports, such as Success or BadChannel; a message without a device "
+                + "counts once, by its state (HUB_TELEMETRY)."),
         .init(
             "securepush_outcome_requests_total", .counter, labels: ["result"], of: ["dispatcher"],
-            "Questions to the hub what became of a message, by result (outcome, none: not known yet or not any more, "
-                + "throttled, refused, failed)."),
+            "Requests to the hub for the outcome of a message, by result (outcome, none: not known yet or not any "
+                + "more, throttled, refused, failed)."),
     ]
 
     private static let retrieval: [MetricDescription] = [

@@ -212,7 +212,7 @@ final class SpanExporter: Service {
         do {
             let limit = TimeAmount.milliseconds(configuration.timeout.milliseconds)
             let response = try await client.execute(request, deadline: .now() + limit)
-            // The head says what became of the spans. A body that is too long or too slow is not waited for.
+            // The head says whether the spans were accepted. A body that is too long or too slow is not waited for.
             let text = try? await response.body.collect(upTo: Limit.maxAnswer, within: configuration.timeout)
             switch response.status.code {
             case 200..<300: return .accepted(OTLPAnswer(json: text.map { Array(buffer: $0) } ?? [], batch: batch))

@@ -32,12 +32,28 @@ extension PostgresStore: DevicePlaces {
     func placesWithoutDevice(
         of kind: DeviceLease.Kind, after id: String?, limit: Int
     ) async throws -> [DeviceReference] {
-        var parameters = PostgresParameters()
-        parameters.append(id.map(DeviceID.folded) ?? "")
-        parameters.append(Int64(max(limit, 0)))
         let statement = kind == .installation ? PostgresStatement.withoutInstallation : .withoutRegistration
-        let result = try await query(statement, parameters)
-        return try decoding { try result.map { DeviceReference(kind: kind, id: try $0.decode(0)) } }
+        var found: [DeviceReference] = []
+        // The statements look at some devices each: of millions, hardly one is missing, and a statement's time is
+        // limited.
+        var next: String? = id.map(DeviceID.folded) ?? ""
+        while let after = next, found.count < limit {
+            var parameters = PostgresParameters()
+            parameters.append(after)
+            let result = try await query(statement, parameters)
+            next = try decoding {
+                var last: String?
+                for row in result {
+                    if try row.decode(1, as: Bool.self) {
+                        found.append(DeviceReference(kind: kind, id: try row.decode(0)))
+                    } else {
+                        last = try row.decodeIfPresent(0)
+                    }
+                }
+                return last
+            }
+        }
+        return Array(found.prefix(max(limit, 0)))
     }
 }
 
@@ -68,14 +84,19 @@ extension PostgresStatement {
     fileprivate static let withoutInstallation = withoutDevice("installations", .installation)
     fileprivate static let withoutRegistration = withoutDevice("registrations", .registration)
 
-    /// Every ID sorts after the empty string.
+    /// The missing ones of the next devices, and the last of these, which is NULL at the end. Every ID sorts after the
+    /// empty string.
     private static func withoutDevice(_ table: String, _ kind: DeviceLease.Kind) -> PostgresStatement {
         PostgresStatement(
             """
-            SELECT DISTINCT key FROM device_places AS place
-            WHERE kind = \(kind.rawValue) AND key > $1 COLLATE "C"
-                AND NOT EXISTS (SELECT FROM \(table) AS device WHERE lower(device.id) = place.key)
-            ORDER BY key LIMIT $2
+            WITH looked AS MATERIALIZED (
+                SELECT DISTINCT key FROM device_places WHERE kind = \(kind.rawValue) AND key > $1 COLLATE "C"
+                ORDER BY key LIMIT 1000
+            )
+            SELECT key, true FROM looked
+            WHERE NOT EXISTS (SELECT FROM \(table) AS device WHERE lower(device.id) = looked.key)
+            UNION ALL SELECT max(key), false FROM looked
+            ORDER BY 1
             """)
     }
 }

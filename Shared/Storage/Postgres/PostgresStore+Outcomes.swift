@@ -81,22 +81,26 @@ extension PostgresStore {
 }
 
 extension OutcomePage {
-    /// Reads the rows of a page: those that await an outcome, and the last one that was examined.
+    /// Reads the rows of a page: those that may await an outcome, and the last one that was examined.
     fileprivate init(_ result: PostgresResult, _ query: OutcomeQuery) throws {
         var entries: [AwaitedOutcome] = []
+        var last: OutcomeCursor?
+        var isScanEnd = false
         for row in result {
             let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
             let time =
                 query.order == .accepted ? id.timestamp : try Timestamp(stored: row.decode(4), column: "not_before")
             let cursor = OutcomeCursor(time: time, id: id)
             if try row.decode(6, as: Bool.self), let entry = try? AwaitedOutcome(cursor, row) { entries.append(entry) }
-            let isLast = try row.decode(5, as: Int64.self) >= Int64(OutcomePolicy.maxScan)
-            if isLast || entries.count == query.limit {
-                self.init(entries: entries, next: cursor, isEnd: false)
-                return
-            }
+            isScanEnd = try row.decode(5, as: Int64.self) >= Int64(OutcomePolicy.maxScan)
+            last = cursor
         }
-        self.init(entries: entries, next: OutcomeCursor(before: query.before), isEnd: true)
+        // LIMIT counts the rows that were left out here, too: behind the last of them there may be more.
+        if let last, isScanEnd || result.count == query.limit {
+            self.init(entries: entries, next: last, isEnd: false)
+        } else {
+            self.init(entries: entries, next: OutcomeCursor(before: query.before), isEnd: true)
+        }
     }
 }
 

@@ -48,6 +48,25 @@ struct AdminAPITests {
         }
     }
 
+    /// The broker does not tell how old its messages are, so the age is that of the store's oldest notification.
+    @Test(arguments: stores) func theAgeIsBesideTheQueues(_ kind: StoreKind) async throws {
+        try await withAdmin(kind) { bench in
+            let time = Timestamp.now - .seconds(330)
+            _ = try await bench.stored {
+                $0.id = NotificationID(at: time)
+                $0.createdAt = time
+            }
+            let outbox = try await bench.get("/admin/api/overview").object()["Outbox"] as? [String: Any]
+            let age = try #require(outbox?["OldestUnfinishedSeconds"] as? Int)
+            #expect(age >= 330)
+            let page = try await bench.get("/").text
+            let end = try #require(page.split(separator: #"id="live-queues""#).last)
+            let queues = try #require(end.split(separator: "</section>").first)
+            // A slow machine may take a minute or two.
+            #expect(queues.contains(/oldest notification that is not final: <b>\d+ min<\/b>/))
+        }
+    }
+
     @Test func anOutageIsNamedWithItsBeginningAndTheRestIsShown() async throws {
         try await withAdmin { bench in
             bench.queues.state.withLock { $0.problem = "connection refused" }
@@ -102,6 +121,7 @@ struct AdminAPITests {
             for bad in [
                 #"{"Platform":"apple"}"#, #"{"Platform":"apple","Reason":"\#(long)"}"#,
                 #"{"Platform":"\#(long)","Reason":"x"}"#, #"{"Platform":"apple","Reason":"x","Window":"1y"}"#,
+                #"{"Platform":"apple","Reason":"x","Before":"x"}"#, #"{"Platform":"apple","Reason":"x","Before":1}"#,
             ] {
                 try (await bench.post("/admin/api/failures/resend", bad)).expectProblem(422)
             }
@@ -250,6 +270,22 @@ struct AdminAPITests {
                 #expect(!page.contains("<script>") && !page.contains("<b>{{") && !page.contains("<i>x"), "\(path)")
             }
             #expect(try await bench.get("/notifications/\(id)").text.contains("&lt;b&gt;{{title}}&lt;/b&gt;"))
+        }
+    }
+
+    /// A scalar that joins the next one, such as U+0600, or an accent after it, makes `<` and quotes other characters.
+    @Test func joinedTextIsNeverMarkup() async throws {
+        try await withAdmin { bench in
+            let id = try await bench.stored { $0.recipient = UserName("\u{600}<img src=\"//a\">")! }
+            let reason = "a\"\u{301} data-action=\"x\"\u{301}\u{600}<i>"
+            try await bench.record([AdminBench.delivery(.apple, .dead, reason)], of: id)
+            bench.queues.add(id, reason: reason)
+            for path in ["/", "/notifications/\(id)", "/dead-letters"] {
+                let page = Array(try await bench.get(path).text.unicodeScalars)
+                for markup in ["<img", "<i>", "\"\u{301}"] {
+                    #expect(!page.contains(Array(markup.unicodeScalars)), "\(markup) in \(path)")
+                }
+            }
         }
     }
 }

@@ -26,18 +26,26 @@ struct AdminAuditTests {
                 let resend = try await bench.post(
                     "/admin/api/notifications/\(id)/resend", "{}", headers: operatorsOwn)
                 #expect(resend.status == .ok)
+                bench.queues.add(id, reason: "expired")
+                let replay = try await bench.post(
+                    "/admin/api/dead-letters/replay", #"{"Ids":["\#(id)"]}"#, headers: operatorsOwn)
+                #expect(replay.status == .ok)
+                let failures = try await bench.post(
+                    "/admin/api/failures/resend", #"{"Platform":"apple","Reason":"HTTP 400"}"#, headers: operatorsOwn)
+                #expect(failures.status == .ok)
+                let expected = [
+                    "admin operator.look \(id) ok", "- operator.look \(id) refused", "admin operator.search alice ok",
+                    "admin operator.resend \(id) ok", "admin operator.replay \(id) ok",
+                    "admin operator.resend-failures apple: HTTP 400 ok",
+                ]
+                let lines = try FileContent(path: path).text.split(separator: "\n").dropFirst()
+                let facts = try lines.map { text in
+                    let line = try #require(JSONValue(text: String(text)))
+                    #expect(line["address"]?.text == "127.0.0.1" || line["address"]?.text == "::1")
+                    return ["actor", "action", "id", "result"].map { line[$0]?.text ?? "-" }.joined(separator: " ")
+                }
+                #expect(facts == expected)
             }
-            let lines = try FileContent(path: path).text.split(separator: "\n").dropFirst()
-            let facts = try lines.map { text in
-                let line = try #require(JSONValue(text: String(text)))
-                #expect(line["address"]?.text == "127.0.0.1" || line["address"]?.text == "::1")
-                return ["actor", "action", "result"].map { line[$0]?.text ?? "-" }.joined(separator: " ")
-            }
-            #expect(
-                facts == [
-                    "admin operator.look ok", "- operator.look refused", "admin operator.search ok",
-                    "admin operator.resend ok",
-                ])
         }
     }
 }

@@ -68,8 +68,40 @@ struct AdminGuardTests {
             let answer = try await bench.post(Self.replay, #"{"All":true}"#, headers: own)
             #expect(answer.status == .ok)
             #expect(bench.publisher.ids == [id])
-            // Another site may link to the page.
-            #expect(try await bench.get("/", headers: [.secFetchSite: "cross-site"]).status == .ok)
+        }
+    }
+
+    /// A reading of the dead letters holds them, and a look at a notification is on record.
+    @Test func pagesOfOtherSitesCanOnlyLink() async throws {
+        try await withAdmin { bench in
+            let id = try await bench.stored()
+            let link: HTTPFields = [.secFetchSite: "cross-site", .mode: "navigate", .destination: "document"]
+            let others: [HTTPFields] = [
+                [.secFetchSite: "cross-site"], [.origin: "https://attacker.example"],
+                [.secFetchSite: "cross-site", .mode: "no-cors", .destination: "image"],
+                [.secFetchSite: "same-site", .mode: "no-cors", .destination: "script"],
+                [.secFetchSite: "cross-site", .mode: "cors", .destination: "empty"],
+                [.secFetchSite: "cross-site", .mode: "navigate", .destination: "iframe"],
+                [
+                    .secFetchSite: "cross-site", .mode: "navigate", .destination: "document",
+                    .purpose: "prefetch;prerender",
+                ],
+            ]
+            for path in ["/", "/dead-letters", "/notifications/\(id)"] {
+                for headers in others { try (await bench.get(path, headers: headers)).expectProblem(403) }
+                for site in ["cross-site", "same-site", "same-origin", "none"] {
+                    var headers = link
+                    headers[.secFetchSite] = site
+                    #expect(try await bench.get(path, headers: headers).status == .ok, "\(path) \(site)")
+                }
+                let own: HTTPFields = [.secFetchSite: "same-origin", .mode: "cors", .destination: "empty"]
+                #expect(try await bench.get(path, headers: own).status == .ok, "\(path)")
+            }
+            // Another spelling of a path has the same rule.
+            try (await bench.get("/dead-letters/", headers: others[2])).expectProblem(403)
+            for path in ["/admin/api/dead-letters", "/admin/api/failures", "/admin/api/notifications/\(id)"] {
+                for headers in others + [link] { try (await bench.get(path, headers: headers)).expectProblem(403) }
+            }
         }
     }
 
@@ -106,4 +138,10 @@ struct AdminGuardTests {
             #expect(!page.contains("https://") && !page.contains("//cdn"))
         }
     }
+}
+
+extension HTTPField.Name {
+    fileprivate static let mode = HTTPField.Name(static: "sec-fetch-mode")
+    fileprivate static let destination = HTTPField.Name(static: "sec-fetch-dest")
+    fileprivate static let purpose = HTTPField.Name(static: "sec-purpose")
 }

@@ -56,7 +56,7 @@ import Testing
             try await withService(sender) { _ in
                 #expect(await sender.send(.sample).isSent)
                 try write(rule: "New", port: hub.port)
-                sender.reload()
+                try await sender.source?.reload()
                 #expect(await sender.send(.sample).isSent)
                 let rules = hub.requests.map { $0.header("Authorization")?.split(separator: "&skn=").last }
                 #expect(rules == ["Old", "New"])

@@ -67,7 +67,15 @@ import Testing
         #expect(error?.message.contains("c2VjcmV0") == false)
     }
 
-    @Test(arguments: ["", "two words", "line\nfeed", String(repeating: "h", count: 261)])
+    @Test(arguments: ["h", "7", "Hub-1", "a.b_c", "team/hub", String(repeating: "h", count: 260)])
+    func hubNames(_ name: String) throws {
+        let hub = try NotificationHubConfiguration(connectionString: "Endpoint=sb://ns/;\(Self.tail)", hubName: name)
+        #expect(hub.hubName == name)
+    }
+
+    @Test(arguments: [
+        "", "two words", "line\nfeed", String(repeating: "h", count: 261), "\u{FEFF}hub", "hüb", "-hub", "/hub", "hub?",
+    ])
     func refusedHubNames(_ name: String) {
         let error = #expect(throws: NotificationHubConfigurationError.self) {
             try NotificationHubConfiguration(connectionString: "Endpoint=sb://ns/;\(Self.tail)", hubName: name)

@@ -35,8 +35,28 @@ import Testing
         #expect(pool.hubs[0].keyName == "Rule")
     }
 
+    /// Some editors write one. It is not white space, and was a part of the first hub's name.
+    @Test func aByteOrderMarkIsNoPartOfAName() throws {
+        let lines = "hub-a \(Self.connection())\nhub-b \(Self.connection())"
+        #expect(try HubPoolConfiguration("\u{FEFF}" + lines).hubs.map(\.hubName) == ["hub-a", "hub-b"])
+        let comment = "\u{FEFF}# The hubs.\r\n" + lines
+        #expect(try HubPoolConfiguration(comment).hubs.map(\.hubName) == ["hub-a", "hub-b"])
+        // Only one, and only at the beginning.
+        let rule = NotificationHubConfiguration.hubNameRule
+        #expect(try error("\u{FEFF}\u{FEFF}" + lines) == "Line 1: \(rule)")
+        #expect(try error(lines + "\n\u{FEFF}hub-c \(Self.connection())") == "Line 3: \(rule)")
+    }
+
+    @Test(arguments: ["hüb", "-hub", ".hub", "hub%20a", "hub:a", "hub\u{200B}", "_"])
+    func aNameThatAzureDoesNotAllowIsRefused(_ name: String) throws {
+        let text = "hub-a \(Self.connection())\n\(name) \(Self.connection())"
+        #expect(try error(text) == "Line 2: \(NotificationHubConfiguration.hubNameRule)")
+    }
+
     @Test func aFileWithoutAHubIsRefused() throws {
-        for text in ["", "\n\n", "# hub-a", " \r\n"] { #expect(try error(text) == "The file names no hub.") }
+        for text in ["", "\n\n", "# hub-a", " \r\n", "\u{FEFF}"] {
+            #expect(try error(text) == "The file names no hub.")
+        }
     }
 
     @Test func eachMistakeHasItsLine() throws {
@@ -102,6 +122,11 @@ import Testing
             var reader = ConfigurationReader(environment: ["HUB_POOL_FILE": path])
             #expect(HubSettings.read(&reader) == nil)
             #expect(reader.issues.count == 1 && reader.issues[0].problem.contains("Line 2: "))
+        }
+        try await withFile("hub-a") { path in
+            let error = #expect(throws: FileError.self) { try HubPoolSettings(path: path) }
+            #expect(error?.code == .malformed && error?.path == path)
+            #expect(error?.message.hasPrefix("Line 1: ") == true)
         }
         var reader = ConfigurationReader(environment: ["HUB_POOL_FILE": "/nowhere/hubs"])
         #expect(HubSettings.isConfigured(reader))

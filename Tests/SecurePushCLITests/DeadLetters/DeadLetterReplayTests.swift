@@ -10,14 +10,14 @@ import Testing
         var publisher = FakeDispatchPublisher()
 
         func replay(
-            _ queue: FakeDeadLetterQueue, ids: Set<NotificationID>? = nil, drops: Bool = false,
-            _ selection: @Sendable (DeadLetter) -> Bool = { _ in true }
+            _ queue: FakeDeadLetterQueue, ids: Set<NotificationID>? = nil, limit: Int = .max, examining: Int = .max,
+            drops: Bool = false, _ selection: @Sendable (DeadLetter) -> Bool = { _ in true }
         ) async throws -> (report: ReplayReport, items: [ReplayItem]) {
             let items = Mutex<[ReplayItem]>([])
             let replay = DeadLetterReplay(
                 queue: queue, store: store, publisher: publisher, drops: drops,
                 report: { item in items.withLock { $0.append(item) } })
-            let report = try await replay.run(ids: ids, selection)
+            let report = try await replay.run(ids: ids, limit: limit, examining: examining, selection)
             await queue.close()
             return (report, items.withLock { $0 })
         }
@@ -87,6 +87,39 @@ import Testing
         #expect(report == ReplayReport(replayed: 1, notFound: 1))
         #expect(items.map(\.result) == [.replayed, .notFound])
         #expect(await queue.letters == Array(letters.prefix(2)))
+    }
+
+    @Test func `Letters that cannot be replayed do not count towards the limit`() async throws {
+        let bench = Bench()
+        var letters = (1...3).map { DeadLetter.sample($0, NotificationID()) }
+        for tag in UInt64(4)...8 { letters.append(.sample(tag, try await bench.store.addGivenUp())) }
+        let queue = FakeDeadLetterQueue(letters)
+        let (first, _) = try await bench.replay(queue, limit: 3)
+        #expect(first == ReplayReport(replayed: 3, left: 3, hasMore: true))
+        #expect(await queue.letters.map(\.tag) == [1, 2, 3, 7, 8])
+        let (second, _) = try await bench.replay(queue, limit: 3)
+        #expect(second == ReplayReport(replayed: 2, left: 3))
+    }
+
+    @Test func `The limit is exact, also between batches`() async throws {
+        let bench = Bench()
+        let limit = DeadLetterReplay.batchSize + 5
+        var letters: [DeadLetter] = []
+        for tag in 1...UInt64(limit + 1) { letters.append(.sample(tag, try await bench.store.addGivenUp())) }
+        let queue = FakeDeadLetterQueue(letters)
+        let (report, _) = try await bench.replay(queue, limit: limit)
+        #expect(report == ReplayReport(replayed: limit, hasMore: true))
+        #expect(await queue.letters == Array(letters.suffix(1)))
+    }
+
+    @Test func `Only so many letters are examined, and it is told`() async throws {
+        let letters = (1...3).map { DeadLetter.sample($0, NotificationID()) }
+        let queue = FakeDeadLetterQueue(letters)
+        let (some, _) = try await Bench().replay(queue, examining: 2)
+        #expect(some == ReplayReport(left: 2, hasMore: true))
+        let (all, _) = try await Bench().replay(queue, examining: 3)
+        #expect(all == ReplayReport(left: 3))
+        #expect(await queue.letters == letters)
     }
 
     @Test func `Two letters of one notification are both replayed`() async throws {

@@ -106,7 +106,7 @@ import Testing
         try await store.removeRegistration("r\(mover)")
         for (name, hub) in hubs where name != "hub-c" { hub.remove("r\(mover)") }
         let report = try await rebalance(Self.three)
-        #expect(report.put == 1 && report.failed == 0)
+        #expect(report.put == 1 && report.removed == 1 && report.failed == 0)
         #expect(hubs["hub-c"]?.content("i\(mover)") == "{\"new\":true}")
         #expect(hubs.values.allSatisfy { !$0.holds("r\(mover)") })
         #expect(try await store.placesWithoutDevice(of: .registration, after: nil, limit: 9).isEmpty)
@@ -158,8 +158,9 @@ import Testing
             try (0..<10).first { selection.name(for: try user($0)) == "hub-b" })
         let outcome = try await store.lease(.installation, "i\(mover)", if: .any, now: .now)
         let report = try await rebalance(Self.two)
-        #expect(report.failures.contains { $0.id == "r\(mover)" && $0.reason == "the hub refuses it (HTTP 400)" })
-        #expect(report.failures.contains { $0.id == "i\(mover)" && $0.reason == "the services are changing it" })
+        let failures = report.failures.listed
+        #expect(failures.contains { $0.id == "r\(mover)" && $0.reason == "the hub refuses it (HTTP 400)" })
+        #expect(failures.contains { $0.id == "i\(mover)" && $0.reason == "the services are changing it" })
         // Still where it was.
         #expect(hubs["hub-a"]?.holds("r\(mover)") == true && hubs["hub-a"]?.holds("i\(mover)") == true)
         guard case .leased(let lease) = outcome else { return #expect(Bool(false)) }
@@ -190,7 +191,7 @@ import Testing
         }
         try await store.expire(lease, now: .now)
         let copied = try await rebalance(Self.two, .init(copyOnly: true, rate: 10_000))
-        #expect(copied.failures.map(\.reason) == ["the services are changing it"])
+        #expect(copied.failures.listed.map(\.reason) == ["the services are changing it"])
         #expect(try await rebalance(Self.two).failed == 0)
         #expect(try await store.expiredLeases(limit: 9, now: .now + .seconds(60)).isEmpty)
         try expectInPlace(10, Self.two)
@@ -204,7 +205,8 @@ import Testing
         report.put = 10
         #expect(RebalanceProgress.milestone(report, &reported) == "10%  step 10 of 100: put 10, settled 0")
         #expect(RebalanceProgress.milestone(report, &reported) == nil)
-        (report.put, report.settled, report.failed) = (50, 49, 1)
+        (report.put, report.settled) = (50, 49)
+        report.failures.add(DeviceFailure(kind: .installation, id: "i", reason: "x"))
         #expect(
             RebalanceProgress.milestone(report, &reported) == "100%  step 100 of 100: put 50, settled 49, 1 failed")
     }
@@ -215,14 +217,86 @@ import Testing
         for rate in ["0", "10001", "x"] {
             #expect(throws: (any Error).self) { try HubsCommand.Rebalance.parse(["--rate", rate]) }
         }
-        let missing = #expect(throws: CommandFailure.self) {
-            try HubPoolOptions.parse(["--hub-pool-file", "/nowhere/hubs"]).settings
+    }
+}
+
+extension HubRebalanceTests {
+    /// The number of a user who moves when hub-c comes.
+    private func mover(_ count: Int) throws -> Int {
+        let (two, three) = (HubSelection(Self.two), HubSelection(Self.three))
+        return try #require(
+            try (0..<count).first { number in
+                let user = try user(number)
+                return two.name(for: user) != three.name(for: user)
+            })
+    }
+
+    private func isNowhere(_ id: String) -> Bool { hubs.values.allSatisfy { !$0.holds(id) } }
+
+    @Test func `Copies of devices that were removed are deleted before the services have the new file`() async throws {
+        try await fill(40, Self.two)
+        let copyOnly = HubRebalance.Plan(copyOnly: true, rate: 10_000)
+        _ = try await rebalance(Self.three, copyOnly)
+        // Retrieval with the old file does not know hub-c.
+        let id = "i\(try mover(40))"
+        try await LeasedDevices(store: store).change(DeviceReference(kind: .installation, id: id)) { _, lease in
+            let two = table(Self.two)
+            try await DevicePlacer(.pool { two }, places: store).delete(lease)
         }
-        #expect(missing?.code == .configuration && missing?.message.hasPrefix("--hub-pool-file: ") == true)
-        let both = #expect(throws: CommandFailure.self) {
-            try Settings(["HUB_POOL_FILE": "/nowhere/hubs", "HUB_NAME": "hub"]).hubs()
+        try await store.removeInstallation(id)
+        #expect(hubs["hub-c"]?.holds(id) == true)
+        let report = try await rebalance(Self.three, copyOnly)
+        #expect(report.put == 0 && report.removed == 1 && report.failed == 0)
+        #expect(report.summary.contains("; deleted 1 that the database does not have any more; 0 failed"))
+        #expect(isNowhere(id))
+        #expect(try await store.placesWithoutDevice(of: .installation, after: nil, limit: 9).isEmpty)
+    }
+
+    @Test func `Removed devices are deleted first, and a hub that fails there delays nothing else`() async throws {
+        try await fill(40, Self.two)
+        for id in ["gone-1", "gone-2"] {
+            try await hubs["hub-a"]?.putInstallation(id, document: [])
+            try await LeasedDevices(store: store).change(DeviceReference(kind: .installation, id: id)) { _, lease in
+                let isSet = try await store.setPlaces([DevicePlace(hub: "hub-a", content: 1)], of: lease)
+                #expect(isSet)
+            }
         }
-        #expect(both?.message == "HUB_POOL_FILE and HUB_NAME are both set.")
+        hubs["hub-a"]?.refuse { $0 == "gone-2" ? PushGatewayError(.unavailable, "down") : nil }
+        let reports = Mutex<[RebalanceReport]>([])
+        let report = try await rebalance(Self.three) { report in reports.withLock { $0.append(report) } }
+        let firstPut = reports.withLock { reports in reports.first { $0.put > 0 } }
+        #expect(firstPut?.removed == 1 && firstPut?.failed == 1)
+        #expect(report.put > 0 && report.put == report.settled && report.removed == 1)
+        #expect(report.failures.listed.map(\.id) == ["gone-2"] && isNowhere("gone-1"))
+        #expect(report.failures.listed.first?.reason == "it could not be removed at hub-a")
+        #expect(hubs["hub-a"]?.requests.withLock { $0.count { $0 == "gone-2" } } == 2)
+        hubs["hub-a"]?.refuse { _ in nil }
+        #expect(try await rebalance(Self.three).removed == 1)
+        #expect(isNowhere("gone-2"))
+    }
+
+    /// A device that registers while the services have the new file leaves its old hub.
+    @Test func `The way back begins with copies by the old file`() async throws {
+        try await fill(40, Self.two)
+        _ = try await rebalance(Self.three, .init(copyOnly: true, rate: 10_000))
+        let reference = DeviceReference(kind: .installation, id: "i\(try mover(40))")
+        try await LeasedDevices(store: store).change(reference) { device, lease in
+            let (known, three) = (try #require(device), table(Self.three))
+            #expect(try await DevicePlacer(.pool { three }, places: store).put(known, lease))
+        }
+        #expect(hubs.filter { $0.value.holds(reference.id) }.map(\.key) == ["hub-c"])
+        #expect(try await rebalance(Self.two, .init(copyOnly: true, rate: 10_000)).put == 1)
+        let selection = HubSelection(Self.two)
+        func expectAtOldHubs() throws {
+            for number in 0..<40 {
+                let hub = selection.name(for: try user(number))
+                #expect(hubs[hub]?.holds("i\(number)") == true && hubs[hub]?.holds("r\(number)") == true)
+            }
+        }
+        try expectAtOldHubs()
+        let last = try await rebalance(Self.two)
+        #expect(last.put == 0 && last.failed == 0)
+        try expectAtOldHubs()
     }
 }
 

@@ -94,6 +94,74 @@ import Testing
         }
     }
 
+    @Test func `A file that was renamed twice while a writer was idle is followed`() throws {
+        try withFolder { path in
+            let (idle, busy) = (try AuditFile(path: path), try AuditFile(path: path))
+            try idle.append([entry("a")])
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".2")
+            try busy.append([entry("b")])
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+            try idle.append([entry("c")])
+            try busy.append([entry("d")])
+            let report = verify(try lines(path + ".2", path + ".1", path))
+            #expect(report.fault == nil && report.lines == 4)
+        }
+    }
+
+    @Test func `A rotated file that ends within a line is not changed, and the chain goes on`() throws {
+        try withFolder { path in
+            try AuditFile(path: path).append([entry("a")])
+            let handle = try #require(FileHandle(forWritingAtPath: path))
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data(#"{"time":"2026-01-01T0"#.utf8))
+            try handle.close()
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+            let old = try FileContent(path: path + ".1").text
+            try AuditFile(path: path).append([entry("b")])
+            #expect(try FileContent(path: path + ".1").text == old)
+            let report = verify(try lines(path + ".1", path))
+            #expect(report.fault == nil && report.lines == 3 && report.incomplete == 1)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "Only root can give a file to another user."))
+    func `A file that root creates belongs to the owner of the folder`() throws {
+        try withFolder { path in
+            let folder = (path as NSString).deletingLastPathComponent
+            try #require(chown(folder, 65534, 65534) == 0)
+            try AuditFile(path: path).append([entry("a")])
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.ownerAccountID] as? Int == 65534)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test func `The chain of standard output goes on after a write of which a part has failed`() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        // Half of the lines do not fit into the pipe.
+        try #require(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
+        let file = AuditFile(path: "-", stream: ends[1])
+        var output: [UInt8] = []
+        func drain() {
+            var buffer = [UInt8](repeating: 0, count: 1 << 20)
+            let count = read(ends[0], &buffer, buffer.count)
+            output += buffer.prefix(max(0, count))
+        }
+        let many = (0..<1000).map { entry("read", id: "\($0)") }
+        for _ in 0..<2 {
+            #expect(throws: FileError.self) { try file.append(many) }
+            drain()
+        }
+        try file.append([entry("end")])
+        drain()
+        let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+        let report = verify(lines)
+        #expect(report.fault == nil && report.incomplete <= 2 && report.lines == lines.count)
+        #expect(lines.last?.contains(#""action":"end""#) == true)
+    }
+
     @Test func `A line that was not completed stays, and the next one has its hash`() throws {
         try withFolder { path in
             try AuditFile(path: path).append([entry("a")])
@@ -141,6 +209,11 @@ import Testing
             let lines = try lines(path)
             #expect(lines.count == 1 && lines[0].utf8.count < 600)
             #expect(lines[0].contains(#"a\nb\u001b"#) || lines[0].contains(#"a\nb\u001B"#))
+        }
+        // One character of 10,001 bytes.
+        try withFolder { path in
+            try AuditFile(path: path).append([entry("a", id: "e" + String(repeating: "\u{301}", count: 5000))])
+            #expect(try lines(path)[0].utf8.count < 600)
         }
     }
 }

@@ -86,4 +86,29 @@ struct DevicePlaceTests {
             #expect(try await found(.installation) == ["b"])
         }
     }
+
+    /// More than one statement of PostgreSQL looks at.
+    @Test("Many devices are found, whatever lies between them", arguments: conformingStores)
+    func many(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let workers = 8
+            let ids = (0..<1100).map { "i\(10_000 + $0)" }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<workers {
+                    group.addTask {
+                        for index in stride(from: worker, to: ids.count, by: workers) {
+                            try await set([DevicePlace(hub: "hub-a")], store, ids[index])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let all = try await store.placesWithoutDevice(of: .installation, after: nil, limit: 2000)
+            #expect(all.map(\.id) == ids)
+            let last = try await store.placesWithoutDevice(of: .installation, after: ids[1048], limit: 2000)
+            #expect(last.map(\.id) == Array(ids[1049...]))
+            let some = try await store.placesWithoutDevice(of: .installation, after: ids[5], limit: 1010)
+            #expect(some.map(\.id) == Array(ids[6..<1016]))
+        }
+    }
 }

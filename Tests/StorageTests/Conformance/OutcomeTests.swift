@@ -21,6 +21,22 @@ struct OutcomeTests {
                 limit: limit))
     }
 
+    /// The notifications of all pages up to the end.
+    private static func allPages(_ store: any Store, limit: Int) async throws -> [NotificationID] {
+        var query = OutcomeQuery(
+            order: .accepted, after: OutcomeCursor(before: noon), before: noon + .seconds(3600), limit: limit)
+        var ids: [NotificationID] = []
+        // More pages than the tests store notifications.
+        for _ in 0..<10 {
+            let page = try await store.awaitingOutcome(query)
+            ids += page.entries.map(\.id)
+            if page.isEnd { return ids }
+            query.after = page.next
+        }
+        Issue.record("The pages do not end")
+        return ids
+    }
+
     /// Stores notifications a second apart, each with its deliveries, as their first attempts leave them.
     private static func push(
         _ deliveries: [[Delivery]], in store: any Store, notBefore: [Timestamp?] = []
@@ -93,6 +109,18 @@ struct OutcomeTests {
             #expect(ids == sent.prefix(6).map(\.id) && after == OutcomeCursor(before: noon + .seconds(6)))
             let rest = try await Self.page(store, from: 6)
             #expect(rest.entries.map(\.id) == [sent[6].id] && rest.isEnd)
+        }
+    }
+
+    /// The first two have both texts that the databases search for, each in another delivery.
+    @Test("Rows that await nothing do not end the reading", arguments: conformingStores)
+    func passedOver(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let none = [Self.delivery(message: nil), Self.delivery(.windows, .dead, message: "x")]
+            let told = [Self.delivery(outcome: "Success"), Self.delivery(.fcmv1, message: nil)]
+            let sent = try await Self.push([none, told, [Self.delivery()], none, [Self.delivery()]], in: store)
+            #expect(try await Self.allPages(store, limit: 1) == [sent[2].id, sent[4].id])
+            #expect(try await Self.allPages(store, limit: 2) == [sent[2].id, sent[4].id])
         }
     }
 
@@ -231,6 +259,7 @@ struct OutcomeTests {
                     + "WHERE id = (SELECT id FROM notifications ORDER BY id LIMIT 1)")
             let page = try await Self.page(test.store)
             #expect(page.entries.map(\.id) == [sent[1].id] && page.isEnd)
+            #expect(try await Self.allPages(test.store, limit: 1) == [sent[1].id])
         }
     }
 }

@@ -122,7 +122,21 @@ const words = {
 function summary(answer) {
   const parts = Object.entries(words).filter(([name]) => answer[name] > 0).map(([name, word]) => `${answer[name]} ${word}`);
   const end = answer.Failure ? `. The broker did not confirm the rest: ${answer.Failure}` : "";
-  return (parts.join(", ") || "Nothing was to be done") + end + (answer.HasMore ? ". There are more: repeat it." : ".");
+  return `${parts.join(", ") || "Nothing was to be done"}${end}.${rest(answer)}`;
+}
+
+/** Whether another request gets further than this one. */
+function leadsOn(answer) {
+  return Boolean(answer.HasMore && !answer.Failure && (answer.Next || answer.Replayed > 0));
+}
+
+/** The next step of the operator, as a sentence after the counts. */
+function rest(answer) {
+  if (leadsOn(answer)) return " There may be more: go on.";
+  if (!answer.HasMore || answer.Failure) return "";
+  // Letters that cannot be replayed stay at the front of the queue. The page removes nothing.
+  return " The letters behind them were not examined. First remove those that cannot be replayed, with "
+    + "“securepush dead-letters replay --all --drop”.";
 }
 
 let planned = null;
@@ -135,20 +149,35 @@ function ask(button) {
   byID("dialogResult").textContent = "";
   byID("dialogConfirm").hidden = false;
   byID("dialogConfirm").disabled = false;
+  byID("dialogConfirm").textContent = "Confirm";
   byID("dialogCancel").textContent = "Cancel";
   byID("dialog").showModal();
   byID("dialogCancel").focus();
 }
 
 async function confirm() {
-  byID("dialogConfirm").disabled = true;
+  const [button, current] = [byID("dialogConfirm"), planned];
+  let [text, goesOn] = ["", false];
+  button.disabled = true;
   byID("dialogResult").textContent = "Working …";
   try {
-    byID("dialogResult").textContent = summary(await post(planned.action, planned.body));
+    const answer = await post(current.action, current.body);
+    // The page lists only the front of the queue, so all letters that were selected were examined.
+    if (current.body.Ids) answer.HasMore = false;
+    text = summary(answer);
+    goesOn = leadsOn(answer);
+    // The next request begins where this one ended. It would examine the same notifications again otherwise.
+    if (answer.Next) current.body.Before = answer.Next;
   } catch (error) {
-    byID("dialogResult").textContent = `✕ It was not done: ${error.message}`;
+    text = `✕ It was not done: ${error.message}`;
   }
-  byID("dialogConfirm").hidden = true;
+  current.isSent = true;
+  // The dialog may have been closed meanwhile, and opened for something else.
+  if (current !== planned) return announce(text);
+  byID("dialogResult").textContent = text;
+  button.hidden = !goesOn;
+  button.disabled = false;
+  button.textContent = "Go on";
   byID("dialogCancel").textContent = "Close";
   byID("dialogCancel").focus();
 }
@@ -191,7 +220,7 @@ byID("dialogCancel").addEventListener("click", () => byID("dialog").close());
 byID("dialogConfirm").addEventListener("click", confirm);
 byID("dialog").addEventListener("close", () => {
   if (document.querySelector("[data-live]")) refresh();
-  else if (byID("dialogConfirm").hidden) location.reload();
+  else if (planned?.isSent) location.reload();
 });
 byID("pause")?.addEventListener("click", () => {
   isPaused = !isPaused;

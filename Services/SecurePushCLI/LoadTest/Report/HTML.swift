@@ -1,25 +1,10 @@
 import Foundation
+import SecurePushCore
 
 /// Builds HTML and SVG as text. Everything that is not markup of ours is escaped.
 enum HTML {
     /// Text for an element or a quoted attribute, without control characters.
-    static func escape(_ text: String) -> String {
-        var escaped = ""
-        for character in text.oneLine.unicodeScalars {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(character)
-            }
-        }
-        return escaped
-    }
-
-    /// JSON for a `script` element: `</script>` and `<!--` cannot occur in it.
-    static func escape(json: String) -> String { json.replacing("<", with: #"\u003c"#) }
+    static func escape(_ text: String) -> String { HTMLText.escape(text.oneLine) }
 
     /// A table whose first row and first column are headings; numbers are to the right.
     static func table(_ caption: String, _ rows: [[String]], isOfWords: Bool = false) -> String {

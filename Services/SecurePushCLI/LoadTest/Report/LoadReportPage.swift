@@ -15,7 +15,7 @@ struct LoadReportPage: Sendable {
     func html() throws -> String {
         let digest = SHA256.hash(data: Data(LoadReportStyle.css.utf8))
         let hash = Data(digest).base64EncodedString()
-        let data = HTML.escape(json: try JSONCoding.encode(report))
+        let data = HTMLText.escape(json: try JSONCoding.encode(report))
         return """
             <!doctype html>
             <html lang="en">

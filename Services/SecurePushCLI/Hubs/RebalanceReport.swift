@@ -1,0 +1,80 @@
+import SecurePushCore
+
+/// The result of a rebalance.
+struct RebalanceReport: Encodable, Sendable, Equatable {
+    /// All devices that have registered.
+    var devices = 0
+    /// Devices whose hub does not have them, and devices that are to be looked at afterwards, when the run began.
+    var toPut = 0
+    var toSettle = 0
+    /// Devices that were put at their hub.
+    var put = 0
+    /// Devices that are at no other hub any more.
+    var settled = 0
+    /// Devices that are not stored any more, and were deleted at the hubs.
+    var removed = 0
+    var failures = DeviceFailures()
+    /// Devices that could not be put or moved.
+    var failedDevices: Set<DeviceReference> = []
+    var isDryRun = false
+    var copyOnly = false
+    var isInterrupted = false
+
+    init(isDryRun: Bool = false, copyOnly: Bool = false) {
+        self.isDryRun = isDryRun
+        self.copyOnly = copyOnly
+    }
+
+    mutating func count(_ item: HubRebalance.Item, _ reason: String?) {
+        if let reason {
+            if item.work != .delete { failedDevices.insert(item.device) }
+            failures.add(
+                DeviceFailure(kind: RefillItem.Kind(item.device.kind), id: item.device.id, reason: reason))
+            return
+        }
+        switch item.work {
+        case .copy: put += 1
+        case .move: settled += 1
+        case .delete: removed += 1
+        }
+    }
+
+    var failed: Int { failures.count }
+
+    /// The steps that are done and those that there are, for the progress. Nobody counts the devices that are not
+    /// stored any more.
+    var steps: (done: Int, total: Int) {
+        let total = max(toPut + toSettle, put + settled + failed)
+        return (put + settled + failed, total)
+    }
+
+    var summary: String {
+        if isDryRun {
+            let move = copyOnly ? "" : "; would remove \(toSettle.grouped) at other hubs, if they are there"
+            return "would put \(toPut.grouped) of \(devices.grouped) devices at their users' hubs\(move)"
+        }
+        let moved = copyOnly ? "" : "; settled \(settled.grouped) at their users' hubs only"
+        let gone = removed == 0 ? "" : "; deleted \(removed.grouped) that the database does not have any more"
+        let end = isInterrupted ? "; interrupted, run it again to continue" : ""
+        return "put \(put.grouped) of \(devices.grouped) devices at their users' hubs\(moved)\(gone); "
+            + "\(failed.grouped) failed\(end)"
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case devices = "Devices", toPut = "ToPut", toSettle = "ToSettle", put = "Put", settled = "Settled"
+        case removed = "Removed", failed = "Failed", isDryRun = "DryRun", isInterrupted = "Interrupted"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(devices, forKey: .devices)
+        try container.encode(toPut, forKey: .toPut)
+        try container.encode(toSettle, forKey: .toSettle)
+        try container.encode(put, forKey: .put)
+        try container.encode(settled, forKey: .settled)
+        try container.encode(removed, forKey: .removed)
+        try container.encode(failed, forKey: .failed)
+        try container.encode(isDryRun, forKey: .isDryRun)
+        try container.encode(isInterrupted, forKey: .isInterrupted)
+    }
+}

@@ -1,0 +1,41 @@
+/// A device that a command could not put or move. Never has its handle.
+struct DeviceFailure: Encodable, Sendable, Equatable {
+    var kind: RefillItem.Kind
+    var id: String
+    var reason: String
+
+    private enum CodingKeys: String, CodingKey {
+        case kind = "Kind", id = "Id", reason = "Reason"
+    }
+}
+
+/// The devices that a command could not put or move. All are counted, and the first ones are listed: there may be
+/// millions.
+struct DeviceFailures: Sendable, Equatable {
+    private(set) var count = 0
+    private(set) var listed: [DeviceFailure] = []
+
+    static let maxListed = 1000
+
+    mutating func add(_ failure: DeviceFailure) {
+        count += 1
+        if listed.count < Self.maxListed { listed.append(failure) }
+    }
+
+    /// Tells how many are not listed; `nil` if all are.
+    var rest: String? {
+        let unlisted = count - listed.count
+        if unlisted == 0 { return nil }
+        return "\(unlisted.grouped) more failed. Only the first \(listed.count.grouped) are listed."
+    }
+
+    /// Prints the list, and how many more there are.
+    func show(on console: Console) throws {
+        for failure in listed {
+            try console.show(failure, "\(failure.kind.rawValue) \(failure.id.printable): \(failure.reason)")
+        }
+        guard let rest else { return }
+        // In JSON the report has the number of all.
+        if console.isJSON { console.message(rest) } else { console.line(rest) }
+    }
+}

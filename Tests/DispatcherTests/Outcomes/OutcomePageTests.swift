@@ -1,0 +1,95 @@
+import SecurePushCore
+import Synchronization
+import Testing
+
+@testable import Dispatcher
+
+/// How a page of questions is asked, and what counts of it.
+@Suite(.timeLimit(.minutes(2))) struct OutcomePageTests {
+    private let bench = OutcomeBench()
+
+    /// A store that fails to store outcomes once.
+    private final class StumblingStore: OutcomeStore {
+        private let store: MemoryStore
+        private let hasFailed = Mutex(false)
+
+        init(_ store: MemoryStore) { self.store = store }
+
+        func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
+            try await store.leaseOutcomes(holder: holder, now: now, until: until)
+        }
+
+        func saveOutcomes(holder: Int64, cursors: [OutcomeCursor], until: Timestamp) async throws -> Bool {
+            try await store.saveOutcomes(holder: holder, cursors: cursors, until: until)
+        }
+
+        func awaitingOutcome(_ query: OutcomeQuery) async throws -> OutcomePage {
+            try await store.awaitingOutcome(query)
+        }
+
+        func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
+            let isFirst = hasFailed.withLock { hasFailed in
+                defer { hasFailed = true }
+                return !hasFailed
+            }
+            if isFirst { throw StorageError(.timeout, "failed by the test") }
+            try await store.recordOutcomes(outcomes)
+        }
+    }
+
+    /// The outcomes that were counted.
+    private final class Counted: Sendable {
+        private let box = Mutex<[String]>([])
+
+        var texts: [String] { box.withLock { $0 } }
+
+        func add(_ outcome: MessageOutcome, _ platform: Platform) {
+            box.withLock { $0.append("\(platform.rawValue) \(outcome.text)") }
+        }
+    }
+
+    @Test func anOutcomeCountsOnceItIsStored() async throws {
+        let (clock, counted) = (bench.clock, Counted())
+        let watch = OutcomeWatch(
+            store: StumblingStore(bench.store), hub: bench.hub, logger: bench.lines.logger,
+            count: { counted.add($0, $1) }, clock: { clock.now })
+        let id = try await bench.push([.apple: "a"])
+        bench.hub.tell("a", ["Success": 1])
+        clock.set(bench.at(20))
+        _ = await watch.sweep()
+        #expect(bench.hub.takeAsked() == ["a"] && counted.texts == [])
+        #expect(try await bench.outcomes(id) == [nil])
+        for second in [25, 30] {
+            clock.set(bench.at(second))
+            _ = await watch.sweep()
+        }
+        #expect(bench.hub.takeAsked() == ["a"] && counted.texts == ["apple Success"])
+        #expect(try await bench.outcomes(id) == ["Success"])
+    }
+
+    /// The lease is for one page of questions. If the hub is slow, the page ends early, and no other dispatcher asks.
+    @Test func aSlowPageEndsBeforeTheLease() async throws {
+        for second in 0..<30 { _ = try await bench.push([.apple: "m\(second)"], at: second) }
+        bench.hub.tellOthers(.success(MessageOutcome(["Success": 1])))
+        // 20 s per group.
+        bench.hub.take(.seconds(2))
+        #expect(await bench.sweep(60) == .zero)
+        #expect(bench.hub.takeAsked().count == 20)
+        #expect(bench.clock.now == bench.at(100))
+        #expect(await bench.otherWatch().sweep() == .seconds(15))
+        bench.hub.take(.zero)
+        _ = await bench.watch.sweep()
+        #expect(bench.hub.takeAsked().count == 10)
+    }
+
+    /// Three notifications on three platforms are nine messages. The fourth would make them twelve.
+    @Test func aGroupHasAtMostTenMessages() async throws {
+        for index in 0..<5 {
+            _ = try await bench.push([.apple: "a\(index)", .windows: "w\(index)", .fcmv1: "f\(index)"], at: index)
+        }
+        // The refusal ends the page after the first group.
+        bench.hub.tellOthers(.failure(PushGatewayError(.unauthorized, "HTTP 403")))
+        await bench.sweep(30)
+        #expect(bench.hub.takeAsked() == ["a0", "a1", "a2", "f0", "f1", "f2", "w0", "w1", "w2"])
+    }
+}
