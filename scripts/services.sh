@@ -120,7 +120,7 @@ start_services() {
         RETRIEVAL_URL="http://127.0.0.1:$retrieval_port"
     start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
         "$platforms" DISPATCH_REGISTERED_ONLY="${DISPATCH_REGISTERED_ONLY:-false}" \
-        DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}" "${hub[@]}"
+        DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}" HUB_TELEMETRY="${HUB_TELEMETRY:-false}" "${hub[@]}"
     start_service retrieval HTTP_PORT="$retrieval_port" DATABASE_URL="$database_url" \
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" \
         RETRIEVAL_CORS_ORIGINS="http://127.0.0.1:$emulator_port,http://localhost:$emulator_port" \

@@ -2,7 +2,8 @@
 # The local stack without containers, in the background: scripts/stack.sh up | down | status [DIR]
 #
 # DIR is .securepush/local. The store is SQLite; STORE=postgres takes a private PostgreSQL. The broker is one RabbitMQ
-# node; BROKER_NODES=3 takes a cluster of three, any one of which may die. DISPATCH_WITHDRAW is passed to the services.
+# node; BROKER_NODES=3 takes a cluster of three, any one of which may die. The dispatcher gets DISPATCH_WITHDRAW and
+# HUB_TELEMETRY.
 # These listen on their default ports, or on free ones where these are taken. DIR/run holds process IDs, ports and logs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
