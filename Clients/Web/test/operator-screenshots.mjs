@@ -1,7 +1,8 @@
 // Makes the pictures of the operator's page from a stack that is working: node test/operator-screenshots.mjs URL [FOLDER]
 //
 // URL is the page's address, as `scripts/stack.sh up` prints it; FOLDER is docs/images by default. The pictures show
-// what the stack has done in the last half hour, so send to it for a while first, with faults switched on.
+// what the stack has done in the last half hour, so send to it for a while first, with faults switched on. Outcomes need
+// HUB_TELEMETRY=true for the stack, and come first for what was sent first.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +22,8 @@ async function eventfulID() {
   const all = [];
   for (const id of [...failed, ...found]) all.push(await api(`/admin/api/notifications/${id}`));
   all.sort((one, other) => other.Events.length - one.Events.length);
-  return (all.find((life) => life.ReadAt && life.ShownAt) ?? all[0]).Id;
+  const seen = all.filter((life) => life.ReadAt && life.ShownAt);
+  return (seen.find((life) => life.Deliveries.some((delivery) => delivery.Outcome)) ?? seen[0] ?? all[0]).Id;
 }
 
 const browser = await Browser.start({ width: 1440, height: 900 });
