@@ -164,9 +164,9 @@ private final class Gate: Sendable {
     /// In processes of their own: what they use up, other tests need.
     @Test func withoutDescriptorsItThrows() async {
         await #expect(processExitsWith: .success) {
+            // Open descriptors stay open: libdispatch traps if its own are closed. The system gives out none above.
             var limit = rlimit(rlim_cur: 3, rlim_max: 3)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            for descriptor in Int32(3)..<64 { close(descriptor) }
             let error = #expect(throws: ThreadResourceError.self) { _ = try ThreadExecutor(name: "none") }
             exit(error?.description.contains("pipe") == true ? 0 : 1)
         }
