@@ -29,8 +29,8 @@ python3 scripts/monitoring/consistency.py
 [ "$action" = run ] || exit 0
 
 picture=${2:+$(realpath "$2")}
-STORE=postgres BROKER_NODES=1
-export STORE BROKER_NODES
+STORE=postgres BROKER_NODES=1 HUB_TELEMETRY=true
+export STORE BROKER_NODES HUB_TELEMETRY
 stack_use "$(mktemp -d "${TMPDIR:-/tmp}/monitoring.XXXXXX")"
 prometheus=
 finish() {

@@ -118,6 +118,11 @@ DISPATCH = [
               [(quantile(0.99, "securepush_hub_request_duration_seconds", "platform"), "{{platform}}")], unit="s"),
         panel("Requests whose result is unknown", "The hub may have accepted them. They are the cause of duplicates.",
               [(rate("securepush_ambiguous_total", "reason"), "{{reason}}")], unit="ops"),
+        panel("Results at devices", "The push services' results, as the hub reports them (HUB_TELEMETRY).",
+              [(rate("securepush_hub_outcomes_total", "platform, outcome"), "{{platform}} {{outcome}}")],
+              unit="ops", width=12),
+        panel("Requests for outcomes", "By result. none: the hub has no final outcome yet.",
+              [(rate("securepush_outcome_requests_total", "result"), "{{result}}")], unit="ops", width=12),
     ]),
     ("Outcome", [
         panel("Dead-lettered", "By reason.",
