@@ -17,6 +17,8 @@ final class KeyServer: Sendable {
         var status = HTTPResponse.Status.ok
         var body = ""
         var location: String?
+        /// Whether a byte is sent every 100 ms for 10 s, and the body only then.
+        var isSlow = false
     }
 
     let answer: Mutex<Answer>
@@ -38,8 +40,15 @@ final class KeyServer: Sendable {
             self.requests.withLock { $0 += 1 }
             let answer = self.answer.withLock { $0 }
             let headers: HTTPFields = answer.location.map { [.location: $0] } ?? [:]
-            return Response(
-                status: answer.status, headers: headers, body: .init(byteBuffer: .init(string: answer.body)))
+            let body = ResponseBody { writer in
+                for _ in 0..<(answer.isSlow ? 100 : 0) {
+                    try await writer.write(ByteBuffer(string: " "))
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                try await writer.write(ByteBuffer(string: answer.body))
+                try await writer.finish(nil)
+            }
+            return Response(status: answer.status, headers: headers, body: body)
         }
         let server = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
@@ -237,6 +246,19 @@ final class KeyServer: Sendable {
             }
         }
         #expect(good.requestCount == 0)
+    }
+
+    @Test func aSlowBodyIsNotWaitedForWithoutEnd() async throws {
+        let server = KeyServer(jwks(TestKey.es256().jwk()))
+        try await server.withURL { url in
+            let keySet = try KeySetURL(url)
+            _ = try await keySet.fetch()
+            server.answer.withLock { $0.isSlow = true }
+            let error = await #expect(throws: AuthenticationSetupError.self) {
+                _ = try await keySet.fetch(within: .milliseconds(500))
+            }
+            #expect(error?.description.contains("no complete response") == true)
+        }
     }
 
     @Test func tooLargeAnAnswer() async throws {

@@ -32,6 +32,16 @@ import Testing
         #expect(try read(document).text == text)
     }
 
+    /// A combining accent after a `>` and U+0600 before a `<` make them other characters, but not other bytes.
+    @Test(arguments: ["a<b>&\"'", "]]>", "]]>\u{301}x", "\u{600}]]>\u{301}</a>\u{600}<b>", "a\rb]]>"])
+    func writtenTextIsReadBack(_ text: String) throws {
+        for written in [XMLWriter.characterData(text), XMLWriter.escape(text)] {
+            let root = try read("<a>\(written)</a>")
+            #expect(root.text.unicodeScalars.elementsEqual(text.unicodeScalars), "\(written)")
+            #expect(root.children.isEmpty)
+        }
+    }
+
     @Test(arguments: [
         "", "x", "<a>", "<a></b>", "<a/><b/>", "<a", "<a b></a>", "<a b=1/>", "<a b='1' b='2'/>", "<a b='1'c='2'/>",
         "<a>&nbsp;</a>", "<a>&#0;</a>", "<a>&#xD800;</a>", "<a>&#99999999;</a>", "<a>&amp</a>", "<a>&</a>",

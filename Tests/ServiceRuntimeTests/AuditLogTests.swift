@@ -3,12 +3,12 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
-import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import SecurePushCore
 @testable import ServiceRuntime
 
 /// The lines that requests write, and requests while the log cannot be written.
@@ -110,6 +110,40 @@ import Testing
             for line in old + new { verifier.check(Array(line.utf8), at: "line") }
             #expect(verifier.report.fault == nil)
         }
+    }
+
+    /// A pipe that nobody reads stands for a disk that hangs.
+    @Test(.timeLimit(.minutes(1))) func `A write that hangs refuses requests, holds none, and loses nothing`()
+        async throws
+    {
+        let pipe = Pipe()
+        let (reader, writer) = (pipe.fileHandleForReading, pipe.fileHandleForWriting.fileDescriptor)
+        let audit = try AuditLog(
+            file: AuditFile(path: "-", stream: writer), service: "test", logger: Logger(label: "test"),
+            patience: .milliseconds(50))
+        // Fills the pipe, so that the next write waits for the reader.
+        let flags = fcntl(writer, F_GETFL)
+        _ = fcntl(writer, F_SETFL, flags | O_NONBLOCK)
+        let rest = [UInt8](repeating: UInt8(ascii: "-"), count: 4096)
+        while write(writer, rest, rest.count) > 0 {}
+        _ = fcntl(writer, F_SETFL, flags)
+
+        let waiting = Task { try await audit.record([AuditEntry(service: "test", action: "read", id: "1")]) }
+        try await expectEventually { await !audit.isWritable() }
+        #expect(audit.problem?.contains("has taken no lines") == true)
+        await #expect(throws: Problem.self) { try await audit.check() }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+
+        // The reader comes back.
+        let text = Mutex("")
+        reader.readabilityHandler = { handle in
+            let part = String(decoding: handle.availableData, as: UTF8.self)
+            text.withLock { $0 += part }
+        }
+        try await expectEventually { await audit.isWritable() }
+        try await expectEventually { text.withLock { $0.contains(#""action":"read""#) } }
+        reader.readabilityHandler = nil
     }
 
     @Test func `Many requests at once get a line each`() async throws {

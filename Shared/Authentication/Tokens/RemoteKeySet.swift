@@ -208,13 +208,15 @@ struct KeySetURL: Sendable {
     static let maxSize = 512 * 1024
 
     /// Fetches the document. Redirects are not followed, because they could lead away from https.
-    func fetch() async throws -> [UInt8] {
+    ///
+    /// - Parameter deadline: how long the whole fetch may take.
+    func fetch(within deadline: Duration = Self.deadline) async throws -> [UInt8] {
         try await withThrowingTaskGroup(of: [UInt8].self) { group in
             group.addTask { try await request() }
             group.addTask {
                 // The client's own deadline covers only the head of the response.
-                try await Task.sleep(for: Self.deadline)
-                throw AuthenticationSetupError(.unreadable, "no complete response within \(Self.deadline)")
+                try await Task.sleep(for: deadline)
+                throw AuthenticationSetupError(.unreadable, "no complete response within \(deadline)")
             }
             defer { group.cancelAll() }
             return try await group.next() ?? []

@@ -22,9 +22,6 @@ public final class AuditLog: Service, Sendable {
         /// Why the last write has failed.
         var failure: String?
         var watched: [ReloadableSource] = []
-
-        /// Whether a write does not end: a broken disk, or a full pipe that nobody reads.
-        var isStuck: Bool { writing.map { ContinuousClock.now - $0 > AuditLog.patience } ?? false }
     }
 
     /// The name of the service, for its lines.
@@ -38,26 +35,37 @@ public final class AuditLog: Service, Sendable {
 
     /// Lines that are written in one go.
     private static let maxLines = 1000
-    /// A write that takes longer counts as failed until it ends. Above the time that another process may hold the lock.
-    private static let patience = Duration.seconds(10)
+    /// A write that takes longer counts as failed until it ends.
+    private let patience: Duration
 
     /// Opens the log and writes the line of the start.
     ///
     /// - Parameter path: `-` is standard output.
     /// - Throws: ``FileError`` if it cannot be written.
-    public init(path: String, service: String, logger: Logger) throws {
+    public convenience init(path: String, service: String, logger: Logger) throws {
+        // Above the time that another process may hold the lock.
+        try self.init(file: try AuditFile(path: path), service: service, logger: logger, patience: .seconds(10))
+    }
+
+    init(file: AuditFile, service: String, logger: Logger, patience: Duration) throws {
         self.service = service
         self.logger = logger
-        file = try AuditFile(path: path)
+        self.file = file
+        self.patience = patience
         try file.append([AuditEntry(service: service, action: "service.start", id: SecurePushVersion.current)])
     }
 
     /// Why lines cannot be written; `nil` if the last ones were.
     var problem: String? {
         state.withLock { state in
-            state.isStuck ? "The disk, or the reader of standard output, has taken no lines for 10 s." : state.failure
+            isStuck(state)
+                ? "The disk, or the reader of standard output, has taken no lines for \(patience.components.seconds) s."
+                : state.failure
         }
     }
+
+    /// Whether a write does not end: a broken disk, or a full pipe that nobody reads.
+    private func isStuck(_ state: State) -> Bool { state.writing.map { .now - $0 > patience } ?? false }
 
     /// Writes lines. Returns when they are on the disk, or when that has failed and they wait.
     ///
@@ -70,7 +78,7 @@ public final class AuditLog: Service, Sendable {
 
     /// Whether lines can be written. Tries to write those that wait.
     func isWritable() async -> Bool {
-        let (isStuck, hasFailed) = state.withLock { ($0.isStuck, $0.failure != nil) }
+        let (isStuck, hasFailed) = state.withLock { (self.isStuck($0), $0.failure != nil) }
         if isStuck { return false }
         if hasFailed { await write { _ in } }
         return problem == nil

@@ -77,6 +77,17 @@ import Testing
         #expect(try EarlierReport.parse(html).problems == [attack])
     }
 
+    /// U+0600 and the `<` after it are one character, so a search by character does not find the `<`.
+    @Test func `A scalar that joins the next one hides no markup`() async throws {
+        var report = try await Self.report()
+        report.problems = ["\u{600}</script>\u{600}<script>alert(1)"]
+        let html = try LoadReportPage(report: report).html()
+        for (markup, count) in [("<script", 1), ("</script", 1)] {
+            #expect(html.unicodeScalars.ranges(of: markup.unicodeScalars).count == count, "\(markup)")
+        }
+        #expect(try EarlierReport.parse(html).problems == report.problems)
+    }
+
     @Test func `The page and the JSON can be read again`() async throws {
         let report = try await Self.report(failure: "503")
         let html = try LoadReportPage(report: report).html()
