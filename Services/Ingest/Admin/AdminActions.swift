@@ -7,6 +7,8 @@ struct AdminActions: Sendable {
     static let maxResent = 500
     /// Failed notifications that one request examines at most.
     static let maxExamined = 10_000
+    /// Pages that it reads at most. One without a failure costs as much: ``NotificationCensus/maxScan`` rows.
+    static let maxPages = 20
     /// Dead letters that one request replays, and that it reads, at most.
     static let maxReplayed = 1000
     static let maxRead = 20_000
@@ -45,8 +47,9 @@ struct AdminActions: Sendable {
     ) async throws -> ResendReport {
         var report = ResendReport()
         var before = before
-        var examined = 0
+        var (examined, pages) = (0, 0)
         search: repeat {
+            pages += 1
             let page = try await store.page(
                 OperatorQuery(
                     onlyFailed: true, since: now - window.duration, before: before, limit: AdminDirectory.maxFailed))
@@ -58,9 +61,9 @@ struct AdminActions: Sendable {
                 }
                 before = entry.record.id
             }
-            examined += max(page.entries.count, 1)
+            examined += page.entries.count
             before = page.next
-        } while before != nil && examined < Self.maxExamined && !Task.isCancelled
+        } while before != nil && examined < Self.maxExamined && pages < Self.maxPages && !Task.isCancelled
         // Expired notifications and those with another reason stay, so a request without it would meet them again.
         report.next = before?.description
         report.hasMore = before != nil

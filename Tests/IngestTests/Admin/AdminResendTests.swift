@@ -13,7 +13,11 @@ struct AdminResendTests {
     private let handedOver = Mailbox<OutboxEntry>()
     private let key = FailureKey(platform: "apple", reason: "HTTP 400")
 
-    private var actions: AdminActions {
+    private var actions: AdminActions { actions(on: store) }
+
+    private func actions(
+        on store: any AllNotifications & SenderNotifications & DeadLetterStore
+    ) -> AdminActions {
         AdminActions(
             store: store, publisher: FakePublisher(), openDeadLetters: { FakeQueues() },
             handOver: { [handedOver] in handedOver.put(CollectionOfOne($0)) }, logger: .silent)
@@ -54,6 +58,15 @@ struct AdminResendTests {
         #expect((await handedOver.take() ?? []).map(\.id) == [older])
     }
 
+    /// A window of a day with few failures can have millions of rows.
+    @Test func aRequestReadsABoundedNumberOfPages() async throws {
+        let pages = PagesWithoutFailures()
+        let report = try await actions(on: pages).resend(key, .day, trace: nil)
+        #expect(await pages.count == AdminActions.maxPages)
+        let last = await pages.last
+        #expect(report.hasMore && report.next == last?.description)
+    }
+
     @Test func theNextRequestBeginsAfterTheLastThatWasSent() async throws {
         let ids = (0...AdminActions.maxResent).map { _ in NotificationID() }
         try await fail(ids)
@@ -92,4 +105,27 @@ struct AdminResendTests {
             #expect(bench.publisher.ids == [id])
         }
     }
+}
+
+/// A store whose pages end at the limit of a statement, without a failure and without an end.
+private actor PagesWithoutFailures: AllNotifications, SenderNotifications, DeadLetterStore {
+    private(set) var count = 0
+    private(set) var last: NotificationID?
+
+    func page(_ query: OperatorQuery) -> OperatorPage {
+        count += 1
+        last = NotificationID(at: (query.before?.timestamp ?? .now) - .seconds(1))
+        return OperatorPage(entries: [], next: last)
+    }
+
+    func census(since: Timestamp, now: Timestamp) -> NotificationCensus { NotificationCensus() }
+    func life(of id: NotificationID) -> NotificationLife? { nil }
+    func record(_ id: NotificationID, sender: String) -> NotificationRecord? { nil }
+    func page(_ query: NotificationQuery, now: Timestamp) -> NotificationPage {
+        NotificationPage(records: [], next: nil)
+    }
+    func revoke(_ id: NotificationID, sender: String, now: Timestamp) -> Bool { false }
+    func resend(_ id: NotificationID, sender: String, now: Timestamp) -> ReplayDecision? { nil }
+    func records(_ ids: [NotificationID]) -> [NotificationID: NotificationRecord] { [:] }
+    func reopen(_ letters: [NotificationID: [Platform]], now: Timestamp) -> [NotificationID: ReplayDecision] { [:] }
 }
