@@ -32,7 +32,7 @@ struct SQLiteDatabase: Sendable {
         do {
             if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SQLiteMigration.needed }
             try SQLiteFile.prepare(path: path)
-            pool = try SQLiteDatabase.connect(path)
+            pool = try SQLiteDatabase.connectWhenUnlocked(path)
             report = try SQLiteMigration.run(pool, policy: migrations)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw StorageError(.invalid, "\(path) is not an SQLite database, or is damaged. Name another file.")
@@ -41,6 +41,21 @@ struct SQLiteDatabase: Sendable {
                 .invalid, "\(path) cannot be opened for writing. Check the permissions of the file and its folder.")
         } catch {
             throw StorageError(error)
+        }
+    }
+
+    /// Connects, and tries again while other processes keep the file locked.
+    ///
+    /// A new file is switched to the write-ahead log. SQLite does not call the busy handler for that, so of several
+    /// processes that start at once, some are refused at once.
+    private static func connectWhenUnlocked(_ path: String) throws -> DatabasePool {
+        let end = ContinuousClock.now + busyTimeout
+        while true {
+            do {
+                return try connect(path)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && .now < end {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
         }
     }
 
