@@ -7,7 +7,7 @@ struct AdminActions: Sendable {
     static let maxResent = 500
     /// Failed notifications that one request examines at most.
     static let maxExamined = 10_000
-    /// Pages that it reads at most. One without a failure costs as much: ``NotificationCensus/maxScan`` rows.
+    /// Pages that it reads at most. Even a page without a failure examines ``NotificationCensus/maxScan`` rows.
     static let maxPages = 20
     /// Dead letters that one request replays, and that it reads, at most.
     static let maxReplayed = 1000

@@ -160,7 +160,7 @@ struct SQLiteMigrationTests {
         }
     }
 
-    /// One round fails seldom.
+    /// The fault showed in about one round of eight, so there are several.
     @Test("Several that start at once on a new file all succeed", arguments: 1...10)
     func race(_ round: Int) async throws {
         try await withTemporaryFolder { folder in
