@@ -1,4 +1,5 @@
 import { encodeBase64URL } from './base64url.js';
+import { currentUserName } from './bounded.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { DeviceKey } from './device-key.js';
 import { outcomeFailure } from './inbox.js';
@@ -21,13 +22,13 @@ const secondsForKey = 5;
 /**
  * @param {SecurePushClient} client
  * @param {PushDevice} device
+ * @param {import('./client.js').Wake} wake
  * @returns {Promise<string>}
  */
-export async function register(client, device) {
-  const { deadline } = client.begin();
+export async function register(client, device, { deadline }) {
   return lockedAsFailure(async () => {
     await adoptUser(client);
-    const userName = await client.credentials.userName();
+    const userName = await nameOf(client);
     if (userName === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
     await refreshPushKeys(client, deadline);
     const digest = await digestOf(client, device);
@@ -41,6 +42,20 @@ export async function register(client, device) {
     await registerKey(client, id, userName, deadline);
     return id;
   });
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @returns {Promise<string | null>}
+ * @throws {SecurePushFailure} if it is not known now
+ */
+async function nameOf(client) {
+  try {
+    return await currentUserName(client);
+  } catch (error) {
+    if (isLocked(error)) throw error;
+    throw new SecurePushFailure(DiagnosticCode.credentials);
+  }
 }
 
 /**
@@ -93,7 +108,7 @@ async function send(client, device, { userName, digest }, deadline) {
 async function registerKey(client, id, userName, deadline) {
   const key = await keyOf(client, userName).catch(() => null);
   if (!key) return null;
-  const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk };
+  const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk, success: 204 };
   const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
   return outcome.kind === 'refused' && outcome.status === 404 ? 'unknown' : null;
 }
@@ -127,9 +142,11 @@ async function forgetKey(client) {
   await client.keeper.update((_, state) => { state.keyOwner = null; });
 }
 
-/** @param {SecurePushClient} client */
-export async function unregister(client) {
-  const { deadline } = client.begin();
+/**
+ * @param {SecurePushClient} client
+ * @param {import('./client.js').Wake} wake
+ */
+export async function unregister(client, { deadline }) {
   await lockedAsFailure(async () => {
     // Forgotten first: after a crash the device is not taken for registered.
     const id = await client.keeper.update((_, state) => {
@@ -138,7 +155,8 @@ export async function unregister(client) {
       return installationID;
     });
     if (id !== null) {
-      const outcome = await client.connection.send({ method: 'DELETE', path: `api/installations/${id}` }, deadline);
+      const outcome = await client.connection.send(
+        { method: 'DELETE', path: `api/installations/${id}`, success: 204 }, deadline);
       const isOver = outcome.kind === 'success' || (outcome.kind === 'refused' && [404, 410].includes(outcome.status));
       if (!isOver) throw outcomeFailure(outcome);
     }

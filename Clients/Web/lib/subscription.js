@@ -40,30 +40,36 @@ export function pushDevice(subscription, tags = []) {
 export async function subscribeToPush(registration, applicationServerKey, { tags = [], timeout = 20 } = {}) {
   const key = decodeBase64URL(applicationServerKey.replace(/=+$/, ''));
   if (key?.length !== 65) throw new TypeError('The public VAPID key is not a P-256 point in base64url.');
-  const existing = await registration.pushManager.getSubscription();
+  return pushDevice(await inTime(() => subscriptionFor(registration.pushManager, key), timeout), tags);
+}
+
+/**
+ * @param {PushManager} pushManager
+ * @param {Uint8Array} key
+ * @returns {Promise<PushSubscription>}
+ */
+async function subscriptionFor(pushManager, key) {
+  const existing = await pushManager.getSubscription();
   const known = existing?.options.applicationServerKey;
-  if (existing && known && encodeBase64URL(new Uint8Array(known)) === encodeBase64URL(key)) {
-    return pushDevice(existing, tags);
-  }
+  if (existing && known && encodeBase64URL(new Uint8Array(known)) === encodeBase64URL(key)) return existing;
   await existing?.unsubscribe();
-  const subscribing = registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
-  return pushDevice(await inTime(subscribing, timeout), tags);
+  return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
 }
 
 /**
  * @template Value
- * @param {Promise<Value>} promise
+ * @param {() => Promise<Value>} work
  * @param {number} seconds
  * @returns {Promise<Value>}
  */
-async function inTime(promise, seconds) {
+export async function inTime(work, seconds) {
   let timer;
   const end = new Promise((_, reject) => {
     const error = new DOMException('The push service did not answer.', 'AbortError');
     timer = setTimeout(() => reject(error), seconds * 1000);
   });
   try {
-    return await Promise.race([promise, end]);
+    return await Promise.race([work(), end]);
   } finally {
     clearTimeout(timer);
   }
