@@ -7,10 +7,11 @@ import { RetrievalConnection } from './connection.js';
 import { fetchAndShow, showNotice } from './fetching.js';
 import { listInbox, markAsRead, markAsReadThrough, readSecret, reportShown } from './inbox.js';
 import { SecretLedger } from './ledger.js';
-import { WebNotificationPresenter } from './presenter.js';
+import { ownRegistration, WebNotificationPresenter } from './presenter.js';
 import { refreshOldPushKeys } from './push-key-refresh.js';
 import { adoptUser, confirmWithdrawals, receive } from './receiving.js';
 import { register, unregister } from './registration.js';
+import { renewFailedRegistration, renewSubscription } from './renewal.js';
 import { addReport, wakeReport } from './report.js';
 import { isLocked, StateKeeper } from './store.js';
 import { TransportError } from './transport.js';
@@ -71,6 +72,8 @@ export class SecurePushClient {
     /** The notifications that are being fetched or shown now. */
     this.inFlight = new Set();
     this.claimWatch = new ClaimWatch(clock, this.limits.claimSeconds);
+    /** @type {() => Promise<PushManager>} */
+    this.pushManager = async () => (await ownRegistration()).pushManager;
     /** What one wake does for all, by its name. */
     this.running = new Set();
     /** @type {Promise<unknown>} the last registration or unregistration */
@@ -204,6 +207,19 @@ export class SecurePushClient {
   register(device) { return this.#afterLastRegistration((wake) => register(this, device, wake)); }
 
   /**
+   * Registers the device again after the browser has changed or ended the subscription, with the tags with which the app
+   * registered it. It does nothing if the device is not registered. A failure is repeated at the end of the next wake.
+   *
+   * @param {PushSubscription | null} [subscription] the new one; `null`: the browser has it, or makes it
+   * @param {PushSubscriptionOptions | null} [options] those of the last one, if they are known
+   * @param {number} [deadline] the clock's uptime
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  renewSubscription(subscription = null, options = null, deadline = Infinity) {
+    return this.#afterLastRegistration((wake) => renewSubscription(this, wake, subscription, options), deadline);
+  }
+
+  /**
    * Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while the
    * credentials are valid.
    *
@@ -286,11 +302,13 @@ export class SecurePushClient {
    *
    * @template Result
    * @param {(wake: Wake) => Promise<Result>} work
+   * @param {number} [deadline]
    * @returns {Promise<Result>}
    */
-  #afterLastRegistration(work) {
+  #afterLastRegistration(work, deadline = Infinity) {
     const next = this.lastRegistration.then(() => {
       const wake = this.begin();
+      wake.deadline = Math.min(wake.deadline, deadline);
       return this.#untilEnd(wake, () => work(wake));
     }).catch((error) => { throw error instanceof TransportError ? new SecurePushFailure(codeOf(error)) : error; });
     this.lastRegistration = next.catch(() => {});
@@ -328,8 +346,8 @@ export class SecurePushClient {
   }
 
   /**
-   * Reports shown notifications to the server, confirms withdrawals that came in the meantime, and reads the server's
-   * keys for pushes if those that are stored are old.
+   * Reports shown notifications to the server, confirms withdrawals that came in the meantime, reads the server's keys
+   * for pushes if those that are stored are old, and repeats a registration that failed.
    *
    * @param {Wake} wake
    */
@@ -337,6 +355,7 @@ export class SecurePushClient {
     await reportShown(this, deadline);
     await confirmWithdrawals(this, deadline);
     await refreshOldPushKeys(this, deadline);
+    await renewFailedRegistration(this, deadline);
     this.events?.send({ kind: 'wake' });
   }
 

@@ -32,13 +32,17 @@ export async function register(client, device, { deadline }) {
     if (userName === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
     await refreshPushKeys(client, deadline);
     const digest = await digestOf(client, device);
-    const { registration: record } = await client.keeper.read();
+    const wanted = { userName, tags: device.tags ?? [], serverKey: device.serverKey ?? null };
+    const record = await client.keeper.update((_, state) => {
+      state.registration = { ...state.registration, wanted };
+      return state.registration;
+    });
     const age = client.clock.now - (record.registeredAt ?? -Infinity);
     const isCurrent = record.userName === userName && record.digest === digest && age >= 0
       && age < client.limits.renewsRegistrationAfter;
     const known = isCurrent ? record.installationID : null;
     if (known !== null && await registerKey(client, known, userName, deadline) !== 'unknown') return known;
-    const id = await send(client, device, { userName, digest }, deadline);
+    const id = await send(client, device, { userName, digest, wanted }, deadline);
     await registerKey(client, id, userName, deadline);
     return id;
   });
@@ -63,18 +67,18 @@ async function nameOf(client) {
  *
  * @param {SecurePushClient} client
  * @param {PushDevice} device
- * @param {{userName: string, digest: string}} record
+ * @param {{userName: string, digest: string, wanted: import('./state.js').RegistrationRecord['wanted']}} record
  * @param {number} deadline
  * @returns {Promise<string>}
  */
-async function send(client, device, { userName, digest }, deadline) {
+async function send(client, device, { userName, digest, wanted }, deadline) {
   let refused = null;
   for (;;) {
     const fresh = globalThis.crypto.randomUUID();
     // Stored first: after a crash the same installation is registered again, not a second one.
     const id = await client.keeper.update((_, state) => {
       const known = state.registration.installationID;
-      state.registration = emptyRegistration(known === null || known === refused ? fresh : known);
+      state.registration = emptyRegistration(known === null || known === refused ? fresh : known, wanted);
       return /** @type {string} */ (state.registration.installationID);
     });
     const json = {
@@ -85,15 +89,27 @@ async function send(client, device, { userName, digest }, deadline) {
     if (outcome.kind === 'success') {
       const registeredAt = client.clock.now;
       await client.keeper.update((_, state) => {
-        state.registration = { installationID: id, userName, digest, registeredAt };
+        state.registration = { installationID: id, userName, digest, registeredAt, wanted };
       });
       return id;
     }
     const isGivenUp = outcome.kind === 'refused' && [404, 410].includes(outcome.status);
-    if (id === fresh || refused !== null || !isGivenUp) throw outcomeFailure(outcome);
+    if (id === fresh || refused !== null || !isGivenUp) {
+      // The server does not want this device: only the app asks again.
+      if (isFinal(outcome)) await client.keeper.update((_, state) => { state.registration.wanted = null; });
+      throw outcomeFailure(outcome);
+    }
     refused = id;
   }
 }
+
+/**
+ * Whether the server will say the same to the same request.
+ *
+ * @param {import('./connection.js').Outcome} outcome
+ */
+const isFinal = (outcome) => outcome.kind === 'refused' && outcome.status >= 400 && outcome.status < 500
+  && outcome.status !== 408 && outcome.status !== 429;
 
 /**
  * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next visit: a

@@ -8,6 +8,7 @@ import { decodeBase64URL, encodeBase64URL } from './base64url.js';
  * @property {'browser'} platform
  * @property {{endpoint: string, p256dh: string, auth: string}} channel
  * @property {string[]} [tags] tags of the app. The server adds the user's own
+ * @property {string | null} [serverKey] the public VAPID key, for a subscription that the browser ends
  */
 
 /**
@@ -24,7 +25,10 @@ export function pushDevice(subscription, tags = []) {
     return encodeBase64URL(new Uint8Array(bytes));
   };
   const channel = { endpoint: subscription.endpoint, p256dh: key('p256dh'), auth: key('auth') };
-  return { platform: 'browser', channel, tags };
+  const serverKey = subscription.options?.applicationServerKey;
+  return {
+    platform: 'browser', channel, tags, serverKey: serverKey ? encodeBase64URL(new Uint8Array(serverKey)) : null,
+  };
 }
 
 /**
