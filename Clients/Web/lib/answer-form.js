@@ -52,7 +52,9 @@ export function isForeignRefusal(response, isAuthorized) {
  * @returns {boolean}
  */
 export function isSuccess(response, { method = 'GET', success = 200 }) {
-  return response.status === success && hasOwnForm(response) && (method === 'GET' || response.body.length === 0);
+  if (!hasOwnForm(response)) return false;
+  if (method === 'GET') return response.status === success;
+  return [success, 204].includes(response.status) && response.body.length === 0;
 }
 
 /**
