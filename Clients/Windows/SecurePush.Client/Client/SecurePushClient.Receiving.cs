@@ -76,7 +76,7 @@ namespace SecurePush
                 // It stays in underWay until the text is shown, so that nobody shows the secret before it.
                 try
                 {
-                    return await NoticeAsync(id, DiagnosticCode.TimedOut, Progress.Pending);
+                    return await NoticeInTimeAsync(id);
                 }
                 finally
                 {
@@ -97,6 +97,22 @@ namespace SecurePush
             }
 
             return new WakeReport(WakeResult.Failed, DiagnosticCode.TimedOut);
+        }
+
+        /// <summary>Shows the generic text after a wake that took too long. It waits for no store.</summary>
+        private async Task<WakeReport> NoticeInTimeAsync(PushId id)
+        {
+            var isFirst = true;
+            await Quietly(() => TimeLimit.RunAsync(
+                clock.Uptime + SecondsToShow, clock, CancellationToken.None,
+                async token => isFirst = await UpdateOrDefaultAsync(
+                    state => state.Ledger.Notice(id, Progress.Pending), true)));
+            if (isFirst)
+            {
+                await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, DiagnosticCode.TimedOut));
+            }
+
+            return WakeReport.OfWaiting(new[] { id }, DiagnosticCode.TimedOut);
         }
 
         private async Task<WakeReport> ReceiveAsync(IncomingPush push, Wake wake)
