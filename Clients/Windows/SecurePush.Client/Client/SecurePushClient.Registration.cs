@@ -64,7 +64,7 @@ namespace SecurePush
                 if (id != null)
                 {
                     var outcome = await connection.SendAsync(
-                        new RetrievalCall("DELETE", "api/installations/" + id), deadline);
+                        new RetrievalCall("DELETE", "api/installations/" + id) { Success = 204 }, deadline);
                     if (outcome.Status != 404 && outcome.Status != 410)
                     {
                         outcome.OrThrow();

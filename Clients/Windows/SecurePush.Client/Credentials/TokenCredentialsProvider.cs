@@ -31,7 +31,7 @@ namespace SecurePush
             Uri retrievalUrl, IClientStore store, ITransport transport, IClientClock clock = null)
         {
             this.clock = clock ?? new SystemClientClock();
-            this.store = store;
+            this.store = new BoundedStore(store, this.clock);
             service = new TokenService(retrievalUrl, transport, this.clock);
         }
 

@@ -19,6 +19,9 @@ namespace SecurePush
     {
         /// <summary>Two seconds. A change takes milliseconds.</summary>
         private const int LockTries = 200;
+
+        /// <summary>In milliseconds.</summary>
+        private const int LockPause = 10;
         private const int SharingViolation = unchecked((int)0x80070020);
         private const int LockViolation = unchecked((int)0x80070021);
 
@@ -201,7 +204,11 @@ namespace SecurePush
         /// <summary>Runs work while no other process changes the files.</summary>
         private async Task<T> WithLockAsync<T>(Func<Task<T>> work)
         {
-            await turn.WaitAsync();
+            if (!await turn.WaitAsync(LockTries * LockPause))
+            {
+                throw new ClientStoreException(ClientStoreError.Busy);
+            }
+
             try
             {
                 for (var count = 0; count < LockTries; count++)
@@ -214,7 +221,7 @@ namespace SecurePush
                         }
                     }
 
-                    await Task.Delay(10);
+                    await Task.Delay(LockPause);
                 }
 
                 throw new ClientStoreException(ClientStoreError.Busy);
