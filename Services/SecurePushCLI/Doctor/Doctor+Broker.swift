@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Messaging
+import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 
@@ -16,7 +17,7 @@ extension Doctor {
             let configuration = try AMQPConfiguration(url: url, connectionName: "securepush doctor")
             let connection = try await AMQPConnection.open(configuration)
             findings.append(.ok(part, "\(configuration.endpoints) accepts the login"))
-            findings += await Doctor.alarm(configuration)
+            findings += await Doctor.probe(configuration)
             findings += await queues(connection, configuration)
             await connection.close()
         } catch let error as AMQPError where error.code == .accessRefused {
@@ -30,9 +31,10 @@ extension Doctor {
         return findings
     }
 
-    /// Checks whether a memory or disk alarm blocks the broker. RabbitMQ tells only publishers, so this publishes to a
-    /// queue that does not exist; the broker returns the message.
-    private static func alarm(_ configuration: AMQPConfiguration) async -> [Finding] {
+    /// Checks whether a memory or disk alarm blocks the broker, and whether IDs reach the dispatch queue. RabbitMQ tells
+    /// only publishers, so this publishes to a queue that does not exist; the broker returns the message. Then it
+    /// publishes an ID that no notification has, which a dispatcher drops.
+    private static func probe(_ configuration: AMQPConfiguration) async -> [Finding] {
         let publisher: AMQPPublisher
         do {
             publisher = try AMQPPublisher(
@@ -41,6 +43,10 @@ extension Doctor {
             return [.failed("AMQP_URL", "\(error)", "Raise the limits of descriptors and threads (ulimit -n, -u).")]
         }
         let probe = AMQPMessage(exchange: "", routingKey: "securepush.doctor.no-such-queue", body: [])
+        let topology = DispatchTopology(retryDelays: [.seconds(1)])
+        let unknown = AMQPMessage(
+            exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
+            body: Array(NotificationID().description.utf8))
         let result = try? await withRunning(publisher) {
             let end = ContinuousClock.now + .seconds(5)
             while !publisher.isConnected && ContinuousClock.now < end {
@@ -48,15 +54,28 @@ extension Doctor {
             }
             // The broker still accepts the first message after an alarm.
             _ = await publisher.publish([probe])
-            return await publisher.publish([probe]).first
+            let answer = await publisher.publish([probe]).first
+            guard case .failure(let error)? = answer, error.code == .returned else { return answer }
+            return await publisher.publish([unknown]).first
         }
-        guard case .failure(let error)? = result, error.code == .blocked || error.code == .timeout else { return [] }
+        guard case .failure(let error)? = result else { return [] }
+        if error.code == .returned || error.replyCode == 404 { return [unbound(topology)] }
+        guard error.code == .blocked || error.code == .timeout else { return [] }
         return [
             .failed(
                 "broker alarm", "the broker accepts no messages: \(error.message)",
                 "On the node, run rabbitmqctl status (alarms, memory, disk), then free memory or disk space. "
                     + "Ingest still accepts notifications.")
         ]
+    }
+
+    static func unbound(_ topology: DispatchTopology) -> Finding {
+        let reason = topology.declarations.reasonForReturn(
+            exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey)
+        return .failed(
+            "binding", "IDs do not reach the dispatchers: \(reason)",
+            "Running services declare it again within seconds unless AMQP_DECLARE=check; run doctor again. Otherwise "
+                + "start ingest or a dispatcher with AMQP_DECLARE=auto once.")
     }
 
     private func queues(_ connection: AMQPConnection, _ configuration: AMQPConfiguration) async -> [Finding] {
