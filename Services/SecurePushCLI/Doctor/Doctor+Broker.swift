@@ -17,7 +17,7 @@ extension Doctor {
             let configuration = try AMQPConfiguration(url: url, connectionName: "securepush doctor")
             let connection = try await AMQPConnection.open(configuration)
             findings.append(.ok(part, "\(configuration.endpoints) accepts the login"))
-            findings += await Doctor.probe(configuration)
+            findings += await Doctor.alarm(configuration)
             findings += await queues(connection, configuration)
             await connection.close()
         } catch let error as AMQPError where error.code == .accessRefused {
@@ -31,10 +31,9 @@ extension Doctor {
         return findings
     }
 
-    /// Checks whether a memory or disk alarm blocks the broker, and whether IDs reach the dispatch queue. RabbitMQ tells
-    /// only publishers, so this publishes to a queue that does not exist; the broker returns the message. Then it
-    /// publishes an ID that no notification has, which a dispatcher drops.
-    private static func probe(_ configuration: AMQPConfiguration) async -> [Finding] {
+    /// Checks whether a memory or disk alarm blocks the broker. RabbitMQ tells only publishers, so this publishes to a
+    /// queue that does not exist; the broker returns the message.
+    private static func alarm(_ configuration: AMQPConfiguration) async -> [Finding] {
         let publisher: AMQPPublisher
         do {
             publisher = try AMQPPublisher(
@@ -43,24 +42,9 @@ extension Doctor {
             return [.failed("AMQP_URL", "\(error)", "Raise the limits of descriptors and threads (ulimit -n, -u).")]
         }
         let probe = AMQPMessage(exchange: "", routingKey: "securepush.doctor.no-such-queue", body: [])
-        let topology = DispatchTopology(retryDelays: [.seconds(1)])
-        let unknown = AMQPMessage(
-            exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
-            body: Array(NotificationID().description.utf8))
-        let result = try? await withRunning(publisher) {
-            let end = ContinuousClock.now + .seconds(5)
-            while !publisher.isConnected && ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            // The broker still accepts the first message after an alarm.
-            _ = await publisher.publish([probe])
-            let answer = await publisher.publish([probe]).first
-            guard case .failure(let error)? = answer, error.code == .returned else { return answer }
-            return await publisher.publish([unknown]).first
-        }
-        guard case .failure(let error)? = result else { return [] }
-        if error.code == .returned || error.replyCode == 404 { return [unbound(topology)] }
-        guard error.code == .blocked || error.code == .timeout else { return [] }
+        // The broker still accepts the first message after an alarm.
+        let result = await last(of: [probe, probe], publisher)
+        guard case .failure(let error)? = result, error.code == .blocked || error.code == .timeout else { return [] }
         return [
             .failed(
                 "broker alarm", "the broker accepts no messages: \(error.message)",
@@ -69,13 +53,43 @@ extension Doctor {
         ]
     }
 
-    static func unbound(_ topology: DispatchTopology) -> Finding {
+    /// Checks whether IDs reach the dispatch queue, by an ID that no notification has. A dispatcher drops it.
+    private static func binding(_ configuration: AMQPConfiguration, _ topology: DispatchTopology) async -> [Finding] {
+        guard
+            let publisher = try? AMQPPublisher(
+                configuration: configuration, publishTimeout: .seconds(3), logger: .silent)
+        else { return [] }
+        let unknown = AMQPMessage(
+            exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
+            body: Array(NotificationID().description.utf8))
+        guard case .failure(let error)? = await last(of: [unknown], publisher),
+            error.code == .returned || error.replyCode == 404
+        else { return [] }
         let reason = topology.declarations.reasonForReturn(
             exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey)
-        return .failed(
-            "binding", "IDs do not reach the dispatchers: \(reason)",
-            "Running services declare it again within seconds unless AMQP_DECLARE=check; run doctor again. Otherwise "
-                + "start ingest or a dispatcher with AMQP_DECLARE=auto once.")
+        return [
+            .failed(
+                "binding", "IDs do not reach the dispatchers: \(reason)",
+                "Running services declare it again within seconds, unless AMQP_DECLARE=check: run doctor again. "
+                    + "Otherwise start ingest once with AMQP_DECLARE=auto.")
+        ]
+    }
+
+    /// Publishes messages one after another.
+    ///
+    /// - Returns: the result of the last one.
+    private static func last(
+        of messages: [AMQPMessage], _ publisher: AMQPPublisher
+    ) async -> Result<Void, AMQPError>? {
+        try? await withRunning(publisher) {
+            let end = ContinuousClock.now + .seconds(5)
+            while !publisher.isConnected && ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            var result: Result<Void, AMQPError>?
+            for message in messages { result = await publisher.publish([message]).first }
+            return result
+        }
     }
 
     private func queues(_ connection: AMQPConnection, _ configuration: AMQPConfiguration) async -> [Finding] {
@@ -94,6 +108,9 @@ extension Doctor {
                 let status = try await connection.inspect(queue: queue.name)
                 try await Doctor.expectLeader(of: queue.name, configuration)
                 findings.append(Doctor.queue(queue.name, status, topology))
+                if queue.name == topology.dispatchQueue, status.consumers > 0 {
+                    findings += await Doctor.binding(configuration, topology)
+                }
             } catch let error as AMQPError {
                 areDeclared = areDeclared && error.code != .notFound
                 findings.append(Doctor.queue(queue.name, error, configuration))
