@@ -150,8 +150,8 @@ extension GroupWrite.Result where Element == Settlement {
     /// Those that were stored.
     fileprivate func stored(of settlements: [Settlement]) -> [Settlement] {
         if refused.isEmpty && left.isEmpty { return settlements }
-        let others = Set((refused.map(\.element) + left).map(\.delivery.tag))
-        return settlements.filter { !others.contains($0.delivery.tag) }
+        let others = Set((refused.map(\.element) + left).map(\.delivery.message?.key))
+        return settlements.filter { !others.contains($0.delivery.message?.key) }
     }
 
     /// Those that the store refuses, with dead letters.
