@@ -133,7 +133,8 @@ struct MissingTopologyTests {
                 let raw = try AMQPPublisher(configuration: stack.configuration.amqp, logger: .quiet)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { await raw.run() }
-                    #expect(try await eventually { raw.isConnected })
+                    let isConnected = try await eventually { raw.isConnected }
+                    #expect(isConnected)
                     _ = await raw.publish([
                         AMQPMessage(
                             exchange: stack.topology.exchange, routingKey: DispatchTopology.dispatchKey,

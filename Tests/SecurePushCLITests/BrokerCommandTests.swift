@@ -71,7 +71,8 @@ import Testing
             configuration.topology.isDeclared = false
             let consumer = try RabbitMQDispatchConsumer(configuration: configuration, logger: .silent)
             try await withRunning(consumer) {
-                #expect(try await eventually { consumer.isConnected })
+                let isConnected = try await eventually { consumer.isConnected }
+                #expect(isConnected)
                 let settings = ["RETRY_DELAYS": "1s", "AMQP_DECLARE": "check"]
                 #expect(await findings(server, settings)["binding"] == nil)
                 try await AMQPConnection.with(configuration.amqp) { connection in
