@@ -1,5 +1,6 @@
 import Foundation
 import StackKit
+import Testing
 
 /// An HTTP client that is not ours. Each prints the status of the answer and then its body.
 enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
