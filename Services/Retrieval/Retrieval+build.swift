@@ -1,4 +1,5 @@
 import Authentication
+import HTTPTypes
 import Hummingbird
 import Logging
 import NotificationHubs
@@ -32,7 +33,9 @@ func buildRetrieval(
     let hub = try configuration.hub.map { try RegisteringHubs($0, logger: context.logger) }
 
     let origins = configuration.webOrigins
-    let cors = origins.isEmpty ? nil : CORSPolicy(origins: origins)
+    let cors =
+        origins.isEmpty
+        ? nil : CORSPolicy(origins: origins, headers: configuration.webHeaders.compactMap { HTTPField.Name($0) })
     let router = makeRouter(
         of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes)
     router.addOperations(

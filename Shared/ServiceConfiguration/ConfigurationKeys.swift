@@ -273,6 +273,12 @@ extension ConfigurationKeys {
         "RETRIEVAL_CORS_ORIGINS", .list(of: .webOrigin, hint: "ORIGINS"),
         meaning: "Exact origins of web apps that may call retrieval from a browser, such as https://app.example.org; "
             + "none if not set")
+
+    /// The key `RETRIEVAL_CORS_HEADERS`.
+    public static let retrievalCORSHeaders = ConfigurationKey(
+        "RETRIEVAL_CORS_HEADERS", .list(of: .headerName, hint: "NAMES"),
+        meaning: "Request headers that web apps may send besides those that the API reads, such as Sentry-Trace; "
+            + "none if not set")
 }
 
 /// The format of log lines.
@@ -312,7 +318,7 @@ extension ConfigurationKeys {
         dispatchMaxAttempts, dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile,
         pushVerificationKeysFile, retryDelays, ingestAPIKeysFile, recipientE2ERequired, authJWKSFile, authJWKSURL,
         authIssuer, authAudience,
-        authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins, retrievalCORSHeaders,
         httpsProxy, httpsProxyFile, httpProxy, httpProxyFile, noProxy, sslCertFile, sslCertDir,
         adminPort, adminHost, adminPasswordFile, adminAllowedHosts, dispatcherURL, retrievalURL,
     ]

@@ -29,7 +29,7 @@ struct LocalStackProcessTests {
             await #expect(throws: ProgramFailed.self) {
                 try await Scripts.ofThisCheckout.run("postgres.sh", ["status", postgres.path])
             }
-            #expect(strangers.allSatisfy(\.isRunning))
+            #expect(strangers.allSatisfy { $0.isRunning })
         }
     }
 
