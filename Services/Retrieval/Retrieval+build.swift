@@ -34,7 +34,8 @@ func buildRetrieval(
     let origins = configuration.webOrigins
     let cors = origins.isEmpty ? nil : CORSPolicy(origins: origins)
     let router = makeRouter(
-        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes)
+        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes,
+        readChanges: NotificationReadController.marksAsRead)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },

@@ -57,6 +57,9 @@ public struct CORSPolicy: Sendable {
     /// Whether a path is for web apps.
     func covers(_ path: String) -> Bool { path.hasPrefix("/api/") }
 
+    /// Whether the request is of a web app that may call.
+    func allows(_ request: Request) -> Bool { origin(of: request) != nil }
+
     /// The origin of the request, if it is one of this policy's.
     private func origin(of request: Request) -> WebOrigin? {
         guard covers(request.uri.path), let text = request.headers[.origin] else { return nil }
