@@ -37,7 +37,8 @@ func buildRetrieval(
         origins.isEmpty
         ? nil : CORSPolicy(origins: origins, headers: configuration.webHeaders.compactMap { HTTPField.Name($0) })
     let router = makeRouter(
-        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes)
+        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes,
+        readChanges: NotificationReadController.marksAsRead)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },

@@ -233,7 +233,8 @@ extension ConfigurationKeys {
     /// The key `AUTH_JWKS_URL`.
     public static let authJWKSURL = ConfigurationKey(
         "AUTH_JWKS_URL", .string(hint: "URL"),
-        meaning: "URL of the key set: cached, and read again for an unknown kid; not together with AUTH_JWKS_FILE")
+        meaning: "URL of the key set: cached, and fetched again after some minutes and for a token that no known key "
+            + "verifies; not together with AUTH_JWKS_FILE")
 
     /// The key `AUTH_ISSUER`.
     public static let authIssuer = ConfigurationKey(

@@ -115,13 +115,13 @@ extension VerificationKey {
     /// member that is repeated, or base64url that is not canonical. So the members are read here, and jwt-kit gets the
     /// numbers of the key.
     convenience init(jwk: JSONValue) throws {
-        if let use = jwk["use"], use.text != "sig" { throw Unusable("its use is not sig") }
-        if let operations = jwk["key_ops"]?.elements, !operations.contains(where: { $0.text == "verify" }) {
+        if let use = jwk.member("use"), use.text != "sig" { throw Unusable("its use is not sig") }
+        if let operations = jwk.member("key_ops")?.elements, !operations.contains(where: { $0.text == "verify" }) {
             throw Unusable("its key_ops do not include verify")
         }
         let (material, algorithms) = try Self.material(jwk)
-        if let keyID = jwk["kid"], keyID.text == nil { throw Unusable("its kid is not a string") }
-        guard let named = jwk["alg"] else {
+        if let keyID = jwk.member("kid"), keyID.text == nil { throw Unusable("its kid is not a string") }
+        guard let named = jwk.member("alg") else {
             self.init(keyID: jwk["kid"]?.text, material: material, algorithms: algorithms)
             return
         }

@@ -67,6 +67,9 @@ public struct CORSPolicy: Sendable {
         return start.count < path.utf8.count && start.starts(with: "api/".utf8)
     }
 
+    /// Whether the request is of a web app that may call.
+    func allows(_ request: Request) -> Bool { origin(of: request) != nil }
+
     /// The origin of the request, if it is one of this policy's.
     private func origin(of request: Request) -> WebOrigin? {
         guard covers(request.uri.path), let text = request.headers[.origin] else { return nil }

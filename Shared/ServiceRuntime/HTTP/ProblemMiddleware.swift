@@ -42,6 +42,8 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as HTTPParserError {
             throw error  // Hummingbird answers it by closing the connection.
         } catch {
+            // The request's permit has ended: a held answer is not in flight.
+            if let delay = (error as? AuthenticationError)?.delay, delay > .zero { try? await Task.sleep(for: delay) }
             response = answer(to: error, request: request, context: context, identifier: identifier)
         }
         response.headers[.xRequestID] = identifier
@@ -172,6 +174,7 @@ extension Problem {
     private init(_ error: AuthenticationError) {
         switch error.code {
         case .unavailable: self = .serviceUnavailable(error.message)
+        case .tooLong: self = Problem(.requestHeaderFieldsTooLarge, error.message)
         case .throttled: self = .tooManyRequests(error.message, retryAfter: error.retryAfter ?? .seconds(1))
         default: self = .unauthorized(error.message, challenges: error.challenges)
         }
