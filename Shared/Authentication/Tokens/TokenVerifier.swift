@@ -72,14 +72,14 @@ final class TokenVerifier: Sendable {
             guard sources.allSatisfy({ $0.isUsable() }) else { throw .credentialsUnusable }
             throw Self.refusal(.invalid, "The token's signature is not valid")
         }
-        try checkUser(token.claims)
+        try await checkUser(token.claims)
         cache.withLock { $0.insert(accepted, for: key) }
         return accepted.claims.subject
     }
 
     private func verifySignature(_ token: JSONWebToken) async -> Accepted? {
         for (index, source) in sources.enumerated() {
-            guard let keySet = source.refreshed() else { continue }
+            guard let keySet = await source.refreshed() else { continue }
             for key in keySet.candidates(token.header) {
                 if await key.isValid(token.signature, of: token.signedBytes, with: token.header.algorithm) {
                     return Accepted(claims: token.claims, keySet: keySet, source: index)
@@ -107,11 +107,12 @@ final class TokenVerifier: Sendable {
 
     /// A token that was issued here for a password ends with the password: when the user is removed from the users'
     /// file or gets another password.
-    private func checkUser(_ claims: TokenClaims) throws(AuthenticationError) {
+    private func checkUser(_ claims: TokenClaims) async throws(AuthenticationError) {
         guard let users, claims.userEntry != nil else { return }
         // A change of the file has an effect at once.
         if isBound(claims, to: users.usable) { return }
-        guard let passwords = users.refreshedUsable() else { throw .credentialsUnusable }
+        await users.check()
+        guard let passwords = users.usable else { throw .credentialsUnusable }
         guard isBound(claims, to: passwords) else {
             throw Self.refusal(.invalid, "The user of the token was removed or has another password")
         }
