@@ -16,8 +16,12 @@ struct NotificationAcceptor: Sendable {
     let requiresEncryption: Bool
     /// The current time; tests replace it.
     var now: @Sendable () -> Timestamp = { .now }
+    /// Bounds how often a user sends to itself; `nil` for no limit.
+    var userLimit: RateLimiter?
     /// Bounds the bytes of the requests in flight; tests use a smaller budget.
     var budget = RequestBudget()
+    /// How long a batch may go on without a line; tests use less.
+    var maxBatchIdle = BatchLimit.maxIdle
     let turns = StoringTurns()
     private let inFlight = InFlightKeys()
     private let metrics = AcceptedMetrics()
