@@ -24,6 +24,7 @@ func buildRetrieval(
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
+    issuer?.watchFiles()
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
     }

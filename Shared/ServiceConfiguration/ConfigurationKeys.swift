@@ -225,6 +225,12 @@ extension ConfigurationKeys {
         meaning: "Ingest refuses every payload that is not encrypted end to end, the tutorial's confirmation with an "
             + "empty body included")
 
+    /// The key `RATE_LIMIT_USER`.
+    public static let rateLimitUser = ConfigurationKey(
+        "RATE_LIMIT_USER", .rateLimitOrOff, default: "30/m,burst=30",
+        meaning: "How often a user may send a confirmation to itself, counted by each ingest process: a number per s, "
+            + "m, h or d, and how many at once; off for no limit")
+
     /// The key `AUTH_JWKS_FILE`.
     public static let authJWKSFile = ConfigurationKey(
         "AUTH_JWKS_FILE", .existingFile, meaning: "JSON Web Key Set for users' tokens (RSA, EC, Ed25519, oct)"
@@ -317,9 +323,10 @@ extension ConfigurationKeys {
         hubPoolFile, hubInsecureHost, hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch,
         dispatchConcurrency,
         dispatchMaxAttempts, dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile,
-        pushVerificationKeysFile, retryDelays, ingestAPIKeysFile, recipientE2ERequired, authJWKSFile, authJWKSURL,
-        authIssuer, authAudience,
-        authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins, retrievalCORSHeaders,
+        pushVerificationKeysFile, retryDelays, ingestAPIKeysFile, recipientE2ERequired, rateLimitUser, authJWKSFile,
+        authJWKSURL, authIssuer, authAudience,
+        authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,
+        retrievalCORSHeaders,
         httpsProxy, httpsProxyFile, httpProxy, httpProxyFile, noProxy, sslCertFile, sslCertDir,
         adminPort, adminHost, adminPasswordFile, adminAllowedHosts, dispatcherURL, retrievalURL,
     ]

@@ -30,6 +30,7 @@ extension NotificationReadController {
             let unread = includesUnread ? try await store.unreadCount(of: user, now: time) : nil
             return Opened.head(of: stored, payload, unread: unread)
         }
+        if isMissingKey(of: found) { await sealer.check() }
         let opened = try open(found, for: user, trace: .current, logger: context.logger)
         if opened.isFirstRead {
             try await store.markRead(opened.stored.id, at: opened.time)
@@ -48,16 +49,29 @@ extension NotificationReadController {
             else { return false }
             let (logger, trace) = (request.debugLogger, request.trace)
             store.find(id, recipient: user) { found in
-                reply.onEventLoop {
+                let answer: @Sendable () -> Void = {
                     do {
-                        answer(try open(found.get(), for: user, trace: trace, logger: logger), logger, reply)
+                        self.answer(try open(found.get(), for: user, trace: trace, logger: logger), logger, reply)
                     } catch {
                         reply(.failure(error))
                     }
                 }
+                guard case .success(let stored) = found, isMissingKey(of: stored) else {
+                    return reply.onEventLoop(answer)
+                }
+                // The file is read on another thread, a second at most.
+                Task {
+                    await sealer.check()
+                    reply.onEventLoop(answer)
+                }
             }
             return true
         }
+    }
+
+    /// Whether the key may be in the file since a moment ago: another service has begun to seal with it.
+    private func isMissingKey(of found: StoredNotification?) -> Bool {
+        found?.payload.map(sealer.isMissingKey) ?? false
     }
 
     private func answer(_ opened: Opened, _ logger: Logger?, _ reply: DirectReply) {
