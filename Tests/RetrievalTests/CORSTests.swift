@@ -71,7 +71,7 @@ struct CORSTests {
     func tracingHeaders() async throws {
         let policy = CORSPolicy(
             origins: [try WebOrigin(Self.app)],
-            headers: ["Sentry-Trace", "X-B3-TraceId"].compactMap(HTTPField.Name.init))
+            headers: ["Sentry-Trace", "X-B3-TraceId"].compactMap { HTTPField.Name($0) })
         try await withRetrieval(cors: policy) { bench in
             let preflight = try await bench.preflight("/api/notifications", from: Self.app)
             let allowed = Set(
