@@ -184,12 +184,13 @@ extension PublisherConnection {
 
     /// Whether messages are returned that a declaration may help.
     private var isMissingSomething: Bool {
-        link.handle != nil && topology.isDeclared && !machine.unroutable.isEmpty && !isShuttingDown
+        link.handle != nil && blockedReason == nil && topology.isDeclared && !machine.unroutable.isEmpty
+            && !isShuttingDown
     }
 
     /// Declares exchanges, queues and bindings again after messages were returned: somebody has removed one of them.
     private func declareIfMissing(_ now: ContinuousClock.Instant) {
-        if isMissingSomething, blockedReason == nil, declareBackoff.isDue(now), let handle = link.handle {
+        if isMissingSomething, declareBackoff.isDue(now), let handle = link.handle {
             do throws(AMQPError) {
                 try handle.declare(topology)
                 machine.unroutable = []
