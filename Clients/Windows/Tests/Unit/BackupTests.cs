@@ -28,7 +28,7 @@ namespace SecurePush.Tests
         [TearDown]
         public void RemoveFolder() => Directory.Delete(folder, true);
 
-        /// <summary>A backup of the folder alone, with the mark of the device, and with a mark of another key.</summary>
+        /// <summary>A backup of the folder alone, of the device's mark too, and under another key.</summary>
         [TestCase("without the cache")]
         [TestCase("with everything")]
         [TestCase("of another user")]
