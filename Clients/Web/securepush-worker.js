@@ -110,8 +110,8 @@ export class PushWorker {
 
   /**
    * The browser has replaced or ended the subscription: the server gets the new one, with the tags of the last one, if
-   * the device is registered. Without a connection that is repeated at the next wake of the worker or the page, and by a
-   * background sync where the browser has one.
+   * the device is registered. Without a connection that is repeated at the next wake of the worker or the page, and by
+   * a background sync where the browser has one.
    *
    * @param {any} event a `PushSubscriptionChangeEvent`
    */

@@ -1,6 +1,6 @@
 /**
- * Tells the answers of the retrieval service from those of a proxy or a captive portal in front of it. All errors of the
- * service are `application/problem+json`, and its 401 has `WWW-Authenticate`; what it sends else is JSON or nothing.
+ * Tells the answers of the retrieval service from those of a proxy or a captive portal in front of it. All errors of
+ * the service are `application/problem+json`, and its 401 has `WWW-Authenticate`; what else it sends is JSON or nothing.
  *
  * @typedef {import('./transport.js').TransportResponse} TransportResponse
  */

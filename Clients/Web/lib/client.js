@@ -197,7 +197,8 @@ export class SecurePushClient {
    * the user change, and when `limits.renewsRegistrationAfter` has passed. Call it each time the page opens.
    *
    * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
-   * client makes a new one. With `encryptsEndToEnd`, each call registers the device's public key too: the server
+   * client makes a new one, and also for an endpoint of which `renewSubscription` knows nothing: the state may be that
+   * of another device, from a backup. With `encryptsEndToEnd`, each call registers the device's public key too: the server
    * forgets it when an installation is replaced. Calls at the same time run one after another.
    *
    * @param {import('./subscription.js').PushDevice} device
@@ -207,8 +208,8 @@ export class SecurePushClient {
   register(device) { return this.#afterLastRegistration((wake) => register(this, device, wake)); }
 
   /**
-   * Registers the device again after the browser has changed or ended the subscription, with the tags with which the app
-   * registered it. It does nothing if the device is not registered. A failure is repeated at the end of the next wake.
+   * Registers the device again after the browser has changed or ended the subscription, with the tags of the last
+   * registration. It does nothing if the device is not registered. A failure is repeated at the end of the next wake.
    *
    * @param {PushSubscription | null} [subscription] the new one; `null`: the browser has it, or makes it
    * @param {PushSubscriptionOptions | null} [options] those of the last one, if they are known

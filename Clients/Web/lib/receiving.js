@@ -7,8 +7,8 @@ import { isLocked } from './store.js';
 
 /**
  * What a push asks for: a notification that is to be fetched, one that was shown or withdrawn before, a withdrawal
- * that has been carried out, a push without a usable ID, a push that is not genuine, one whose user is not known now, or
- * a locked store.
+ * that has been carried out, a push without a usable ID, a push that is not genuine, one whose user is not known now,
+ * or a locked store.
  *
  * @typedef {{kind: 'wanted', id: string} | {kind: 'settled'} | {kind: 'withdrawn'} | {kind: 'unusable'}
  *   | {kind: 'ignored', code: string} | {kind: 'unverified'} | {kind: 'locked'}} Reception
@@ -64,8 +64,8 @@ async function withdraw(client, id) {
  * Notes the user who is logged in. Another user's notifications are removed from the screen.
  *
  * @param {SecurePushClient} client
- * @returns {Promise<{name: string | null, changes: number, isKnown: boolean}>} the user to whom the device belongs, also
- *   after the credentials have expired, and the state's `userChanges`. Not known: neither the state nor the credentials
+ * @returns {Promise<{name: string | null, changes: number, isKnown: boolean}>} the user to whom the device belongs,
+ *   also after the credentials have expired, and the state's `userChanges`. Not known: neither the state nor the credentials
  *   could be read
  * @throws {import('./store.js').ClientStoreError} `locked`
  */

@@ -32,6 +32,7 @@ export async function register(client, device, { deadline }) {
     if (userName === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
     await refreshPushKeys(client, deadline);
     const digest = await digestOf(client, device);
+    const endpoint = await hash(client, device.channel.endpoint);
     const wanted = { userName, tags: device.tags ?? [], serverKey: device.serverKey ?? null };
     const record = await client.keeper.update((_, state) => {
       state.registration = { ...state.registration, wanted };
@@ -42,7 +43,7 @@ export async function register(client, device, { deadline }) {
       && age < client.limits.renewsRegistrationAfter;
     const known = isCurrent ? record.installationID : null;
     if (known !== null && await registerKey(client, known, userName, deadline) !== 'unknown') return known;
-    const id = await send(client, device, { userName, digest, wanted }, deadline);
+    const id = await send(client, device, { userName, digest, wanted, endpoint }, deadline);
     await registerKey(client, id, userName, deadline);
     return id;
   });
@@ -67,18 +68,21 @@ async function nameOf(client) {
  *
  * @param {SecurePushClient} client
  * @param {PushDevice} device
- * @param {{userName: string, digest: string, wanted: import('./state.js').RegistrationRecord['wanted']}} record
+ * @param {{userName: string, digest: string, endpoint: string,
+ *   wanted: import('./state.js').RegistrationRecord['wanted']}} record
  * @param {number} deadline
  * @returns {Promise<string>}
  */
-async function send(client, device, { userName, digest, wanted }, deadline) {
+async function send(client, device, { userName, digest, wanted, endpoint }, deadline) {
   let refused = null;
   for (;;) {
     const fresh = globalThis.crypto.randomUUID();
     // Stored first: after a crash the same installation is registered again, not a second one.
     const id = await client.keeper.update((_, state) => {
-      const known = state.registration.installationID;
-      state.registration = emptyRegistration(known === null || known === refused ? fresh : known, wanted);
+      const { installationID: known, endpoint: last = null } = state.registration;
+      // Another device may have the same ID, if the state has come from a backup.
+      const isOwn = known !== null && known !== refused && (last === null || last === endpoint);
+      state.registration = emptyRegistration(isOwn ? known : fresh, wanted, endpoint);
       return /** @type {string} */ (state.registration.installationID);
     });
     const json = {
@@ -89,7 +93,7 @@ async function send(client, device, { userName, digest, wanted }, deadline) {
     if (outcome.kind === 'success') {
       const registeredAt = client.clock.now;
       await client.keeper.update((_, state) => {
-        state.registration = { installationID: id, userName, digest, registeredAt, wanted };
+        state.registration = { installationID: id, userName, digest, registeredAt, wanted, endpoint };
       });
       return id;
     }
@@ -166,8 +170,8 @@ export async function unregister(client, { deadline }) {
   await lockedAsFailure(async () => {
     // Forgotten first: after a crash the device is not taken for registered.
     const id = await client.keeper.update((_, state) => {
-      const { installationID } = state.registration;
-      state.registration = emptyRegistration(installationID);
+      const { installationID, endpoint } = state.registration;
+      state.registration = emptyRegistration(installationID, null, endpoint);
       return installationID;
     });
     if (id !== null) {
@@ -192,8 +196,16 @@ export async function unregister(client, { deadline }) {
  * @param {PushDevice} device
  * @returns {Promise<string>}
  */
-async function digestOf(client, { platform, channel, tags = [] }) {
-  const text = [platform, channel.endpoint, channel.p256dh, channel.auth, ...tags].join('\n');
+function digestOf(client, { platform, channel, tags = [] }) {
+  return hash(client, [platform, channel.endpoint, channel.p256dh, channel.auth, ...tags].join('\n'));
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string} text
+ * @returns {Promise<string>}
+ */
+async function hash(client, text) {
   const digest = await client.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return encodeBase64URL(new Uint8Array(digest));
 }

@@ -26,7 +26,7 @@ export async function renewSubscription(client, wake, replacement, options) {
   // Stored first: without a connection the next wake tries again.
   const wanted = await client.keeper.update((_, state) => {
     const { registration } = state;
-    state.registration = { ...registration, digest: null, registeredAt: null };
+    state.registration = { ...registration, digest: null, registeredAt: null, endpoint: null };
     return registration.wanted ?? null;
   });
   if (!wanted || wanted.userName !== await currentUserName(client)) return;

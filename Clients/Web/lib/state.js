@@ -29,8 +29,10 @@ import { mayHaveBeenRead, SecretLedger } from './ledger.js';
  * @property {string | null} userName the user for whom the device is registered
  * @property {string | null} digest of the platform, the channel and the tags
  * @property {number | null} registeredAt in seconds since 1970
- * @property {{userName: string, tags: string[], serverKey: string | null} | null} [wanted] what the app asked for, until
- *   it unregisters: it is tried again when it failed, and when the browser changes the subscription. `serverKey` is the
+ * @property {string | null} [endpoint] a digest of the endpoint for which the ID was chosen; `null`: the browser has
+ *   announced another one. A state that a backup has brought to another device finds another endpoint there
+ * @property {{userName: string, tags: string[], serverKey: string | null} | null} [wanted] what the app asked for,
+ *   until it unregisters: it is tried again when it failed, and when the browser changes the subscription. `serverKey` is the
  *   public VAPID key
  */
 
@@ -53,10 +55,11 @@ export const emptyState = () => ({
 /**
  * @param {string | null} [installationID]
  * @param {RegistrationRecord['wanted']} [wanted]
+ * @param {string | null} [endpoint]
  * @returns {RegistrationRecord}
  */
-export const emptyRegistration = (installationID = null, wanted = null) => ({
-  installationID, userName: null, digest: null, registeredAt: null, wanted,
+export const emptyRegistration = (installationID = null, wanted = null, endpoint = null) => ({
+  installationID, userName: null, digest: null, registeredAt: null, wanted, endpoint,
 });
 
 /** @type {Record<string, (value: any) => boolean>} */
@@ -85,7 +88,7 @@ const members = {
   unreported: is.ids,
   registration: (/** @type {any} */ value) => orNull(is.uuid)(value?.installationID)
     && orNull(is.text)(value.userName) && orNull(is.text)(value.digest) && orNull(is.number)(value.registeredAt)
-    && orNull(is.wanted)(value.wanted ?? null),
+    && orNull(is.wanted)(value.wanted ?? null) && orNull(is.text)(value.endpoint ?? null),
   keyOwner: orNull(is.text),
   pushKeys: orNull((value) => Array.isArray(value) && value.every(is.text)),
   pushKeysReadAt: orNull(is.number),

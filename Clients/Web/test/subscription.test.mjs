@@ -11,7 +11,8 @@ const serverKey = new Uint8Array(65).fill(4);
 
 /** A subscription of the browser. */
 const subscription = (name) => ({
-  endpoint: `https://push.example.com/${name}`, options: { userVisibleOnly: true, applicationServerKey: serverKey.buffer },
+  endpoint: `https://push.example.com/${name}`,
+  options: { userVisibleOnly: true, applicationServerKey: serverKey.buffer },
   getKey: () => new Uint8Array([1, 2]).buffer,
 });
 
@@ -139,4 +140,26 @@ simulated('a registration that the server refuses is not repeated by itself', as
   const before = device.interceptions[0].left;
   await client.catchUp();
   assert.equal(device.interceptions[0].left, before);
+});
+
+for (const isRegistered of [true, false]) {
+  simulated(`a state from a backup gets an ID of its own, registered: ${isRegistered}`, async (device) => {
+    const first = await register(device);
+    if (!isRegistered) await device.start().client.unregister();
+    // Another browser with a copy of the state, at the same server.
+    const { state } = device.disk;
+    const one = structuredClone(state);
+    const second = await device.start().client.register(pushDevice(subscription('of another device'), tags));
+    assert.notEqual(second, first);
+    device.disk.state = one;
+    assert.equal(await register(device), first);
+    assert.deepEqual(new Set(device.server.installations.keys()), new Set([first, second]));
+  });
+}
+
+simulated('a state of an older version keeps its ID', async (device) => {
+  const id = await register(device);
+  delete device.disk.state.registration.endpoint;
+  delete device.disk.state.registration.wanted;
+  assert.equal(await device.start().client.register(pushDevice(subscription('second'), tags)), id);
 });

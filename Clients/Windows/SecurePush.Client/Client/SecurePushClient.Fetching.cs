@@ -177,11 +177,11 @@ namespace SecurePush
         {
             while (true)
             {
-                var now = clock.UnixTime;
                 Claim claim;
                 try
                 {
-                    claim = await keeper.UpdateAsync(state => state.Claim(secret, request, process, now, Limits));
+                    claim = await keeper.UpdateAsync(
+                        state => state.Claim(secret, request, process, clock.UnixTime, Limits));
                 }
                 catch (ClientStoreException)
                 {

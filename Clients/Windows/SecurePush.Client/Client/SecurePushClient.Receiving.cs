@@ -251,8 +251,11 @@ namespace SecurePush
         /// </summary>
         private async Task ResolveDoubtsAsync()
         {
+            var ledger = (await ReadOrNullAsync())?.Ledger;
+
+            // The time after the read: a claim of the future would count as expired.
             var now = clock.UnixTime;
-            var doubts = (await ReadOrNullAsync())?.Ledger.Doubts(process, now, Limits);
+            var doubts = ledger?.Doubts(process, now, Limits);
             if (doubts == null || doubts.Count == 0)
             {
                 return;

@@ -14,7 +14,7 @@ namespace SecurePush
     {
         private readonly SecurePushConfiguration configuration;
         private readonly ICredentialsProvider credentials;
-        private readonly IClientStore store;
+        private readonly BoundedStore store;
         private readonly IClientClock clock;
         private readonly INotificationPresenter presenter;
         private readonly IClientCryptography cryptography;

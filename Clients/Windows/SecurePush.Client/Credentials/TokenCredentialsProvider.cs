@@ -183,9 +183,8 @@ namespace SecurePush
         {
             while (true)
             {
-                var now = clock.UnixTime;
                 var isTaken = await store.UpdateAsync(
-                    state => state.TakeLease(process, now, LeaseSeconds));
+                    state => state.TakeLease(process, clock.UnixTime, LeaseSeconds));
                 if (isTaken)
                 {
                     return;

@@ -23,10 +23,12 @@ namespace SecurePush
         /// Whether the service itself has refused the credentials. A 401 of a proxy says nothing of them.
         /// </summary>
         public static bool IsOwnUnauthorized(TransportResponse response) =>
-            response.Status == 401 && (MediaType(response) == Problem || (HasOwnForm(response) && HasChallenge(response)));
+            response.Status == 401
+            && (MediaType(response) == Problem || (HasOwnForm(response) && HasChallenge(response)));
 
         /// <summary>
-        /// Whether a refusal cannot be of the service. Statuses after which the request is repeated anyway do not count.
+        /// Whether a refusal cannot be of the service. Statuses after which the request is repeated anyway do not
+        /// count.
         /// </summary>
         /// <param name="response">The answer.</param>
         /// <param name="isAuthorized">Whether the request had credentials.</param>

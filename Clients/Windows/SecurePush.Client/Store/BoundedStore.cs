@@ -7,7 +7,7 @@ namespace SecurePush
     /// A store whose calls end: one that takes too long, or throws anything, is as one that cannot be read or written.
     /// So a wake goes on without the store, and shows the secret.
     /// </summary>
-    internal sealed class BoundedStore : IClientStore
+    internal sealed class BoundedStore : IClientStore, IDeviceBoundStore
     {
         private readonly IClientStore store;
         private readonly CallLimit limit;
@@ -34,6 +34,10 @@ namespace SecurePush
 
         public Task SaveEncryptionKeyAsync(byte[] privateKey) =>
             RunAsync(ClientStoreError.Unwritable, () => store.SaveEncryptionKeyAsync(privateKey));
+
+        public Task<string> ReadDeviceMarkAsync() => RunAsync(
+            ClientStoreError.Unreadable,
+            () => (store as IDeviceBoundStore)?.ReadDeviceMarkAsync() ?? Task.FromResult<string>(null));
 
         /// <summary>Without an answer, the notice is shown once more rather than not at all.</summary>
         public async Task<bool> ClaimLockedNoticeAsync()

@@ -6,7 +6,9 @@ using NUnit.Framework;
 
 namespace SecurePush.Tests
 {
-    /// <summary>A part of the platform that does not answer, or throws anything, keeps no secret from the user.</summary>
+    /// <summary>
+    /// A part of the platform that does not answer, or throws anything, keeps no secret from the user.
+    /// </summary>
     [TestFixture]
     public sealed class BoundTests
     {

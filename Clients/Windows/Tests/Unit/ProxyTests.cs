@@ -20,7 +20,10 @@ namespace SecurePush.Tests
                 { "400 with another error", Json(400, "{\"error\":\"invalid_request\"}") },
                 { "400 without a body", new TransportResponse(400) },
                 { "400 with half a JSON", Json(400, "{\"error\":\"invalid_grant\"") },
-                { "400 text/html that says invalid_grant", SimulatedServer.OfProxy(400, "{\"error\":\"invalid_grant\"}") },
+                {
+                    "400 text/html that says invalid_grant",
+                    SimulatedServer.OfProxy(400, "{\"error\":\"invalid_grant\"}")
+                },
                 { "401 text/html", SimulatedServer.OfProxy(401) },
                 { "401 text/html with a challenge", new TransportResponse(401, null, null, "text/html", "Bearer") },
                 { "401 without a challenge", new TransportResponse(401) },
