@@ -108,7 +108,8 @@ final class RemoteKeySet: Sendable {
             }
             return true
         } catch {
-            logger.warning("The key set cannot be fetched", metadata: ["error": "\(error)"])
+            let reason = (error as? HTTPClientError)?.shortDescription ?? ErrorText.describe(error)
+            logger.warning("The key set cannot be fetched", metadata: ["error": "\(reason)"])
             state.withLock { $0.end(successfully: false) }
             return false
         }
