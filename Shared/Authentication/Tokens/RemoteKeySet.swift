@@ -106,15 +106,6 @@ final class RemoteKeySet: Sendable {
         return (state.fetch, false)
     }
 
-    private static func text(of error: any Error) -> String {
-        switch error {
-        case let error as AuthenticationSetupError: error.description
-        case let error as HTTPClientError: error.shortDescription
-        case let error as NIOConnectionError: "no connection to port \(error.port)"
-        default: String(reflecting: type(of: error))
-        }
-    }
-
     private func run() async -> Bool {
         do {
             let document = try await fetch()
@@ -130,8 +121,8 @@ final class RemoteKeySet: Sendable {
             }
             return true
         } catch {
-            // A library's text could hold the URL, which may have a password or a signature.
-            logger.warning("The key set cannot be fetched", metadata: ["error": "\(Self.text(of: error))"])
+            let reason = (error as? HTTPClientError)?.shortDescription ?? ErrorText.describe(error)
+            logger.warning("The key set cannot be fetched", metadata: ["error": "\(reason)"])
             state.withLock { $0.end(successfully: false, at: now()) }
             return false
         }

@@ -214,6 +214,9 @@ final class VerificationKeySet: Sendable {
     /// - Throws: ``AuthenticationSetupError`` `malformed` if the text is not a key set, or if none of its keys can be
     ///   used.
     init(jwks: [UInt8], logger: Logger) throws {
+        // Servers of static files send a document as an editor saved it.
+        let mark = OutsideText.byteOrderMark
+        let jwks = jwks.starts(with: mark) ? Array(jwks.dropFirst(mark.count)) : jwks
         guard let document = try? JSONValue(strict: jwks), let elements = document["keys"]?.elements else {
             throw AuthenticationSetupError(.malformed, "not a JSON Web Key Set")
         }
@@ -224,7 +227,8 @@ final class VerificationKeySet: Sendable {
                 keys.append(try VerificationKey(jwk: element))
             } catch {
                 logger.warning(
-                    "A key of the key set is left out", metadata: ["index": "\(index)", "reason": "\(error)"])
+                    "A key of the key set is left out",
+                    metadata: ["index": "\(index)", "reason": "\(ErrorText.describe(error))"])
             }
         }
         guard !keys.isEmpty else {

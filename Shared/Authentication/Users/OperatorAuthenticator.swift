@@ -50,11 +50,12 @@ public final class OperatorAuthenticator: Sendable {
 
     /// The hash of the file's text, which is a hash already or a password.
     private static func hash(_ text: String) throws -> String {
-        let lines = text.split(whereSeparator: \.isNewline)
-        guard let line = lines.first, lines.count == 1 else {
-            throw AuthenticationSetupError(.malformed, "the file must have one line: a password or its scrypt hash")
+        let lines = OutsideText.lines(text).map { OutsideText.trimmedEnd($0) }.filter { !$0.isEmpty }
+        guard let line = lines.first, lines.count == 1, OutsideText.controlCharacter(in: line) == nil else {
+            throw AuthenticationSetupError(
+                .malformed, "the file must have one line without control characters: a password or its scrypt hash")
         }
-        if line.hasPrefix("$scrypt$") { return String(line.prefix { $0 != " " && $0 != "\t" }) }
-        return try PasswordHash.make(password: String(line))
+        guard line.utf8.starts(with: "$scrypt$".utf8) else { return try PasswordHash.make(password: line) }
+        return String(Substring(line.utf8.prefix { $0 != UInt8(ascii: " ") }))
     }
 }

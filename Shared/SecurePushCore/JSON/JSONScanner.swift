@@ -29,6 +29,12 @@ public struct JSONScanner: ~Copyable {
         guard isUTF8(bytes) else {
             throw JSONSyntaxError(message: "The text is not UTF-8", offset: firstInvalidByte(bytes))
         }
+        // RFC 8259, 8.1: a text must not begin with one.
+        if position < end, bytes[position] == OutsideText.byteOrderMark[0],
+            bytes[position..<end].starts(with: OutsideText.byteOrderMark)
+        {
+            throw JSONSyntaxError(message: "There is a byte order mark (U+FEFF) before the value", offset: position)
+        }
         let span = try value(depth: 0)
         skipWhiteSpace()
         guard position == end else { throw unexpected("after the value") }

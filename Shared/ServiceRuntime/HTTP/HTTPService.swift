@@ -135,7 +135,7 @@ struct HTTPListener<Application: Service>: Service {
         case EADDRINUSE: "the address is in use"
         case EACCES: "this user may not listen on the port"
         case EADDRNOTAVAIL: "this machine has no such address"
-        default: "\(error)"
+        default: String(cString: strerror(error.errnoCode)).lowercased()
         }
     }
 }
