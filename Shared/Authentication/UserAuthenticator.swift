@@ -120,7 +120,11 @@ extension UserAuthenticationConfiguration {
                 try TokenSigningKey(pem: $0)
             }
             let keys = VerificationKeySource(
-                current: { file.usable?.keySet }, refreshed: { file.refreshedUsable()?.keySet },
+                current: { file.usable?.keySet },
+                refreshed: {
+                    await file.check()
+                    return file.usable?.keySet
+                },
                 isUsable: { file.usable != nil })
             files.append((keys, file.source("AUTH_TOKEN_SIGNING_KEY_FILE")))
         }
@@ -129,7 +133,11 @@ extension UserAuthenticationConfiguration {
                 try VerificationKeySet(jwks: Array(text.utf8), logger: logger)
             }
             let keys = VerificationKeySource(
-                current: { file.usable }, refreshed: { file.refreshedUsable() }, isUsable: { file.usable != nil })
+                current: { file.usable },
+                refreshed: {
+                    await file.check()
+                    return file.usable
+                }, isUsable: { file.usable != nil })
             files.append((keys, file.source("AUTH_JWKS_FILE")))
         }
         return files

@@ -45,6 +45,8 @@ struct ConfigurationRefusalTests {
             "INGEST_API_KEYS_FILE"),
         Case("ingest", ["PAYLOAD_KEYS_FILE": "garbage"], "PAYLOAD_KEYS_FILE"),
         Case("ingest", ["INGEST_API_KEYS_FILE": "garbage"], "INGEST_API_KEYS_FILE"),
+        Case("ingest", ["RATE_LIMIT_USER": "30/minute"], "RATE_LIMIT_USER"),
+        Case("ingest", ["RATE_LIMIT_USER": "0/s"], "RATE_LIMIT_USER"),
         Case("ingest", ["AUTH_USERS_FILE": "garbage"], "AUTH_USERS_FILE"),
         Case("ingest", ["AUTH_JWKS_URL": "http://keys.example.com/"], "AUTH_JWKS_URL"),
         Case("ingest", ["TLS_CERTIFICATE_FILE": "garbage"], "TLS_PRIVATE_KEY_FILE"),

@@ -33,6 +33,8 @@ struct ChaosOptions: ParsableArguments {
     @Option(help: "How often a dispatcher is stopped (SIGSTOP) and goes on later.") var stops = 1
     @Option(help: "How often a dispatcher is asked to end (SIGTERM).") var terms = 1
     @Option(help: "How often a dispatcher is asked to end (SIGTERM) while the hub answers nothing.") var silences = 1
+    @Option(help: "How often the binding of the dispatch queue is removed.") var unbinds = 1
+    @Option(help: "How often the retry queues are deleted.") var removals = 1
     @Option(help: "Notifications a second; left out, the run lasts as long as its faults need.") var rate: Int?
     @Option(help: "Requests to ingest at once.") var inFlight = 32
     @Option(help: "Hub requests at once of one dispatcher (DISPATCH_CONCURRENCY): what a kill can make come twice.")
@@ -73,7 +75,7 @@ struct ChaosOptions: ParsableArguments {
     /// About how long the faults need, in seconds: those of one target come one after another.
     var seconds: Int {
         let request = planRequest
-        let broker = 25 * (request.kills[.rabbitmq, default: 0] + wipeBroker)
+        let broker = 25 * (request.kills[.rabbitmq, default: 0] + wipeBroker) + 10 * (unbinds + removals)
         let store = 12 * request.kills[.postgres, default: 0]
         let ingest = 6 * request.kills[.ingest, default: 0]
         let dispatcher =
@@ -104,7 +106,8 @@ struct ChaosOptions: ParsableArguments {
         if database == .sqlite { kills[.postgres] = nil }
         return FaultPlan.Request(
             seed: seed, kills: kills, wipes: wipeBroker, storms: storms, stops: stops, terms: terms,
-            silences: silences, members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
+            silences: silences, unbinds: unbinds, removals: removals,
+            members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
             stormSeconds: isLong ? 60 : 5, stopSeconds: isLong ? 60 : 8)
     }
 
@@ -115,8 +118,8 @@ struct ChaosOptions: ParsableArguments {
         return "chaos --seed \(seed) --count \(count) --platforms \(platforms) --recipients \(recipients) "
             + "--dispatchers \(dispatchers) --ingests \(ingests) --database \(database.rawValue) --nodes \(nodes) "
             + "--kills \(killed.isEmpty ? "none" : killed) --wipe-broker \(wipeBroker) --storms \(storms) "
-            + "--stops \(stops) --terms \(terms) --silences \(silences) --rate \(pace) --in-flight \(inFlight) "
-            + "--concurrency \(concurrency) --retry-delays \(retryDelays) --remind-every \(remindEvery) "
+            + "--stops \(stops) --terms \(terms) --silences \(silences) --unbinds \(unbinds) --removals \(removals) "
+            + "--rate \(pace) --in-flight \(inFlight) --concurrency \(concurrency) --retry-delays \(retryDelays) --remind-every \(remindEvery) "
             + "--revoke-every \(revokeEvery) --withdraw \(withdraw.rawValue) --swallow \(swallow)"
             + (sign ? "" : " --no-sign")
     }

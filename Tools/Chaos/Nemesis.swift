@@ -64,6 +64,7 @@ struct Nemesis: Sendable {
     /// - Returns: how many queues of the broker had to be healed.
     private func undo(_ fault: FaultPlan.Fault) async throws -> Int? {
         switch (fault.target, fault.action) {
+        case (.rabbitmq, .unbind), (.rabbitmq, .remove): try await breakTopology(fault)
         case (.rabbitmq, _): return try await breakBroker(fault)
         case (.postgres, _):
             try await stack.database.kill()
@@ -98,7 +99,7 @@ struct Nemesis: Sendable {
             service.send(SIGCONT)
             return
         case .term: await service.terminate()
-        case .kill, .wipe, .storm, .silence: await service.kill()
+        case .kill, .wipe, .storm, .silence, .unbind, .remove: await service.kill()
         }
         await rest(fault.pause)
         try await bringBack(service)

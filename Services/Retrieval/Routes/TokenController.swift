@@ -36,6 +36,8 @@ struct TokenController: Sendable {
         let user = try await users.authenticateByPassword(
             authorization: request.headers[.authorization], from: context.clientAddress)
         AuditTrail.current?.note(actor: user.text)
+        // The issuer has the users' file as it was a moment ago.
+        await issuer.checkUsers()
         if let refresh { return Self.answer(try await refresh.begin(for: user)) }
         return Self.answer(try issuer.issue(to: user, now: .now), refreshToken: nil)
     }

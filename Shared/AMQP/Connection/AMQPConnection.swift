@@ -93,6 +93,11 @@ public actor AMQPConnection: ThreadExecutor.Client {
         try use { handle throws(AMQPError) in try handle.expectLeader(of: queue) }
     }
 
+    /// Removes a binding. Succeeds if there is no such binding.
+    public func unbind(_ binding: AMQPTopology.Binding) throws(AMQPError) {
+        try use { handle throws(AMQPError) in try handle.unbind(binding) }
+    }
+
     /// Deletes a queue with its messages. Succeeds if there is no such queue.
     public func delete(queue: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.delete(queue: queue) }

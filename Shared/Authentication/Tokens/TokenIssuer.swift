@@ -32,6 +32,15 @@ public struct TokenIssuer: Sendable {
         ttl = configuration.tokenTTL
     }
 
+    /// Has the files looked at in the background from now on.
+    public func watchFiles() {
+        file.watch()
+        users?.watch()
+    }
+
+    /// Looks at the users' file: a user may have been added, or may have another password, since a moment ago.
+    public func checkUsers() async { await users?.check() }
+
     /// A token with `sub`, `iat`, `exp`, `jti`, and with `iss` and `aud` if they are configured. With a users' file it
     /// is bound to the user's entry there; see ``TokenClaims/userEntry``.
     ///

@@ -67,7 +67,7 @@ final class TokenVerifier: Sendable {
             }
             try check(token.claims)
             let accepted = try await verifySignature(token)
-            try checkUser(token.claims)
+            try await checkUser(token.claims)
             cache.withLock { $0.insert(accepted, for: key) }
             return accepted.claims.subject
         } catch {
@@ -101,7 +101,7 @@ final class TokenVerifier: Sendable {
 
     private func signer(of token: JSONWebToken, among indices: Range<Int>) async -> Accepted? {
         for index in indices {
-            guard let keySet = sources[index].refreshed() else { continue }
+            guard let keySet = await sources[index].refreshed() else { continue }
             for key in keySet.candidates(token.header) {
                 if await key.isValid(token.signature, of: token.signedBytes, with: token.header.algorithm) {
                     return Accepted(claims: token.claims, keySet: keySet, source: index)
@@ -142,11 +142,12 @@ final class TokenVerifier: Sendable {
 
     /// A token that was issued here for a password ends with the password: when the user is removed from the users'
     /// file or gets another password.
-    private func checkUser(_ claims: TokenClaims) throws(AuthenticationError) {
+    private func checkUser(_ claims: TokenClaims) async throws(AuthenticationError) {
         guard let users, claims.userEntry != nil else { return }
         // A change of the file has an effect at once.
         if isBound(claims, to: users.usable) { return }
-        guard let passwords = users.refreshedUsable() else { throw .credentialsUnusable }
+        await users.check()
+        guard let passwords = users.usable else { throw .credentialsUnusable }
         guard isBound(claims, to: passwords) else {
             throw Self.refusal(.invalid, "The user of the token was removed or has another password")
         }

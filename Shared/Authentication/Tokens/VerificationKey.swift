@@ -248,12 +248,12 @@ final class VerificationKeySet: Sendable {
     }
 }
 
-/// A source of keys. All closures return the same instance while the keys do not change.
+/// A source of keys. ``current`` and ``refreshed`` return the same instance while the keys do not change.
 struct VerificationKeySource: Sendable {
     /// The last known keys; cheap.
     let current: @Sendable () -> VerificationKeySet?
     /// The keys after checking for a change.
-    let refreshed: @Sendable () -> VerificationKeySet?
+    let refreshed: @Sendable () async -> VerificationKeySet?
     /// Whether the source can be used. If not, a token may be valid although no key fits.
     let isUsable: @Sendable () -> Bool
 }

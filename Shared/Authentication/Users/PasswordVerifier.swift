@@ -98,7 +98,8 @@ final class PasswordVerifier: Sendable {
         guard let known = file.usable else { throw .credentialsUnusable }
         if let user = remembered(key, known) { return user }
         // A user who was just added is accepted at once.
-        guard file.refreshedUsable() != nil else { throw .credentialsUnusable }
+        await file.check()
+        guard file.usable != nil else { throw .credentialsUnusable }
         let (user, password) = try Self.credentials(header)
         guard let user else { throw AuthenticationError(.invalid, Self.wrong) }
         // The name is no secret and needs no hash: checks of other names would only make the one user wait.

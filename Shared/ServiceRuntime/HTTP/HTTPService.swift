@@ -89,7 +89,8 @@ extension HTTPConfiguration {
             }
         }
         let certificates = try CertificateStore(tls, logger: context.logger)
-        context.onReload("TLS certificate") { try certificates.reload() }
+        certificates.watch()
+        context.onReload("TLS certificate") { try await certificates.reloadInBackground() }
         context.audit?.watch([
             ReloadableSource(
                 key: ConfigurationKeys.tlsCertificateFile.name, problem: { nil }, reload: {},
