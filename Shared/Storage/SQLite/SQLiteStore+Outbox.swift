@@ -53,9 +53,9 @@ extension OutboxBacklog {
     private static func oldest(_ first: String) -> String {
         """
         SELECT min(max(n.created_at, coalesce(n.not_before, n.created_at)))
-        FROM (SELECT notification_id, due_at, republish_at FROM outbox \(first) LIMIT 10000) AS entry
-        CROSS JOIN notifications AS n ON n.id = entry.notification_id
-        WHERE entry.due_at <= ? OR entry.due_at < \(SQLiteSchema.never) AND entry.republish_at IS NULL
+        FROM (SELECT notification_id, due_at, republish_at FROM outbox \(first) LIMIT 10000)
+        CROSS JOIN notifications AS n ON n.id = notification_id
+        WHERE due_at <= ? OR due_at < \(SQLiteSchema.never) AND republish_at IS NULL
             AND max(coalesce(n.not_before, 0), CASE WHEN n.not_before > n.created_at THEN 0
                 ELSE n.created_at + \(OutboxPolicy.grace.milliseconds) END) <= ?
         """
