@@ -48,7 +48,8 @@ export async function renewSubscription(client, wake, replacement, options) {
 export function renewFailedRegistration(client, deadline) {
   return client.once('renewFailedRegistration', async () => {
     const { wanted, digest } = (await client.keeper.tryRead())?.registration ?? {};
-    if (!wanted || digest !== null) return;
+    // A device without a key is no subscription of the browser's, such as that of the hub emulator.
+    if (!wanted?.serverKey || digest !== null) return;
     await client.renewSubscription(null, null, Math.min(deadline, client.clock.uptime + secondsAtEnd)).catch(() => {});
   });
 }
