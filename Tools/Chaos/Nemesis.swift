@@ -65,6 +65,10 @@ struct Nemesis: Sendable {
     private func undo(_ fault: FaultPlan.Fault) async throws -> Int? {
         switch (fault.target, fault.action) {
         case (.rabbitmq, _): return try await breakBroker(fault)
+        case (.postgres, .readOnly):
+            try await stack.database.setReadOnly(true)
+            await rest(fault.pause)
+            try await stack.database.setReadOnly(false)
         case (.postgres, _):
             try await stack.database.kill()
             await rest(fault.pause)
@@ -98,7 +102,7 @@ struct Nemesis: Sendable {
             service.send(SIGCONT)
             return
         case .term: await service.terminate()
-        case .kill, .wipe, .storm, .silence: await service.kill()
+        case .kill, .wipe, .storm, .silence, .readOnly: await service.kill()
         }
         await rest(fault.pause)
         try await bringBack(service)
