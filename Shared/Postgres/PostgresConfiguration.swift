@@ -32,6 +32,12 @@ public struct PostgresConfiguration: Sendable {
     /// - Throws: ``PostgresError`` with code `invalid`; its message does not repeat the URI.
     public init(uri: String) throws(PostgresError) {
         let options = try ConnectionString.parse(uri)
+        // libpq ends a password at the first @, / or ?, and would take the rest for the host or the database.
+        let isShifted = uri.contains("://") && Self.hasStrayAt(uri)
+        guard !isShifted, options["host"]?.dropFirst().utf8.contains(UInt8(ascii: "@")) != true else {
+            throw PostgresError(
+                .invalid, "A password in a URI must be percent-encoded: write @ as %40, / as %2F and ? as %3F.")
+        }
         self.uri = uri
         let given = options["options"] ?? getenv("PGOPTIONS").map { String(cString: $0) } ?? ""
         namesSearchPath = given.lowercased().contains("search_path")
@@ -41,6 +47,12 @@ public struct PostgresConfiguration: Sendable {
         let host = options["host"] ?? options["hostaddr"] ?? "localhost"
         let database = options["dbname"] ?? options["user"] ?? ""
         shown = "postgres://\(host):\(options["port"] ?? "5432")/\(database)"
+    }
+
+    /// Whether there is an `@` after the first slash behind the scheme, but before the parameters.
+    private static func hasStrayAt(_ uri: String) -> Bool {
+        let place = uri.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { $0 != UInt8(ascii: "?") }
+        return place.drop { $0 != UInt8(ascii: "/") }.contains(UInt8(ascii: "@"))
     }
 
     /// libpq reads keywords that the URI does not set from the environment (PostgreSQL's manual, 34.15).

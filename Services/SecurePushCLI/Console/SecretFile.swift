@@ -6,20 +6,20 @@ import SecurePushCore
 ///
 /// Secrets come from files, standard input or the environment, never from the value of a flag, which `ps` shows.
 enum SecretFile {
-    /// The text of a file without the line end that editors and `echo` add.
+    /// The text of a file without a byte order mark, and without the blanks and line ends at its end.
     ///
     /// - Parameter option: the option or variable that names the file, for the message.
     /// - Throws: ``CommandFailure`` with code `configuration` if the file cannot be read, is not UTF-8, or is empty.
     static func read(_ path: String, of option: String? = nil) throws -> String {
         let place = option.map { "\($0): " } ?? ""
-        let line: String
+        let text: String
         do {
-            line = try FileContent(path: path).textWithoutLineEnd
+            text = try FileContent(path: path).textWithoutEnd
         } catch {
             throw CommandFailure(.configuration, "\(place)\(error)")
         }
-        guard !line.isEmpty else { throw CommandFailure(.configuration, "\(place)\(path) is empty.") }
-        return line
+        guard !text.isEmpty else { throw CommandFailure(.configuration, "\(place)\(path) is empty.") }
+        return text
     }
 
     /// Creates a file and its folder, unless the file exists.
@@ -44,7 +44,7 @@ enum SecretFile {
     ///
     /// - Returns: whether the file was written.
     static func replace(_ path: String, _ text: String, mode: mode_t) throws -> Bool {
-        if (try? FileContent(path: path))?.text == text + "\n" { return false }
+        if let former = try? FileContent(path: path).text, OutsideText.areSame(former, text + "\n") { return false }
         let new = path + ".new"
         if exists(new) { try FileManager.default.removeItem(atPath: new) }
         guard try create(new, text), chmod(new, mode) == 0, rename(new, path) == 0 else {
@@ -59,7 +59,7 @@ enum SecretFile {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw CommandFailure(.configuration, "Cannot create the folder \(path): \(error.localizedDescription)")
+            throw CommandFailure(.configuration, "Cannot create the folder \(path): \(ErrorText.reason(error)).")
         }
     }
 

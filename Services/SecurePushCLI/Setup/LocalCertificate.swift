@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import NIOSSL
+import ServiceConfiguration
 
 /// A TLS certificate for the hub emulator on this machine, for clients that accept only `https`.
 ///
@@ -42,7 +43,7 @@ struct LocalCertificate: Sendable {
 
     /// When the certificate expires.
     func goodUntil() throws -> Date {
-        guard let certificate = try? NIOSSLCertificate.fromPEMFile(certificateFile).first else {
+        guard let certificate = try? NIOSSLCertificate.certificates(inFile: certificateFile).first else {
             throw CommandFailure(
                 .configuration, "\(certificateFile) has no PEM certificate.",
                 hint: "Remove it and run the command again.")

@@ -39,9 +39,9 @@ struct MigrateCommand: ConsoleCommand {
         if console.isJSON {
             return try console.show(Report(applied: report.applied, version: report.version), "")
         }
-        if let missing { console.line("created \(missing.printable)") }
-        for migration in report.applied { console.line("applied \(migration)") }
-        console.line("The schema has version \(report.version).")
+        if let missing { try console.line("created \(missing.printable)") }
+        for migration in report.applied { try console.line("applied \(migration)") }
+        try console.line("The schema has version \(report.version).")
     }
 }
 

@@ -4,9 +4,9 @@ import Glibc
 import Darwin
 #endif
 
-/// The whole text of a small file: the only way in which SecurePush reads settings, keys and credentials.
+/// The whole text of a small file: the only way in which SecurePush reads lists, settings, keys and credentials.
 public struct FileContent: Sendable {
-    /// The text of the file.
+    /// The text of the file, without a byte order mark at its beginning.
     public let text: String
     /// The version of exactly the file that was read.
     let signature: FileSignature
@@ -33,28 +33,17 @@ public struct FileContent: Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw FileError(.malformed, path: path, "The file is not UTF-8 text. Save it as UTF-8.")
         }
-        self.text = text
+        self.text = OutsideText.withoutMark(text)
     }
 
     /// The permission bits (`0o600`).
     public var permissions: UInt32 { signature.mode & 0o7777 }
 
-    /// The text without white space at its beginning and its end.
-    public var trimmedText: String {
-        var rest = text[...]
-        while rest.first?.isWhitespace == true { rest.removeFirst() }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return String(rest)
-    }
+    /// The text without the blanks and line ends at its beginning and its end.
+    public var trimmedText: String { OutsideText.trimmed(text) }
 
-    /// The text without the one line end that editors and `echo` leave.
-    public var textWithoutLineEnd: String {
-        var bytes = text.utf8[...]
-        guard bytes.last == UInt8(ascii: "\n") else { return text }
-        bytes.removeLast()
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        return String(Substring(bytes))
-    }
+    /// The text without the blanks and line ends at its end: a password may begin with a blank.
+    public var textWithoutEnd: String { OutsideText.trimmedEnd(text) }
 
     private static func read(_ descriptor: Int32, path: String, maxBytes: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []

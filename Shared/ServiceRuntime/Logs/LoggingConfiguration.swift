@@ -1,4 +1,5 @@
 import Logging
+import SecurePushCore
 import ServiceConfiguration
 
 #if canImport(Glibc)
@@ -58,7 +59,7 @@ extension LogHandler {
         if let given = event.metadata { all.merge(given) { _, given in given } }
         if let error = event.error {
             all[LogKeys.errorType] = "\(String(reflecting: type(of: error)))"
-            all[LogKeys.errorMessage] = "\(String(describing: error))"
+            all[LogKeys.errorMessage] = "\(ErrorText.describe(error))"
         }
         if let identifier = all.removeValue(forKey: LogKeys.requestID) { all[LogKeys.requestIDShown] = identifier }
         return all.sorted { $0.key < $1.key }

@@ -89,7 +89,7 @@ final class ReloadRegistry: Sendable {
             } catch {
                 logger.error(
                     "A reload failed; the last good state stays in use",
-                    metadata: ["part": "\(part.name)", LogKeys.errorMessage: "\(error)"])
+                    metadata: ["part": "\(part.name)", LogKeys.errorMessage: "\(ErrorText.describe(error))"])
             }
         }
     }

@@ -169,11 +169,11 @@ enum ServiceFailure {
         case is CancellationError:
             (["error: stopped before the drain was complete"], ServiceMain.ExitCode.failure)
         default:
-            (["error: \(oneLine(String(describing: error)))"], ServiceMain.ExitCode.failure)
+            (["error: \(oneLine(ErrorText.describe(error)))"], ServiceMain.ExitCode.failure)
         }
     }
 
     private static func oneLine(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        OutsideText.lines(text).map { OutsideText.visible($0) }.joined(separator: " ")
     }
 }

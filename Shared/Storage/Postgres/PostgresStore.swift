@@ -99,6 +99,17 @@ final class PostgresStore: Sendable {
             throw StorageError.mapping(error)
         }
     }
+
+    /// The same also for a task that was cancelled, for what must not stay half done. As in SQLite, a lease is given
+    /// back then, and nobody waits until it expires.
+    ///
+    /// - Throws: ``StorageError``.
+    func finish(_ statement: PostgresStatement, _ parameters: PostgresParameters) async throws -> PostgresResult {
+        let result = await withCheckedContinuation { caller in
+            client.query(statement, parameters) { caller.resume(returning: $0) }
+        }
+        do { return try result.get() } catch { throw StorageError(error) }
+    }
 }
 
 extension PostgresStore: Service {

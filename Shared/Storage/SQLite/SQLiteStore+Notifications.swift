@@ -106,8 +106,13 @@ extension InboxPage {
         ORDER BY id LIMIT ?
         """
 
-    static let unreadCount =
-        "SELECT count(*) FROM notifications WHERE recipient = ? AND \(readable) AND read_at IS NULL"
+    /// Among the newest, so that its time is bounded.
+    static let unreadCount = """
+        SELECT count(*) FROM (
+            SELECT read_at, revoked_at, expires_at, not_before FROM notifications WHERE recipient = ?
+            ORDER BY id DESC LIMIT \(maxUnreadScan)
+        ) WHERE \(readable) AND read_at IS NULL
+        """
 }
 
 extension InboxPage.Entry {
