@@ -33,6 +33,7 @@ struct ChaosOptions: ParsableArguments {
     @Option(help: "How often a dispatcher is stopped (SIGSTOP) and goes on later.") var stops = 1
     @Option(help: "How often a dispatcher is asked to end (SIGTERM).") var terms = 1
     @Option(help: "How often a dispatcher is asked to end (SIGTERM) while the hub answers nothing.") var silences = 1
+    @Option(help: "How often the database is read-only for 20 seconds.") var readOnlies = 1
     @Option(help: "How often the binding of the dispatch queue is removed.") var unbinds = 1
     @Option(help: "How often the retry queues are deleted.") var removals = 1
     @Option(help: "Notifications a second; left out, the run lasts as long as its faults need.") var rate: Int?
@@ -76,7 +77,7 @@ struct ChaosOptions: ParsableArguments {
     var seconds: Int {
         let request = planRequest
         let broker = 25 * (request.kills[.rabbitmq, default: 0] + wipeBroker) + 10 * (unbinds + removals)
-        let store = 12 * request.kills[.postgres, default: 0]
+        let store = 12 * request.kills[.postgres, default: 0] + 30 * request.readOnlies
         let ingest = 6 * request.kills[.ingest, default: 0]
         let dispatcher =
             7 * (request.kills[.dispatcher, default: 0] + terms) + 2 * request.stopSeconds * stops
@@ -96,7 +97,8 @@ struct ChaosOptions: ParsableArguments {
         if isLong { return 0 }
         let request = planRequest
         let interruptions = request.kills[.dispatcher, default: 0] + stops + terms
-        return (interruptions + request.kills[.postgres, default: 0] * dispatchers) * concurrency
+        let databases = request.kills[.postgres, default: 0] + request.readOnlies
+        return (interruptions + databases * dispatchers) * concurrency
     }
 
     private var isLong: Bool { count >= 20_000 }
@@ -107,6 +109,7 @@ struct ChaosOptions: ParsableArguments {
         return FaultPlan.Request(
             seed: seed, kills: kills, wipes: wipeBroker, storms: storms, stops: stops, terms: terms,
             silences: silences, unbinds: unbinds, removals: removals,
+            readOnlies: database == .postgres ? readOnlies : 0,
             members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
             stormSeconds: isLong ? 60 : 5, stopSeconds: isLong ? 60 : 8)
     }
@@ -119,7 +122,8 @@ struct ChaosOptions: ParsableArguments {
             + "--dispatchers \(dispatchers) --ingests \(ingests) --database \(database.rawValue) --nodes \(nodes) "
             + "--kills \(killed.isEmpty ? "none" : killed) --wipe-broker \(wipeBroker) --storms \(storms) "
             + "--stops \(stops) --terms \(terms) --silences \(silences) --unbinds \(unbinds) --removals \(removals) "
-            + "--rate \(pace) --in-flight \(inFlight) --concurrency \(concurrency) --retry-delays \(retryDelays) --remind-every \(remindEvery) "
+            + "--read-onlies \(planRequest.readOnlies) --rate \(pace) --in-flight \(inFlight) "
+            + "--concurrency \(concurrency) --retry-delays \(retryDelays) --remind-every \(remindEvery) "
             + "--revoke-every \(revokeEvery) --withdraw \(withdraw.rawValue) --swallow \(swallow)"
             + (sign ? "" : " --no-sign")
     }

@@ -55,6 +55,9 @@ enum SQLiteWrite: Sendable {
         case outcomeCursors(String?)
     }
 
+    /// The name of the case; see ``FailedWork``.
+    var kind: String { Mirror(reflecting: self).children.first?.label ?? "write" }
+
     /// How many changes this counts as when groups are formed.
     var weight: Int {
         switch self {
