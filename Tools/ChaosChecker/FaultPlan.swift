@@ -17,15 +17,18 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         public var terms: Int
         /// How often a dispatcher is asked to end (SIGTERM) while the hub takes connections and answers nothing.
         public var silences: Int
+        /// How often nobody reads the logs of the services for a while.
+        public var unreads: Int
         /// How many processes, or nodes, there are of each.
         public var members: [Target: Int]
         public var stormSeconds: Int
         public var stopSeconds: Int
+        public var unreadSeconds: Int
 
         public init(
             seed: UInt64, kills: [Target: Int] = [:], wipes: Int = 0, storms: Int = 0, stops: Int = 0,
-            terms: Int = 0, silences: Int = 0, members: [Target: Int] = [:], stormSeconds: Int = 10,
-            stopSeconds: Int = 10
+            terms: Int = 0, silences: Int = 0, unreads: Int = 0, members: [Target: Int] = [:], stormSeconds: Int = 10,
+            stopSeconds: Int = 10, unreadSeconds: Int = 20
         ) {
             self.seed = seed
             self.kills = kills
@@ -34,14 +37,16 @@ public struct FaultPlan: Codable, Sendable, Equatable {
             self.stops = stops
             self.terms = terms
             self.silences = silences
+            self.unreads = unreads
             self.members = members
             self.stormSeconds = stormSeconds
             self.stopSeconds = stopSeconds
+            self.unreadSeconds = unreadSeconds
         }
     }
 
     public enum Target: String, Codable, Sendable, CaseIterable, CodingKeyRepresentable {
-        case rabbitmq, postgres, ingest, dispatcher, retrieval, hub
+        case rabbitmq, postgres, ingest, dispatcher, retrieval, hub, logs
     }
 
     public enum Action: String, Codable, Sendable {
@@ -58,6 +63,8 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         case silence
         /// 429 with `Retry-After` for the length of the pause.
         case storm
+        /// Nobody reads the pipes that the services log to, for the length of the pause.
+        case unread
     }
 
     public struct Fault: Codable, Sendable, Equatable, CustomStringConvertible {
@@ -142,6 +149,7 @@ extension FaultPlan {
                 + [Action](repeating: .silence, count: request.silences)
             return (kills + others).shuffled(using: &generator)
         case .hub: return [Action](repeating: .storm, count: request.storms)
+        case .logs: return [Action](repeating: .unread, count: request.unreads)
         case .postgres, .ingest, .retrieval: return kills
         }
     }
@@ -161,6 +169,7 @@ extension FaultPlan {
         // Longer than a drain may last: the dispatcher waits for an answer in vain.
         case .silence: Int.random(in: 12_000...15_000, using: &generator)
         case .storm: request.stormSeconds * 1000
+        case .unread: request.unreadSeconds * 1000
         }
     }
 }
