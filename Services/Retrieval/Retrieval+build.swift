@@ -20,8 +20,8 @@ struct BuiltRetrieval {
 func buildRetrieval(
     _ configuration: RetrievalConfiguration, context: ServiceContext
 ) async throws -> BuiltRetrieval {
-    let context = try context.auditing(to: configuration.auditLog)
-    let opened = try await openStore(configuration.storage, logger: context.logger)
+    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    try await configuration.http.check()
     let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
     issuer?.watchFiles()
@@ -32,6 +32,8 @@ func buildRetrieval(
         try ConfigurationKeys.pushVerificationKeysFile.making { try PushKeysFile(path: path, logger: context.logger) }
     }
     let hub = try configuration.hub.map { try RegisteringHubs($0, logger: context.logger) }
+    let context = try context.auditing(to: configuration.auditLog)
+    let opened = try await openStore(configuration.storage, logger: context.logger)
 
     let origins = configuration.webOrigins
     let cors =

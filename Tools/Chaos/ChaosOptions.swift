@@ -36,6 +36,7 @@ struct ChaosOptions: ParsableArguments {
     @Option(help: "How often the database is read-only for 20 seconds.") var readOnlies = 1
     @Option(help: "How often the binding of the dispatch queue is removed.") var unbinds = 1
     @Option(help: "How often the retry queues are deleted.") var removals = 1
+    @Option(help: "How often nobody reads the logs of the services for a while.") var unreads = 1
     @Option(help: "Notifications a second; left out, the run lasts as long as its faults need.") var rate: Int?
     @Option(help: "Requests to ingest at once.") var inFlight = 32
     @Option(help: "Hub requests at once of one dispatcher (DISPATCH_CONCURRENCY): what a kill can make come twice.")
@@ -83,7 +84,8 @@ struct ChaosOptions: ParsableArguments {
             7 * (request.kills[.dispatcher, default: 0] + terms) + 2 * request.stopSeconds * stops
             + 25 * silences
         let hub = 2 * request.stormSeconds * storms
-        return max(15, broker, store, ingest, dispatcher, hub)
+        let logs = (request.unreadSeconds + 5) * unreads
+        return max(15, broker, store, ingest, dispatcher, hub, logs)
     }
 
     /// Notifications a second.
@@ -109,9 +111,9 @@ struct ChaosOptions: ParsableArguments {
         return FaultPlan.Request(
             seed: seed, kills: kills, wipes: wipeBroker, storms: storms, stops: stops, terms: terms,
             silences: silences, unbinds: unbinds, removals: removals,
-            readOnlies: database == .postgres ? readOnlies : 0,
+            readOnlies: database == .postgres ? readOnlies : 0, unreads: unreads,
             members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
-            stormSeconds: isLong ? 60 : 5, stopSeconds: isLong ? 60 : 8)
+            stormSeconds: isLong ? 60 : 5, stopSeconds: isLong ? 60 : 8, unreadSeconds: isLong ? 20 : 5)
     }
 
     /// One line that holds all that is needed to do the same again.
@@ -122,7 +124,7 @@ struct ChaosOptions: ParsableArguments {
             + "--dispatchers \(dispatchers) --ingests \(ingests) --database \(database.rawValue) --nodes \(nodes) "
             + "--kills \(killed.isEmpty ? "none" : killed) --wipe-broker \(wipeBroker) --storms \(storms) "
             + "--stops \(stops) --terms \(terms) --silences \(silences) --unbinds \(unbinds) --removals \(removals) "
-            + "--read-onlies \(planRequest.readOnlies) --rate \(pace) --in-flight \(inFlight) "
+            + "--read-onlies \(planRequest.readOnlies) --unreads \(unreads) --rate \(pace) --in-flight \(inFlight) "
             + "--concurrency \(concurrency) --retry-delays \(retryDelays) --remind-every \(remindEvery) "
             + "--revoke-every \(revokeEvery) --withdraw \(withdraw.rawValue) --swallow \(swallow)"
             + (sign ? "" : " --no-sign")
@@ -154,8 +156,8 @@ struct Kills: ExpressibleByArgument, Sendable, CustomStringConvertible {
         var counts: [FaultPlan.Target: Int] = [:]
         for part in text.split(separator: ",") {
             let words = part.split(separator: "=")
-            guard words.count == 2, let target = FaultPlan.Target(rawValue: String(words[0])), target != .hub,
-                let count = Int(words[1]), count >= 0
+            guard words.count == 2, let target = FaultPlan.Target(rawValue: String(words[0])),
+                target != .hub, target != .logs, let count = Int(words[1]), count >= 0
             else { return nil }
             counts[target] = count
         }

@@ -75,6 +75,10 @@ struct Nemesis: Sendable {
             await rest(fault.pause)
             try await stack.database.start()
         case (.hub, _): try await storm(fault)
+        case (.logs, _):
+            stack.logs.setReading(false)
+            await rest(fault.pause)
+            stack.logs.setReading(true)
         case (.ingest, _): try await breakService(stack.ingests[fault.member - 1], fault)
         case (.dispatcher, .silence): try await silence(stack.dispatchers[fault.member - 1], fault)
         case (.dispatcher, _): try await breakService(stack.dispatchers[fault.member - 1], fault)
@@ -103,7 +107,7 @@ struct Nemesis: Sendable {
             service.send(SIGCONT)
             return
         case .term: await service.terminate()
-        case .kill, .wipe, .storm, .silence, .unbind, .remove, .readOnly: await service.kill()
+        case .kill, .wipe, .storm, .silence, .unbind, .remove, .readOnly, .unread: await service.kill()
         }
         await rest(fault.pause)
         try await bringBack(service)

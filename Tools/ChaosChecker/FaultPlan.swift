@@ -23,15 +23,19 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         public var unbinds: Int
         /// How often the retry queues are deleted.
         public var removals: Int
+        /// How often nobody reads the logs of the services for a while.
+        public var unreads: Int
         /// How many processes, or nodes, there are of each.
         public var members: [Target: Int]
         public var stormSeconds: Int
         public var stopSeconds: Int
+        public var unreadSeconds: Int
 
         public init(
             seed: UInt64, kills: [Target: Int] = [:], wipes: Int = 0, storms: Int = 0, stops: Int = 0,
             terms: Int = 0, silences: Int = 0, unbinds: Int = 0, removals: Int = 0, readOnlies: Int = 0,
-            members: [Target: Int] = [:], stormSeconds: Int = 10, stopSeconds: Int = 10
+            unreads: Int = 0, members: [Target: Int] = [:], stormSeconds: Int = 10, stopSeconds: Int = 10,
+            unreadSeconds: Int = 20
         ) {
             self.seed = seed
             self.kills = kills
@@ -43,14 +47,16 @@ public struct FaultPlan: Codable, Sendable, Equatable {
             self.readOnlies = readOnlies
             self.unbinds = unbinds
             self.removals = removals
+            self.unreads = unreads
             self.members = members
             self.stormSeconds = stormSeconds
             self.stopSeconds = stopSeconds
+            self.unreadSeconds = unreadSeconds
         }
     }
 
     public enum Target: String, Codable, Sendable, CaseIterable, CodingKeyRepresentable {
-        case rabbitmq, postgres, ingest, dispatcher, retrieval, hub
+        case rabbitmq, postgres, ingest, dispatcher, retrieval, hub, logs
     }
 
     public enum Action: String, Codable, Sendable {
@@ -73,6 +79,8 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         case unbind
         /// The retry queues are deleted with their messages. Nobody undoes that but the services.
         case remove
+        /// Nobody reads the pipes that the services log to, for the length of the pause.
+        case unread
     }
 
     public struct Fault: Codable, Sendable, Equatable, CustomStringConvertible {
@@ -158,6 +166,7 @@ extension FaultPlan {
                 + [Action](repeating: .silence, count: request.silences)
             return (kills + others).shuffled(using: &generator)
         case .hub: return [Action](repeating: .storm, count: request.storms)
+        case .logs: return [Action](repeating: .unread, count: request.unreads)
         case .postgres:
             var actions = kills
             actions.insert(contentsOf: [Action](repeating: .readOnly, count: request.readOnlies), at: kills.count / 2)
@@ -182,6 +191,7 @@ extension FaultPlan {
         case .silence: Int.random(in: 12_000...15_000, using: &generator)
         case .storm: request.stormSeconds * 1000
         case .readOnly: 20_000
+        case .unread: request.unreadSeconds * 1000
         }
     }
 }

@@ -1,3 +1,5 @@
+import Authentication
+import Logging
 import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
@@ -26,7 +28,7 @@ struct AdminConfiguration: Sendable {
     /// - Returns: `nil` if there is no `ADMIN_PORT`, or if a value cannot be used.
     static func read(_ reader: inout ConfigurationReader, api: HTTPConfiguration?) -> AdminConfiguration? {
         let port = reader.read(ConfigurationKeys.adminPort)
-        let host = reader.read(ConfigurationKeys.adminHost)
+        let host = reader.read(ConfigurationKeys.adminHost).map(HTTPConfiguration.plainHost)
         let passwordFile = reader.read(ConfigurationKeys.adminPasswordFile)
         let allowedHosts = reader.read(ConfigurationKeys.adminAllowedHosts) ?? []
         if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
@@ -59,6 +61,17 @@ struct AdminConfiguration: Sendable {
         return AdminConfiguration(
             http: http, passwordFile: passwordFile, allowedHosts: allowedHosts, dispatchers: dispatchers,
             retrievals: retrievals)
+    }
+
+    /// Reads the file of the operator's password; `nil` without one.
+    ///
+    /// - Throws: ``ConfigurationError`` if the file cannot be used.
+    func authenticator(_ logger: Logger) throws -> OperatorAuthenticator? {
+        try passwordFile.map { path in
+            try ConfigurationKeys.adminPasswordFile.making {
+                try OperatorAuthenticator(passwordFile: path, logger: logger)
+            }
+        }
     }
 
     private static func targets(

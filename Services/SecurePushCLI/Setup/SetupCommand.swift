@@ -182,7 +182,7 @@ struct LocalSetup: Sendable {
         let isNew = try SecretFile.create(path, RandomSecret.password())
         let file = UsersFile(path: usersFile)
         let isKnown = SecretFile.exists(usersFile) ? try file.list().contains(user) : false
-        if isNew || !isKnown { try file.add(user, password: try SecretFile.read(path), replacing: true) }
+        if isNew || !isKnown { try file.add(user, password: try SecretFile.readOwn(path), replacing: true) }
         return isNew ? [path] : isKnown ? [] : [usersFile]
     }
 }

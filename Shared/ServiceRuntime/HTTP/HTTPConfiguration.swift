@@ -61,7 +61,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
         _ reader: inout ConfigurationReader, defaultPort: Int, isAPI: Bool = true
     ) -> HTTPConfiguration? {
         let before = reader.issues.count
-        let host = reader.read(ConfigurationKeys.httpHost)
+        let host = reader.read(ConfigurationKeys.httpHost).map(plainHost)
         let port = reader.read(ConfigurationKeys.httpPort(default: defaultPort))
         let tls = readTLS(&reader)
         let limits = HTTPLimits.read(&reader)
@@ -77,6 +77,21 @@ public struct HTTPConfiguration: Sendable, Hashable {
         var configuration = HTTPConfiguration(host: host, port: port, tls: tls)
         configuration.limits = limits
         return configuration
+    }
+
+    /// A host without the brackets that IPv6 addresses have in URLs.
+    public static func plainHost(_ host: String) -> String {
+        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+
+    /// Tries what can be wrong with the settings: the limits, the TLS files, and the host if it is a name.
+    ///
+    /// - Parameter key: the setting of the host.
+    /// - Throws: ``ConfigurationError``.
+    public func check(_ key: ConfigurationKey<String> = ConfigurationKeys.httpHost) async throws {
+        _ = try limits.resolved()
+        _ = try tls?.load()
+        if let problem = await HostLookup.problem(of: host) { throw ConfigurationError(key.name, problem) }
     }
 
     private static func readTLS(_ reader: inout ConfigurationReader) -> TLS? {

@@ -177,6 +177,9 @@ public enum MetricCatalog {
             "Passwords presented, by result (accepted, wrong, throttled: not checked after failures, busy: queue full)."
         ),
         .init(
+            "securepush_log_lines_dropped_total", .counter, of: services,
+            "Lines of the log (standard error) that were dropped because nobody read them, or the disk was full."),
+        .init(
             "securepush_build_info", .gauge, labels: ["version", "revision", "service", "swift"], of: services,
             "Always 1; the labels tell the version, git revision, service and Swift release."),
         .init("process_resident_memory_bytes", .gauge, of: services, "Resident memory size in bytes (Linux)."),

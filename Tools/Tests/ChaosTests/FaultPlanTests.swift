@@ -6,7 +6,7 @@ import Testing
     private static func request(seed: UInt64) -> FaultPlan.Request {
         FaultPlan.Request(
             seed: seed, kills: [.rabbitmq: 10, .postgres: 10, .ingest: 10, .dispatcher: 50], wipes: 1, storms: 2,
-            stops: 3, terms: 2, silences: 4, unbinds: 2, removals: 1, readOnlies: 2,
+            stops: 3, terms: 2, silences: 4, unbinds: 2, removals: 1, readOnlies: 2, unreads: 2,
             members: [.ingest: 2, .dispatcher: 4], stormSeconds: 60, stopSeconds: 60)
     }
 
@@ -41,7 +41,8 @@ import Testing
         #expect(plan.lane(.dispatcher).count { $0.action == .term } == 2)
         #expect(plan.lane(.dispatcher).count { $0.action == .silence } == 4)
         #expect(plan.lane(.hub).count == 2)
-        #expect(plan.faults.count == 97)
+        #expect(plan.lane(.logs).map(\.pause) == [20_000, 20_000])
+        #expect(plan.faults.count == 99)
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
