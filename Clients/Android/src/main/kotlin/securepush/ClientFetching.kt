@@ -131,7 +131,7 @@ private fun SecurePushClient.claim(
         }
         // If the other process dies now, this one shows the secret.
         val millis = (claim as? SecretLedger.Claim.Held)?.millis ?: return Acquisition.Settled
-        if (clock.uptime + millis >= deadline || !sleep(millis)) return Acquisition.Settled
+        if (clock.uptime + millis >= deadline || !sleep(minOf(millis, CLAIM_PAUSE))) return Acquisition.Settled
     }
 }
 
@@ -212,3 +212,6 @@ internal fun SecurePushClient.prompt(ids: List<PushID>, code: DiagnosticCode): W
     if (waiting.isNotEmpty()) presenter.show(LogInPrompt(waiting, code))
     return WakeReport(WakeReport.Result.FAILED, waiting = ids, code = code)
 }
+
+/** Another process usually shows its secret at once. */
+private const val CLAIM_PAUSE = 500L
