@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HubRegistrationsTests {
     private func withRegistrations<Result: Sendable>(
-        _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(10),
+        _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(60),
         _ body: @escaping @Sendable (HubDevices, FakeHub) async throws -> Result
     ) async throws -> Result {
         try await withFakeHub(script) { hub in
@@ -27,7 +27,7 @@ import Testing
                     hubName: "hub")
             else { return }
             let registrations = HubDevices(
-                configuration: configuration, logger: Logger(label: "test"), deadline: .seconds(5))
+                configuration: configuration, logger: Logger(label: "test"), deadline: .seconds(60))
             _ = try? await withService(registrations) { _ in try await registrations.createRegistrationID() }
         }
         #expect(hello.versions == [0x0304, 0x0303])
