@@ -27,7 +27,7 @@ import Testing
                     hubName: "hub")
             else { return }
             let registrations = HubDevices(
-                configuration: configuration, logger: Logger(label: "test"), deadline: .seconds(60))
+                configuration: configuration, logger: Logger(label: "test"), deadline: .seconds(5))
             _ = try? await withService(registrations) { _ in try await registrations.createRegistrationID() }
         }
         #expect(hello.versions == [0x0304, 0x0303])
