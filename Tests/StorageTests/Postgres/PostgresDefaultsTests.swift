@@ -1,5 +1,6 @@
 import Logging
 import SecurePushCore
+import ServiceLifecycle
 import StackKit
 import Testing
 
