@@ -46,7 +46,7 @@ import Testing
         }
         try await withFakeHub(script) { hub in
             let devices = HubDevices(
-                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(10))
+                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(60))
             try await withService(devices) { _ in try await body(devices, hub) }
         }
     }
@@ -137,7 +137,7 @@ import Testing
     func theHubsRefusal(_ status: String, _ code: PushGatewayError.Code) async throws {
         try await withFakeHub({ _ in [FakeHub.answer(status)] }) { hub in
             let devices = HubDevices(
-                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(10))
+                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(60))
             try await withService(devices) { _ in
                 let error = await #expect(throws: PushGatewayError.self) { try await devices.feedback(after: [:]) }
                 #expect(error?.code == code)
