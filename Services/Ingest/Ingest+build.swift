@@ -50,9 +50,10 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         ],
         details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.platforms),
         context: context)
-    let acceptor = NotificationAcceptor(
+    var acceptor = NotificationAcceptor(
         store: opened.store, sealer: sealer, relay: relay, platforms: configuration.platforms,
         retention: configuration.retention, requiresEncryption: configuration.requiresEncryption)
+    acceptor.userLimit = configuration.userRateLimit.map { RateLimiter("user", $0) }
     let authentication = SenderAuthentication(senders: senders, users: users)
     addNotificationRoutes(
         to: router, authentication: authentication, acceptor: acceptor, notifications: opened.store)

@@ -18,6 +18,8 @@ struct IngestConfiguration: Sendable {
     var retention: Duration
     /// `RECIPIENT_E2E_REQUIRED`: whether every payload must be encrypted end to end.
     var requiresEncryption: Bool
+    /// `RATE_LIMIT_USER`; `nil` for no limit.
+    var userRateLimit: RateLimit?
     /// The operator's page; `nil` without `ADMIN_PORT`.
     var admin: AdminConfiguration?
 
@@ -31,6 +33,7 @@ struct IngestConfiguration: Sendable {
         + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
         + UserAuthenticationConfiguration.verifyingKeys
         + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
+        + [ConfigurationKeys.rateLimitUser]
         + ConfigurationKeys.admin
 
     /// - Returns: `nil` if the reader noted an issue.
@@ -44,13 +47,15 @@ struct IngestConfiguration: Sendable {
         let users = UserAuthenticationConfiguration.read(&reader)
         let (platforms, retention) = (reader.readPlatforms(), reader.read(ConfigurationKeys.retention))
         let requiresEncryption = reader.read(ConfigurationKeys.recipientE2ERequired)
+        let userRateLimit = reader.read(ConfigurationKeys.rateLimitUser)
         admin = AdminConfiguration.read(&reader, api: http)
         guard let http, let storage, let messaging, let payloadKeysFile, let apiKeysFile, let users, let platforms,
-            let retention, let requiresEncryption
+            let retention, let requiresEncryption, let userRateLimit
         else { return nil }
         (self.http, self.storage, self.messaging) = (http, storage, messaging)
         (self.payloadKeysFile, self.apiKeysFile, self.users) = (payloadKeysFile, apiKeysFile, users)
         (self.platforms, self.retention, self.requiresEncryption) = (platforms, retention, requiresEncryption)
+        self.userRateLimit = userRateLimit
     }
 }
 

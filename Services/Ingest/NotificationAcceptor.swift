@@ -16,8 +16,12 @@ struct NotificationAcceptor: Sendable {
     let requiresEncryption: Bool
     /// The current time; tests replace it.
     var now: @Sendable () -> Timestamp = { .now }
+    /// Bounds how often a user sends to itself; `nil` for no limit.
+    var userLimit: RateLimiter?
     /// Bounds the bytes of the requests in flight; tests use a smaller budget.
     var budget = RequestBudget()
+    /// How long a batch may go on without a line; tests use less.
+    var maxBatchIdle = BatchLimit.maxIdle
     let turns = StoringTurns()
     private let inFlight = InFlightKeys()
     private let metrics = AcceptedMetrics()
@@ -158,7 +162,7 @@ extension NotificationAcceptor {
             }
         case .failure(let refusal):
             guard let earlier = try await store.request(key, now: now) else { throw refusal }
-            return try replay(earlier, body: body)
+            return try await replay(earlier, body: body)
         }
     }
 
@@ -169,14 +173,21 @@ extension NotificationAcceptor {
             key: key, fingerprint: sealer.fingerprint(of: body, context: key.fingerprintContext),
             answer: sealed.answer, expiresAt: now + Self.keyLifetime)
         if let earlier = try await store.append(sealed.notifications, once: request, now: now) {
-            return try replay(earlier, body: body)
+            return try await replay(earlier, body: body)
         }
         didAppend(sealed.notifications)
         return IdempotentOutcome(answer: sealed.answer, isReplay: false)
     }
 
-    private func replay(_ earlier: IdempotentRequest, body: [UInt8]) throws(Problem) -> IdempotentOutcome {
-        switch sealer.isFingerprint(earlier.fingerprint, of: body, context: earlier.key.fingerprintContext) {
+    private func replay(_ earlier: IdempotentRequest, body: [UInt8]) async throws(Problem) -> IdempotentOutcome {
+        let context = earlier.key.fingerprintContext
+        var isSame = sealer.isFingerprint(earlier.fingerprint, of: body, context: context)
+        if isSame == nil {
+            // Another process may have just begun to use a new key.
+            await sealer.check()
+            isSame = sealer.isFingerprint(earlier.fingerprint, of: body, context: context)
+        }
+        switch isSame {
         case true?:
             metrics.replayed(earlier.key)
             return IdempotentOutcome(answer: earlier.answer, isReplay: true)

@@ -38,11 +38,20 @@ struct SenderAuthentication: Sendable {
 
     private func authenticated(_ request: Request, _ context: some RequestContext) async throws -> Caller {
         let authorization = request.headers[.authorization]
-        let keyError: AuthenticationError
+        var keyError: AuthenticationError
         do {
             return .sender(try senders.sender(authorization: authorization))
         } catch {
             keyError = error
+        }
+        if keyError.code == .invalid {
+            // A key that was just added is accepted at once.
+            await senders.check()
+            do {
+                return .sender(try senders.sender(authorization: authorization))
+            } catch {
+                keyError = error
+            }
         }
         guard let users else { throw keyError }
         do {

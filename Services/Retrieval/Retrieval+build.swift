@@ -1,4 +1,5 @@
 import Authentication
+import HTTPTypes
 import Hummingbird
 import Logging
 import NotificationHubs
@@ -23,6 +24,7 @@ func buildRetrieval(
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
+    issuer?.watchFiles()
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
         try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
     }
@@ -32,9 +34,12 @@ func buildRetrieval(
     let hub = try configuration.hub.map { try RegisteringHubs($0, logger: context.logger) }
 
     let origins = configuration.webOrigins
-    let cors = origins.isEmpty ? nil : CORSPolicy(origins: origins)
+    let cors =
+        origins.isEmpty
+        ? nil : CORSPolicy(origins: origins, headers: configuration.webHeaders.compactMap { HTTPField.Name($0) })
     let router = makeRouter(
-        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes)
+        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes,
+        readChanges: NotificationReadController.marksAsRead)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },

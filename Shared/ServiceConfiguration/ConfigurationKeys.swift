@@ -225,6 +225,12 @@ extension ConfigurationKeys {
         meaning: "Ingest refuses every payload that is not encrypted end to end, the tutorial's confirmation with an "
             + "empty body included")
 
+    /// The key `RATE_LIMIT_USER`.
+    public static let rateLimitUser = ConfigurationKey(
+        "RATE_LIMIT_USER", .rateLimitOrOff, default: "30/m,burst=30",
+        meaning: "How often a user may send a confirmation to itself, counted by each ingest process: a number per s, "
+            + "m, h or d, and how many at once; off for no limit")
+
     /// The key `AUTH_JWKS_FILE`.
     public static let authJWKSFile = ConfigurationKey(
         "AUTH_JWKS_FILE", .existingFile, meaning: "JSON Web Key Set for users' tokens (RSA, EC, Ed25519, oct)"
@@ -233,7 +239,8 @@ extension ConfigurationKeys {
     /// The key `AUTH_JWKS_URL`.
     public static let authJWKSURL = ConfigurationKey(
         "AUTH_JWKS_URL", .string(hint: "URL"),
-        meaning: "URL of the key set: cached, and read again for an unknown kid; not together with AUTH_JWKS_FILE")
+        meaning: "URL of the key set: cached, and fetched again after some minutes and for a token that no known key "
+            + "verifies; not together with AUTH_JWKS_FILE")
 
     /// The key `AUTH_ISSUER`.
     public static let authIssuer = ConfigurationKey(
@@ -273,6 +280,12 @@ extension ConfigurationKeys {
         "RETRIEVAL_CORS_ORIGINS", .list(of: .webOrigin, hint: "ORIGINS"),
         meaning: "Exact origins of web apps that may call retrieval from a browser, such as https://app.example.org; "
             + "none if not set")
+
+    /// The key `RETRIEVAL_CORS_HEADERS`.
+    public static let retrievalCORSHeaders = ConfigurationKey(
+        "RETRIEVAL_CORS_HEADERS", .list(of: .headerName, hint: "NAMES"),
+        meaning: "Request headers that web apps may send besides those that the API reads, such as Sentry-Trace; "
+            + "none if not set")
 }
 
 /// The format of log lines.
@@ -310,9 +323,10 @@ extension ConfigurationKeys {
         hubPoolFile, hubInsecureHost, hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch,
         dispatchConcurrency,
         dispatchMaxAttempts, dispatchRegisteredOnly, dispatchWithdraw, silentPushMinInterval, pushSigningKeyFile,
-        pushVerificationKeysFile, retryDelays, ingestAPIKeysFile, recipientE2ERequired, authJWKSFile, authJWKSURL,
-        authIssuer, authAudience,
+        pushVerificationKeysFile, retryDelays, ingestAPIKeysFile, recipientE2ERequired, rateLimitUser, authJWKSFile,
+        authJWKSURL, authIssuer, authAudience,
         authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,
+        retrievalCORSHeaders,
         httpsProxy, httpsProxyFile, httpProxy, httpProxyFile, noProxy, sslCertFile, sslCertDir,
         adminPort, adminHost, adminPasswordFile, adminAllowedHosts, dispatcherURL, retrievalURL,
     ]

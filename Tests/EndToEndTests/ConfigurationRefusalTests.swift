@@ -54,6 +54,8 @@ struct ConfigurationRefusalTests {
             "INGEST_API_KEYS_FILE"),
         Case("ingest", ["PAYLOAD_KEYS_FILE": "garbage"], "PAYLOAD_KEYS_FILE"),
         Case("ingest", ["INGEST_API_KEYS_FILE": "garbage"], "INGEST_API_KEYS_FILE"),
+        Case("ingest", ["RATE_LIMIT_USER": "30/minute"], "RATE_LIMIT_USER"),
+        Case("ingest", ["RATE_LIMIT_USER": "0/s"], "RATE_LIMIT_USER"),
         Case("ingest", ["AUTH_USERS_FILE": "garbage"], "AUTH_USERS_FILE"),
         Case("ingest", ["AUTH_JWKS_URL": "http://keys.example.com/"], "AUTH_JWKS_URL"),
         Case("ingest", ["TLS_CERTIFICATE_FILE": "garbage"], "TLS_PRIVATE_KEY_FILE"),
@@ -120,7 +122,7 @@ struct ConfigurationRefusalTests {
             defer { process.kill() }
             #expect(try await process.port() > 0)
             process.terminate()
-            #expect(try await process.exitCode(within: .seconds(10)) == 0)
+            #expect(try await process.exitCode() == 0)
         }
     }
 

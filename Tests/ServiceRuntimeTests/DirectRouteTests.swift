@@ -129,6 +129,7 @@ struct DirectRouteTests {
 
     @Test(arguments: [
         "Origin: https://a.example\r\n", "Expect: 100-continue\r\n", "Connection: close\r\n",
+        "Content-Encoding: identity\r\n",
         "Connection: Upgrade\r\nUpgrade: websocket\r\n",
     ])
     func anUnusualRequestIsTheRouters(_ fields: String) async throws {

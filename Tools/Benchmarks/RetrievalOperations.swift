@@ -94,6 +94,10 @@ struct FixedReader: PayloadReader, Inbox {
         [stored.id: stored]
     }
 
+    func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
+        try await find(ids, recipient: recipient).values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
+    }
+
     func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState] { [:] }
 
     func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {}

@@ -15,8 +15,9 @@ struct AdminConfiguration: Sendable {
     /// The retrieval services whose metrics the page shows.
     var retrievals: [MetricsTarget]
 
-    /// Connections and requests of operators: a few people and their tools.
-    private static let maxConnections = 64
+    /// Connections and requests of operators: a few people and their tools. One address cannot take all connections.
+    private static let maxConnections = 256
+    private static let maxConnectionsPerAddress = 64
     private static let maxInFlight = 32
 
     /// Reads the settings; the reader holds what is wrong with them.
@@ -53,7 +54,7 @@ struct AdminConfiguration: Sendable {
         var http = HTTPConfiguration(host: host, port: port, tls: api.tls)
         http.limits = api.limits
         http.limits.maxConnections = maxConnections
-        http.limits.maxConnectionsPerAddress = maxConnections
+        http.limits.maxConnectionsPerAddress = maxConnectionsPerAddress
         http.limits.maxInFlight = maxInFlight
         return AdminConfiguration(
             http: http, passwordFile: passwordFile, allowedHosts: allowedHosts, dispatchers: dispatchers,

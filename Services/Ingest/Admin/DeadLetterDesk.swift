@@ -2,20 +2,20 @@ import SecurePushCore
 
 /// The dead-letter queue as the operator's page uses it, with a connection for each use.
 ///
-/// Whoever reads the queue holds its letters for that moment, and a replay at the same time does not find them.
-/// Therefore one reading serves all who ask within ``freshness``, and a replay begins after a reading that has begun.
+/// Whoever uses the queue holds its letters for that moment, and others do not find them. Therefore readings and
+/// replays take turns, and one reading serves all who ask within ``freshness``.
 actor DeadLetterDesk {
     /// How long a reading is given again.
     static let freshness = Duration.seconds(2)
 
     private let open: @Sendable () async throws -> any DeadLetterQueue
     private let now: @Sendable () -> ContinuousClock.Instant
-    /// The reading in progress, or the last one, and ``changes`` at its beginning.
-    private var reading: (task: Task<DeadLetterReport, any Error>, changes: Int)?
-    /// The result of the last reading, also a failure, and when it came.
+    /// One use at a time, in order of arrival: each takes all that may be in use.
+    private let turns = StoringTurns()
+    /// The reading in progress, or the one that waits for its turn.
+    private var reading: Task<DeadLetterReport, any Error>?
+    /// The result of the last reading, also a failure, and when it came; `nil` after a replay.
     private var known: (result: Result<DeadLetterReport, any Error>, at: ContinuousClock.Instant)?
-    /// The replays that have ended. A reading from before the end of one is not given again.
-    private var changes = 0
 
     /// - Parameters:
     ///   - open: connects to the queue.
@@ -42,27 +42,29 @@ actor DeadLetterDesk {
     func change<Value: Sendable>(
         _ body: @Sendable (any DeadLetterQueue) async throws -> Value
     ) async throws -> Value {
-        _ = await reading?.task.result
-        defer {
-            changes += 1
-            known = nil
+        try await turns.withTurn(of: StoringTurns.Limit.maxBytes) {
+            defer { known = nil }
+            return try await use(body)
         }
-        return try await use(body)
     }
 
     private func oldest() async throws -> DeadLetterReport {
-        if let known {
-            if now() - known.at < Self.freshness { return try known.result.get() }
-        } else if let reading, reading.changes == changes {
-            return try await reading.task.value
+        if let known, now() - known.at < Self.freshness { return try known.result.get() }
+        if let reading { return try await reading.value }
+        let task = Task { try await readInTurn() }
+        reading = task
+        return try await task.value
+    }
+
+    private func readInTurn() async throws -> DeadLetterReport {
+        try await turns.withTurn(of: StoringTurns.Limit.maxBytes) {
+            let result: Result<DeadLetterReport, any Error>
+            do { result = .success(try await read()) } catch { result = .failure(error) }
+            // Both within the turn: who asks after a replay that follows gets neither.
+            known = (result, now())
+            reading = nil
+            return try result.get()
         }
-        let begun = changes
-        let task = Task { try await read() }
-        reading = (task, begun)
-        known = nil
-        let result = await task.result
-        if begun == changes { known = (result, now()) }
-        return try result.get()
     }
 
     private func read() async throws -> DeadLetterReport {

@@ -31,11 +31,10 @@ struct BatchController: Sendable {
         guard MediaType.isNDJSON(request.headers[.contentType]) else {
             throw Problem.unsupportedMediaType("The body must be application/x-ndjson in UTF-8.")
         }
-        let share = acceptor.budget.share()
-        try share.add(BatchLimit.heldBytes)
-        let reader = BatchReader(acceptor: acceptor, keepsText: key != nil)
+        let share = acceptor.budget.share(ofBatchBy: sender)
+        let reader = BatchReader(acceptor: acceptor, keepsText: key != nil, share: share)
         let storer = BatchStorer(
-            acceptor: acceptor,
+            acceptor: acceptor, share: share,
             origin: RequestOrigin(sender: sender, traceparent: request.headers.traceContext?.traceparent), key: key,
             // `context.id` traps where a log handler keeps no metadata.
             requestID: context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? "none", logger: context.logger,
@@ -45,14 +44,15 @@ struct BatchController: Sendable {
             status: .ok, headers: [.contentType: "application/x-ndjson"],
             body: ResponseBody { writer in
                 defer { share.release() }
-                try await Self.stream(body, through: reader, storer, to: &writer)
+                try await Self.stream(body, through: reader, storer, share, to: &writer)
                 try await writer.finish(nil)
             })
     }
 
     /// Three stages at the same time: reading lines, storing groups of them, writing the results.
     private static func stream(
-        _ body: RequestBody, through reader: BatchReader, _ storer: BatchStorer, to writer: inout any ResponseBodyWriter
+        _ body: RequestBody, through reader: BatchReader, _ storer: BatchStorer, _ share: RequestBudget.Share,
+        to writer: inout any ResponseBodyWriter
     ) async throws {
         let lines = BatchPipe<BatchLine>(limit: BatchLimit.maxGroupBytes)
         let results = BatchPipe<[UInt8]>(limit: BatchLimit.maxWaitingResultBytes)
@@ -61,7 +61,10 @@ struct BatchController: Sendable {
             group.addTask { await storer.run(lines, into: results) }
             // If the client is gone, writing throws, which cancels the other stages.
             while let texts = await results.receive() {
-                for text in texts { try await writer.write(ByteBuffer(bytes: text)) }
+                for text in texts {
+                    try await writer.write(ByteBuffer(bytes: text))
+                    share.release(text.count)
+                }
             }
         }
         // A response that was cut off must not look complete.
@@ -116,10 +119,16 @@ enum BatchLimit {
     /// The bytes of lines that are stored together.
     static let maxGroupBytes = 1024 * 1024
     /// Results that may wait for a client that does not read. Many clients write everything before they read anything.
-    /// If this were less than the results of 10,000 ordinary lines, both sides would wait for each other forever.
-    static let maxWaitingResultBytes = 4 * 1024 * 1024
-    /// The share of a batch in ``RequestBudget``: the lines that wait, and those that are being stored.
-    static let heldBytes = 2 * maxGroupBytes
+    /// If this were less than the results of 10,000 lines, refused ones too, both sides would wait for each other until
+    /// the connection is closed. Only lines with many recipients have longer results.
+    static let maxWaitingResultBytes = 12 * 1024 * 1024
+    /// The bytes of `errors` in the result of a refused line: with the rest of it, 10,000 fit into
+    /// ``maxWaitingResultBytes``.
+    static let maxErrorBytes = 700
+    /// How long a batch waits for its part of the budget.
+    static let budgetPatience = Duration.seconds(5)
+    /// How long a batch may go on without a line. White space is no line.
+    static let maxIdle = Duration.seconds(60)
     /// How long a batch may go on after the service is told to stop.
     static let drainDuration = Duration.seconds(5)
 }

@@ -1,47 +1,84 @@
 import Hummingbird
 import NIOCore
 import SecurePushCore
+import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime
+import Synchronization
 
 /// The first stage of a batch: splits the body into lines as it arrives and reads each line.
 struct BatchReader: Sendable {
     let acceptor: NotificationAcceptor
     /// Whether lines keep their text, for fingerprints.
     let keepsText: Bool
+    /// What the lines and the results of the batch hold.
+    let share: RequestBudget.Share
+    private let clock = BatchClock()
+
+    init(acceptor: NotificationAcceptor, keepsText: Bool, share: RequestBudget.Share) {
+        self.acceptor = acceptor
+        self.keepsText = keepsText
+        self.share = share
+    }
 
     private enum End: Sendable {
         case complete
         case tooManyLines
         /// The connection or the framing failed.
         case broken
+        /// There was no line for too long.
+        case idle
+        /// The sender's part of the budget is used up, or the whole budget.
+        case busy
         case cancelled
+    }
+
+    /// What ends the reading: itself, or what it is cancelled for.
+    private enum Event: Sendable {
+        case read(End, Int)
+        case shutdown
+        case idle
     }
 
     /// Passes on every line and then, if the batch ended early, a last line with the reason.
     func run(_ body: RequestBody, into lines: BatchPipe<BatchLine>) async {
-        let (end, count) = await readUntilShutdown(body, into: lines)
+        let (end, count) = await readWhileAllowed(body, into: lines)
         if let problem = problem(of: end, after: count) {
             let line = BatchLine(number: count + 1, readAt: acceptor.now(), text: [], content: .unread(problem))
+            share.hold(line.weight)
             _ = await lines.send([line], weight: line.weight)
         }
         lines.finish()
     }
 
-    /// A client may keep a batch open for any time, so a shutdown ends the batch between two lines after a delay.
-    private func readUntilShutdown(_ body: RequestBody, into lines: BatchPipe<BatchLine>) async -> (End, Int) {
-        await withTaskGroup(of: (End, Int)?.self) { group in
-            group.addTask { await self.read(body, into: lines) }
+    /// A client may keep a batch open for any time, so a shutdown ends the batch between two lines after a delay, and
+    /// so does a time without a line.
+    private func readWhileAllowed(_ body: RequestBody, into lines: BatchPipe<BatchLine>) async -> (End, Int) {
+        await withTaskGroup(of: Event.self) { group in
+            group.addTask {
+                let (end, count) = await self.read(body, into: lines)
+                return .read(end, count)
+            }
             group.addTask {
                 try? await gracefulShutdown()
                 try? await Task.sleep(for: BatchLimit.drainDuration)
-                return nil
+                return .shutdown
             }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            if let first { return first }
-            for await result in group {
-                if let result { return result }
+            group.addTask {
+                await clock.waitForIdle(acceptor.maxBatchIdle)
+                return .idle
+            }
+            var isIdle = false
+            for await event in group {
+                switch event {
+                case .read(.cancelled, let count): return (isIdle ? .idle : .cancelled, count)
+                case .read(let end, let count):
+                    group.cancelAll()
+                    return (end, count)
+                case .idle: isIdle = !group.isCancelled
+                case .shutdown: break
+                }
+                group.cancelAll()
             }
             return (.cancelled, 0)
         }
@@ -52,8 +89,13 @@ struct BatchReader: Sendable {
         var count = 0
         do {
             for try await chunk in body {
+                let held = splitter.heldBytes + chunk.readableBytes
+                guard await share.add(chunk.readableBytes, within: BatchLimit.budgetPatience) else {
+                    return (Task.isCancelled ? .cancelled : .busy, count)
+                }
                 splitter.add(chunk)
                 if let end = await readLines(of: &splitter, into: lines, count: &count) { return (end, count) }
+                share.release(held - splitter.heldBytes)
             }
         } catch {
             return (Task.isCancelled ? .cancelled : .broken, count)
@@ -61,9 +103,7 @@ struct BatchReader: Sendable {
         if Task.isCancelled { return (.cancelled, count) }
         if let last = splitter.finish() {
             if count == BatchLimit.maxLines { return (.tooManyLines, count) }
-            count += 1
-            let line = line(last, number: count)
-            if await !lines.send([line], weight: line.weight) { return (.cancelled, count - 1) }
+            if let end = await pass([line(last, number: count + 1)], into: lines, count: &count) { return (end, count) }
         }
         return (.complete, count)
     }
@@ -87,16 +127,27 @@ struct BatchReader: Sendable {
             weight += line.weight
             // The first lines of a large chunk are stored while the others are parsed.
             if weight >= BatchLimit.maxGroupBytes / 4 {
-                guard await lines.send(ready, weight: weight) else { return .cancelled }
-                count += ready.count
+                if let end = await pass(ready, into: lines, count: &count) { return end }
                 (ready, weight) = ([], 0)
             }
         }
-        if !ready.isEmpty {
-            guard await lines.send(ready, weight: weight) else { return .cancelled }
-            count += ready.count
-        }
+        if !ready.isEmpty, let end = await pass(ready, into: lines, count: &count) { return end }
         return end
+    }
+
+    /// Reserves the bytes of lines and passes the lines on. The time that this takes is not the client's.
+    ///
+    /// - Returns: why the batch ended, or `nil` if it goes on.
+    private func pass(_ ready: [BatchLine], into lines: BatchPipe<BatchLine>, count: inout Int) async -> End? {
+        clock.pause()
+        defer { clock.restart() }
+        let weight = ready.reduce(0) { $0 + $1.weight }
+        guard await share.add(weight, within: BatchLimit.budgetPatience) else {
+            return Task.isCancelled ? .cancelled : .busy
+        }
+        guard await lines.send(ready, weight: weight) else { return .cancelled }
+        count += ready.count
+        return nil
     }
 
     private func line(_ line: LineSplitter.Line, number: Int) -> BatchLine {
@@ -114,7 +165,8 @@ struct BatchReader: Sendable {
             do throws(CreateNotificationRefusal) {
                 return .request(try acceptor.read(bytes.assumingMemoryBound(to: UInt8.self), now: now))
             } catch {
-                return .refused(error.problem(of: "line"))
+                guard case .invalid(let issues) = error else { return .refused(error.problem(of: "line")) }
+                return .refused(.invalidFields(issues.first(bytes: BatchLimit.maxErrorBytes)))
             }
         }
     }
@@ -125,8 +177,35 @@ struct BatchReader: Sendable {
         case .tooManyLines:
             .contentTooLarge("A batch may have at most 10,000 lines; line 10,001 and later lines were not read.")
         case .broken: .badRequest("The body ended unexpectedly after line \(count).")
+        case .idle:
+            Problem(
+                .requestTimeout,
+                "No line came for \(acceptor.maxBatchIdle.configurationText), so the batch ended after line \(count).")
+        case .busy:
+            .serviceUnavailable(
+                "Your batches hold too much request data, or all requests together do. Read the results, and resend "
+                    + "the lines from line \(count + 1) on.")
         case .cancelled:
             .serviceUnavailable("The service is shutting down; resend the lines from line \(count + 1) on.")
+        }
+    }
+}
+
+/// The time that a batch has been without a line.
+private final class BatchClock: Sendable {
+    /// When the last line was passed on; `nil` while one is being passed on.
+    private let last = Mutex<ContinuousClock.Instant?>(.now)
+
+    func pause() { last.withLock { $0 = nil } }
+
+    func restart() { last.withLock { $0 = .now } }
+
+    /// Returns after the time without a line, or if the task is cancelled.
+    func waitForIdle(_ time: Duration) async {
+        while !Task.isCancelled {
+            let rest = last.withLock { $0.map { $0 + time - .now } } ?? time
+            guard rest > .zero else { return }
+            try? await Task.sleep(for: rest)
         }
     }
 }
@@ -151,6 +230,9 @@ struct LineSplitter {
     private var isSkipping = false
 
     init(limit: Int) { self.limit = limit }
+
+    /// The bytes of the line that is not complete.
+    var heldBytes: Int { beginning.readableBytes }
 
     /// Adds received bytes. Call it only after ``next()`` has returned `nil`.
     mutating func add(_ chunk: ByteBuffer) { self.chunk = chunk }

@@ -5,6 +5,8 @@ import ServiceRuntime
 /// The second stage of a batch: stores lines in groups and creates their results, in the order of the lines.
 struct BatchStorer: Sendable {
     let acceptor: NotificationAcceptor
+    /// What the lines and the results of the batch hold.
+    let share: RequestBudget.Share
     let origin: RequestOrigin
     /// The batch's `Idempotency-Key`; it and the line's number are the key of a line.
     let key: String?
@@ -20,6 +22,8 @@ struct BatchStorer: Sendable {
         // Lines that arrive while one group is being stored are the next group.
         while let group = await lines.receive() {
             let text = text(of: await store(group))
+            share.hold(text.count)
+            share.release(group.reduce(0) { $0 + $1.weight })
             guard await results.send([text], weight: text.count) else { break }
         }
         results.finish()

@@ -24,6 +24,7 @@ struct NotificationSendController: Sendable {
             upTo: CreateNotificationRequest.Limit.maxBodyBytes, tooLarge: "The body may be at most 2 MiB.",
             onChunk: share.add)
         try check(body, from: caller, contentType: request.headers[.contentType])
+        if case .user(let name) = caller { try acceptor.userLimit?.take(name.text) }
         let origin = RequestOrigin(sender: caller.name, traceparent: request.headers.traceContext?.traceparent)
         let now = acceptor.now()
         let wanted = Result { try read(body, from: caller, now: now) }

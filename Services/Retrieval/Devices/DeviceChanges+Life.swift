@@ -92,7 +92,8 @@ extension DeviceChanges {
     /// Ends the lease of a device that the hub has given up (410). A registration ID stays its owner's, without a
     /// device, so that a repeated request gets 410 again.
     func forget(_ lease: DeviceLease, _ change: DeviceLease.Change) async throws {
-        let known = try await stored(DeviceReference(kind: lease.kind, id: lease.id))
+        // Only for the metric: the lease is ended in any case.
+        let known = try? await stored(DeviceReference(kind: lease.kind, id: lease.id))
         var forgotten = DeviceLease.Change.remove
         if case .saveRegistration(let wanted, _) = change {
             let idOnly = Registration(id: wanted.id, owner: wanted.owner, updatedAt: .now)

@@ -38,9 +38,12 @@ struct DeviceChanges: Sendable {
     /// - Throws: ``PushGatewayError``, ``StorageError``, ``Problem``.
     func createRegistration(owner: UserName, handle: String?) async throws -> String {
         let hubs = try requiredHubs
+        // Nothing is asked of the hub, and no device is taken over, for a user who may not have one more. The lease
+        // checks again, together with all other requests of the user.
+        guard try await hasRoom(for: owner, handle: handle) else { throw Self.tooMany }
         if let handle { try await removeOthers(with: handle, keeping: nil) }
         let id = try await hubs.createRegistrationID(for: owner)
-        guard let lease = try await lease(.registration, id, if: .absent) else {
+        guard let lease = try await lease(.registration, id, if: .new(for: owner)) else {
             throw PushGatewayError(.unavailable, "the hub gave a registration ID that is in use")
         }
         let registration = Registration(id: id, owner: owner, handle: handle, updatedAt: .now)
@@ -147,7 +150,7 @@ struct DeviceChanges: Sendable {
     /// Takes a lease. While another request has it, waits for up to `wait`.
     ///
     /// - Returns: `nil` if the condition is not met.
-    /// - Throws: ``Problem``: 422 if the user has too many installations, 503 if the device stays busy.
+    /// - Throws: ``Problem``: 422 if the user has too many devices, 503 if the device stays busy.
     private func lease(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, wait: Duration = Self.maxWait
     ) async throws -> DeviceLease? {
@@ -157,16 +160,30 @@ struct DeviceChanges: Sendable {
             switch try await store.lease(kind, id, if: condition, now: .now) {
             case .leased(let lease): return lease
             case .refused: return nil
-            case .tooMany:
-                throw Problem.unprocessable(
-                    "You have \(Installation.maxPerUser) installations, the maximum per user. "
-                        + "Delete one that you no longer use, then try again.")
+            case .tooMany: throw Self.tooMany
             case .busy:
                 guard ContinuousClock.now < end else { throw Self.busy }
                 try await Task.sleep(for: pause)
                 pause = min(pause * 2, .milliseconds(200))
             }
         }
+    }
+
+    /// Whether the user may have one more device, besides those with the handle, which it is to replace.
+    private func hasRoom(for owner: UserName, handle: String?) async throws -> Bool {
+        var replaced = 0
+        for handle in handle.map(DeviceHandle.spellings) ?? [] {
+            replaced += try await store.installations(handle: handle).count { $0.owner == owner }
+            replaced += try await store.registrations(handle: handle).count { $0.owner == owner && $0.platform != nil }
+        }
+        let limit = Installation.maxPerUser + replaced
+        return try await store.devices(of: owner, limit: limit).count < limit
+    }
+
+    private static var tooMany: Problem {
+        .unprocessable(
+            "You have \(Installation.maxPerUser) installations and registrations, the maximum per user. "
+                + "Delete one that you no longer use, then try again.")
     }
 
     private static var busy: Problem {

@@ -18,10 +18,14 @@ extension NotificationReadController {
         metrics.inboxRequests.increment()
         guard query.includesPayloads else { return .json(.ok, ByteBuffer(string: page.json)) }
         let share = budget.share()
-        let stored = try await store.find(page.entries.map(\.id), recipient: user)
-        let bytes = stored.values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
-        try share.add(bytes)
-        var opened = OpenedPage(page, stored, bytes, of: user, at: now, sealer: sealer, logger: context.logger)
+        // Before anything is loaded. Each payload is in memory twice: as the store has it, and opened in the answer.
+        let bytes = try await store.payloadBytes(of: page.entries.map(\.id), recipient: user)
+        try share.add(2 * bytes)
+        var stored = try await store.find(page.entries.map(\.id), recipient: user)
+        if stored.values.contains(where: { $0.payload.map(sealer.isMissingKey) ?? false }) { await sealer.check() }
+        var opened = OpenedPage(page, &stored, bytes, of: user, at: now, sealer: sealer, logger: context.logger)
+        stored = [:]
+        share.release(bytes)
         // HEAD returns no payload, so it marks nothing.
         let isMarked = request.method != .head && !opened.firstRead.isEmpty
         if isMarked { try await store.markRead(opened.firstRead.map(\.id), at: now) }
@@ -74,12 +78,13 @@ private struct OpenedPage {
     private(set) var firstRead: [InboxPage.Entry] = []
     private var body = ByteBuffer()
 
-    /// - Parameter bytes: the size of all payloads in `stored`.
+    /// - Parameters:
+    ///   - stored: what is opened is removed from it.
+    ///   - bytes: the size of all payloads in `stored`.
     init(
-        _ page: InboxPage, _ stored: [NotificationID: StoredNotification], _ bytes: Int, of user: UserName,
+        _ page: InboxPage, _ stored: inout [NotificationID: StoredNotification], _ bytes: Int, of user: UserName,
         at now: Timestamp, sealer: PayloadSealer, logger: Logger
     ) {
-        var stored = stored
         body.reserveCapacity(bytes + page.entries.count * 128 + 128)
         body.writeStaticString(#"{"Notifications":["#)
         var separator = ""

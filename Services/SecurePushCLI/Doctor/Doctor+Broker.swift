@@ -47,15 +47,8 @@ extension Doctor {
             ]
         }
         let probe = AMQPMessage(exchange: "", routingKey: "securepush.doctor.no-such-queue", body: [])
-        let result = try? await withRunning(publisher) {
-            let end = ContinuousClock.now + .seconds(5)
-            while !publisher.isConnected && ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            // The broker still accepts the first message after an alarm.
-            _ = await publisher.publish([probe])
-            return await publisher.publish([probe]).first
-        }
+        // The broker still accepts the first message after an alarm.
+        let result = await last(of: [probe, probe], publisher)
         guard case .failure(let error)? = result, error.code == .blocked || error.code == .timeout else { return [] }
         return [
             .failed(
@@ -63,6 +56,45 @@ extension Doctor {
                 "On the node, run rabbitmqctl status (alarms, memory, disk), then free memory or disk space. "
                     + "Ingest still accepts notifications.")
         ]
+    }
+
+    /// Checks whether IDs reach the dispatch queue, by an ID that no notification has. A dispatcher drops it.
+    private static func binding(_ configuration: AMQPConfiguration, _ topology: DispatchTopology) async -> [Finding] {
+        guard
+            let publisher = try? AMQPPublisher(
+                configuration: configuration, publishTimeout: .seconds(3), logger: .silent)
+        else { return [] }
+        let unknown = AMQPMessage(
+            exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
+            body: Array(NotificationID().description.utf8))
+        guard case .failure(let error)? = await last(of: [unknown], publisher),
+            error.code == .returned || error.replyCode == 404
+        else { return [] }
+        let reason = topology.declarations.reasonForReturn(
+            exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey)
+        return [
+            .failed(
+                "binding", "IDs do not reach the dispatchers: \(reason)",
+                "Running services declare it again within seconds, unless AMQP_DECLARE=check: run doctor again. "
+                    + "Otherwise start ingest once with AMQP_DECLARE=auto.")
+        ]
+    }
+
+    /// Publishes messages one after another.
+    ///
+    /// - Returns: the result of the last one.
+    private static func last(
+        of messages: [AMQPMessage], _ publisher: AMQPPublisher
+    ) async -> Result<Void, AMQPError>? {
+        try? await withRunning(publisher) {
+            let end = ContinuousClock.now + .seconds(5)
+            while !publisher.isConnected && ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            var result: Result<Void, AMQPError>?
+            for message in messages { result = await publisher.publish([message]).first }
+            return result
+        }
     }
 
     private func queues(_ connection: AMQPConnection, _ configuration: AMQPConfiguration) async -> [Finding] {
@@ -81,6 +113,9 @@ extension Doctor {
                 let status = try await connection.inspect(queue: queue.name)
                 try await Doctor.expectLeader(of: queue.name, configuration)
                 findings.append(Doctor.queue(queue.name, status, topology))
+                if queue.name == topology.dispatchQueue, status.consumers > 0 {
+                    findings += await Doctor.binding(configuration, topology)
+                }
             } catch let error as AMQPError {
                 areDeclared = areDeclared && error.code != .notFound
                 findings.append(Doctor.queue(queue.name, error, configuration))

@@ -178,6 +178,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
                 + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
                 + UserAuthenticationConfiguration.verifyingKeys
                 + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
+                + [ConfigurationKeys.rateLimitUser]
                 + ConfigurationKeys.admin + [ConfigurationKeys.auditLog]
         case .retrieval:
             return [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.auditLog]
@@ -219,6 +220,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.readPlatforms()
         _ = reader.read(ConfigurationKeys.retention)
         _ = reader.read(ConfigurationKeys.recipientE2ERequired)
+        _ = reader.read(ConfigurationKeys.rateLimitUser)
         _ = reader.read(ConfigurationKeys.adminPort)
         _ = reader.read(ConfigurationKeys.adminHost)
         _ = reader.read(ConfigurationKeys.adminPasswordFile)

@@ -93,6 +93,11 @@ public actor AMQPConnection: ThreadExecutor.Client {
         try use { handle throws(AMQPError) in try handle.expectLeader(of: queue) }
     }
 
+    /// Removes a binding. Succeeds if there is no such binding.
+    public func unbind(_ binding: AMQPTopology.Binding) throws(AMQPError) {
+        try use { handle throws(AMQPError) in try handle.unbind(binding) }
+    }
+
     /// Whether this user may publish to an exchange. Publishes no message to it, and changes nothing.
     ///
     /// - Parameter exchange: the name; empty for the default exchange.

@@ -37,6 +37,13 @@ extension Handle {
         try checkQueue("binding queue \(binding.queue) to \(binding.exchange)")
     }
 
+    func unbind(_ binding: AMQPTopology.Binding) throws(AMQPError) {
+        defer { arena.reset() }
+        let (queue, exchange) = (arena.bytes(binding.queue), arena.bytes(binding.exchange))
+        _ = amqp_queue_unbind(state, Handle.channel, queue, exchange, arena.bytes(binding.key), amqp_empty_table)
+        try checkQueue("unbinding queue \(binding.queue) from \(binding.exchange)")
+    }
+
     /// Asks for a queue without changing anything (`queue.declare` with passive).
     func inspect(queue: String) throws(AMQPError) -> AMQPQueueStatus {
         defer { arena.reset() }

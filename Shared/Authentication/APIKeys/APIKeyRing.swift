@@ -27,6 +27,9 @@ public final class APIKeyRing: Sendable {
     /// The file, for `/readyz`, metrics and SIGHUP.
     public var source: ReloadableSource { file.source("INGEST_API_KEYS_FILE") }
 
+    /// Looks at the file: a key that nobody knows may have been added a moment ago.
+    public func check() async { await file.check() }
+
     /// The name of the sender whose key is in the header (`Bearer KEY`, RFC 6750).
     ///
     /// The key is looked up by its hash, so the time that this takes reveals nothing about other keys.
@@ -42,7 +45,7 @@ public final class APIKeyRing: Sendable {
         let hash = APIKey.hash(header.credentials)
         guard let names = file.usable else { throw .credentialsUnusable }
         if let name = names[hash] { return name }
-        // A key that was just added is accepted at once.
+        // Without a service nobody watches the file. In one, ``check()`` looks at it.
         guard let names = file.refreshedUsable() else { throw .credentialsUnusable }
         guard let name = names[hash] else { throw Self.refusal(.invalid, "The API key is not known") }
         return name

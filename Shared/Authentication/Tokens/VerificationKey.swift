@@ -115,13 +115,13 @@ extension VerificationKey {
     /// member that is repeated, or base64url that is not canonical. So the members are read here, and jwt-kit gets the
     /// numbers of the key.
     convenience init(jwk: JSONValue) throws {
-        if let use = jwk["use"], use.text != "sig" { throw Unusable("its use is not sig") }
-        if let operations = jwk["key_ops"]?.elements, !operations.contains(where: { $0.text == "verify" }) {
+        if let use = jwk.member("use"), use.text != "sig" { throw Unusable("its use is not sig") }
+        if let operations = jwk.member("key_ops")?.elements, !operations.contains(where: { $0.text == "verify" }) {
             throw Unusable("its key_ops do not include verify")
         }
         let (material, algorithms) = try Self.material(jwk)
-        if let keyID = jwk["kid"], keyID.text == nil { throw Unusable("its kid is not a string") }
-        guard let named = jwk["alg"] else {
+        if let keyID = jwk.member("kid"), keyID.text == nil { throw Unusable("its kid is not a string") }
+        guard let named = jwk.member("alg") else {
             self.init(keyID: jwk["kid"]?.text, material: material, algorithms: algorithms)
             return
         }
@@ -252,12 +252,12 @@ final class VerificationKeySet: Sendable {
     }
 }
 
-/// A source of keys. All closures return the same instance while the keys do not change.
+/// A source of keys. ``current`` and ``refreshed`` return the same instance while the keys do not change.
 struct VerificationKeySource: Sendable {
     /// The last known keys; cheap.
     let current: @Sendable () -> VerificationKeySet?
     /// The keys after checking for a change.
-    let refreshed: @Sendable () -> VerificationKeySet?
+    let refreshed: @Sendable () async -> VerificationKeySet?
     /// Whether the source can be used. If not, a token may be valid although no key fits.
     let isUsable: @Sendable () -> Bool
 }

@@ -30,8 +30,14 @@ public final class PayloadSealer: Sendable {
         try file.current.seal(payload, id: id, recipient: recipient)
     }
 
-    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:)``. If its key is unknown, the file is checked for a
-    /// change first, because another service may have just begun to seal with a new key.
+    /// Whether the key of a payload is unknown. Another service may have just begun to seal with a new key: ``check()``
+    /// finds it.
+    public func isMissingKey(of sealed: SealedPayload) -> Bool { !file.current.keys.contains { $0.id == sealed.keyID } }
+
+    /// Looks at the file, and waits for that a second at most.
+    public func check() async { await file.check() }
+
+    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:)``.
     public func open(_ sealed: SealedPayload, id: NotificationID, recipient: UserName) throws(PayloadError) -> [UInt8] {
         do throws(PayloadError) {
             return try file.current.open(sealed, id: id, recipient: recipient)
@@ -54,8 +60,7 @@ public final class PayloadSealer: Sendable {
 
     /// Whether a fingerprint is that of a text, compared in constant time.
     ///
-    /// - Returns: `nil` if its key is not in the ring. The file is checked for a change first, as in
-    ///   ``open(_:id:recipient:)``.
+    /// - Returns: `nil` if its key is not in the ring; ``check()`` may find it.
     public func isFingerprint(_ fingerprint: [UInt8], of text: [UInt8], context: [UInt8]) -> Bool? {
         var match = file.current.match(fingerprint, of: text, context: context)
         if match == .unknownKey { match = file.refreshed().match(fingerprint, of: text, context: context) }

@@ -3,6 +3,10 @@ import Synchronization
 
 /// A value that is read from a file, and read again whenever the file changes.
 ///
+/// In a service the file is watched (``watch()``): a thread of its own looks at it, and whoever asks for the value gets
+/// the last one, without waiting. Otherwise, as in a command, whoever asks looks at the file first, at most once per
+/// second.
+///
 /// The first reading must succeed. A later version that cannot be used is reported once and read again every second.
 /// The last value stays in use meanwhile: without limit, or, for credentials, for one minute at most.
 public final class ReloadingFile<Value: Sendable>: Sendable {
@@ -25,6 +29,8 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
         var failure: Failure?
         /// The versions that were read after the first one.
         var changes = 0
+        /// `nil` while nobody watches the file.
+        var watch: FileWatch?
     }
 
     /// A failed attempt to read a changed file.
@@ -39,7 +45,10 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
     /// The path of the file.
     public let path: String
     private let whileUnusable: WhileUnusable
+    /// Held for a moment only; nothing is read with it.
     private let state: Mutex<State>
+    /// Held while the file is read: by the thread that watches it, or by those who ask for a file that nobody watches.
+    private let reading = Mutex<Void>(())
     private let parse: @Sendable (String) throws -> Value
     private let report: @Sendable (FileError) -> Void
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -81,16 +90,34 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
         if case .keepsLast = whileUnusable { true } else { false }
     }
 
-    /// The last value. Checks the file for a change at most once per second.
+    /// From now on a thread of its own looks at the file, more than once per second, as long as this object lives.
+    /// Nobody who asks for the value waits for the file any more. A second call changes nothing.
+    public func watch() {
+        let watch = FileWatch("securepush.file") { [weak self] in self?.look(isForced: true) }
+        let isNew = state.withLock { state in
+            guard state.watch == nil else { return false }
+            state.watch = watch
+            return true
+        }
+        if isNew { watch.start() }
+    }
+
+    /// Looks at the file, and waits for that a second at most: credentials that nobody knows may have been added just
+    /// now.
+    public func check() async {
+        if let watch = state.withLock({ $0.watch }) { await watch.look() } else { look(isForced: true) }
+    }
+
+    /// The last value. Looks at a file that is not watched at most once per second.
     public var current: Value { check(isForced: false).value }
 
-    /// The last value, after checking the file for a change.
+    /// The last value. Looks at a file that is not watched first; one that is watched is looked at soon.
     public func refreshed() -> Value { check(isForced: true).value }
 
     /// ``current``, or `nil` while the file cannot be used and the policy denies access.
     public var usable: Value? { allowed(check(isForced: false)) }
 
-    /// ``usable``, after checking the file for a change.
+    /// ``usable``, for the value of ``refreshed()``.
     public func refreshedUsable() -> Value? { allowed(check(isForced: true)) }
 
     /// Why the file cannot be used; `nil` while it can. With ``WhileUnusable/denies`` a file that is there is reported
@@ -100,16 +127,35 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
         return lastStaysInUse || seen.isLasting ? seen.problem : nil
     }
 
-    /// The number of versions that were read after the first one. Checks the file at most once per second.
+    /// The number of versions that were read after the first one.
     public var changes: Int {
         _ = check(isForced: false)
         return state.withLock { $0.changes }
     }
 
-    /// Reads the file now, and returns why it cannot be used, if so.
+    /// Reads the file now, on this thread, and returns why it cannot be used, if so.
     public func problemAfterReload() -> FileError? {
-        state.withLock { $0.failure?.nextTry = now() }
-        return check(isForced: true).problem
+        retryAtOnce()
+        look(isForced: true)
+        return lastCheck.problem
+    }
+
+    /// The same for a service, which must not wait for a file system that does not answer.
+    ///
+    /// - Throws: ``FileError``.
+    public func reload() async throws(FileError) {
+        retryAtOnce()
+        if let watch = state.withLock({ $0.watch }) {
+            guard await watch.look(within: .seconds(10)) else { throw silence }
+        } else {
+            look(isForced: true)
+        }
+        if let problem = lastCheck.problem { throw problem }
+    }
+
+    private func retryAtOnce() {
+        let time = now()
+        state.withLock { $0.failure?.nextTry = time }
     }
 
     /// The result of a check.
@@ -126,43 +172,76 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     private func check(isForced: Bool) -> Check {
-        let time = now()
-        let (seen, news) = state.withLock { state -> (Check, FileError?) in
-            var news: FileError?
-            if isForced || time >= state.nextCheck {
-                state.nextCheck = time + ReloadingFile.checkInterval
-                news = reread(&state, at: time)
-            }
-            guard let problem = state.failure?.error else { return (Check(value: state.value), nil) }
-            let isLasting = problem.code == .missing || time - state.confirmed >= ReloadingFile.gracePeriod
-            return (Check(value: state.value, problem: problem, isLasting: isLasting), news)
+        guard let watch = state.withLock({ $0.watch }) else {
+            look(isForced: isForced)
+            return lastCheck
         }
-        if let news { report(news) }
-        return seen
+        if isForced { watch.request() }
+        return lastCheck
     }
 
-    /// Reads the file if it is another version than that of the value. Returns a problem if it is new.
-    private func reread(_ state: inout State, at time: ContinuousClock.Instant) -> FileError? {
+    /// The result of the last look at the file.
+    private var lastCheck: Check {
+        let time = now()
+        let seen = state.withLock { ($0.value, $0.failure?.error, $0.confirmed, $0.watch != nil) }
+        let (value, failure, confirmed, isWatched) = seen
+        let isOld = time - confirmed >= ReloadingFile.gracePeriod
+        // Nobody looks at a file for a minute only if a look does not end.
+        guard let problem = failure ?? (isWatched && isOld ? silence : nil) else { return Check(value: value) }
+        return Check(value: value, problem: problem, isLasting: problem.code == .missing || isOld)
+    }
+
+    private var silence: FileError {
+        FileError(.unreadable, path: path, "The file cannot be read: its file system does not answer.")
+    }
+
+    /// Looks at the file, and reads it if it is another version than that of the value. Reports a problem that is new.
+    private func look(isForced: Bool) {
+        let time = now()
+        let problem = reading.withLock { _ -> FileError? in
+            let known = state.withLock { state -> (FileSignature, Failure?)? in
+                guard isForced || time >= state.nextCheck else { return nil }
+                state.nextCheck = time + ReloadingFile.checkInterval
+                return (state.signature, state.failure)
+            }
+            return known.flatMap { reread($0, after: $1, at: time) }
+        }
+        if let problem { report(problem) }
+    }
+
+    /// Returns a problem if it is new.
+    private func reread(
+        _ known: FileSignature, after failure: Failure?, at time: ContinuousClock.Instant
+    ) -> FileError? {
         let signature = FileSignature(path: path)
-        if signature == state.signature {
-            state.confirmed = time
-            state.failure = nil
+        if signature == known {
+            state.withLock { state in
+                state.confirmed = time
+                state.failure = nil
+            }
             return nil
         }
         // A version that failed is tried again, because the cause may be outside the file (too many open files).
-        if let failure = state.failure, failure.signature == signature, time < failure.nextTry { return nil }
+        if let failure, failure.signature == signature, time < failure.nextTry { return nil }
         do throws(FileError) {
             let (value, signature) = try ReloadingFile.read(path, parse)
-            state.value = value
-            state.signature = signature
-            state.confirmed = time
-            state.failure = nil
-            state.changes += 1
+            // The former value is released after the lock: it can be large.
+            let former = state.withLock { state in
+                defer {
+                    state.value = value
+                    state.signature = signature
+                    state.confirmed = time
+                    state.failure = nil
+                    state.changes += 1
+                }
+                return state.value
+            }
+            withExtendedLifetime(former) {}
             return nil
         } catch {
-            let isKnown = state.failure.map { $0.signature == signature && $0.error == error } ?? false
-            state.failure = Failure(
-                signature: signature, error: error, nextTry: time + ReloadingFile.checkInterval)
+            let isKnown = failure.map { $0.signature == signature && $0.error == error } ?? false
+            let failure = Failure(signature: signature, error: error, nextTry: time + ReloadingFile.checkInterval)
+            state.withLock { $0.failure = failure }
             return isKnown ? nil : error
         }
     }
@@ -184,25 +263,27 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
 public struct ReloadableSource: Sendable {
     /// The setting that names it, for example `AUTH_USERS_FILE`.
     public let key: String
-    /// Checks it, at most once per second. `nil` if it is usable, else the problem and its consequence, without
-    /// secrets.
+    /// `nil` if it is usable, else the problem and its consequence, without secrets.
     public let problem: @Sendable () -> String?
     /// Reads it again now.
     ///
     /// - Throws: an error that describes why it cannot be used, without secrets.
     public let reload: @Sendable () async throws -> Void
-    /// Checks it, and counts its changes, for the audit log.
+    /// Counts its changes, for the audit log.
     public let changes: @Sendable () -> Int
+    /// Looks at it in the background from now on.
+    public let watch: @Sendable () -> Void
 
     /// Makes a source of its actions.
     public init(
         key: String, problem: @escaping @Sendable () -> String?, reload: @escaping @Sendable () async throws -> Void,
-        changes: @escaping @Sendable () -> Int = { 0 }
+        changes: @escaping @Sendable () -> Int = { 0 }, watch: @escaping @Sendable () -> Void = {}
     ) {
         self.key = key
         self.problem = problem
         self.reload = reload
         self.changes = changes
+        self.watch = watch
     }
 }
 
@@ -230,6 +311,6 @@ extension ReloadingFile {
         let consequence = lastStaysInUse ? "The last valid content stays in use." : "Access is denied."
         return ReloadableSource(
             key: key, problem: { self.reportedProblem.map { "\($0.message) \(consequence)" } },
-            reload: { if let problem = self.problemAfterReload() { throw problem } }, changes: { self.changes })
+            reload: { try await self.reload() }, changes: { self.changes }, watch: { self.watch() })
     }
 }

@@ -26,6 +26,10 @@ extension MemoryStore: DeviceLeases {
         var lease = DeviceLease(
             kind: kind, id: known?.id ?? id, token: .random(in: .min ... .max), isInDoubt: deviceLeases[key] != nil)
         var claimant: UserName?
+        if case .new(let user) = condition {
+            claimant = user
+            guard count(of: user, besides: key, handles: []) < Installation.maxPerUser else { return .tooMany }
+        }
         if case .claimed(let installation, let handles) = condition {
             claimant = installation.owner
             if known?.owner != installation.owner {
@@ -115,18 +119,21 @@ extension MemoryStore: DeviceLeases {
         case .claimed(let installation, let handles):
             known.map { $0.owner == installation.owner || isOne($0.handle, of: handles) } ?? true
         case .holding(let handles): isOne(known?.handle, of: handles)
-        case .absent: known == nil
+        case .absent, .new: known == nil
         case .any: true
         }
     }
 
-    /// The user's installations, and those that the user is claiming at this moment.
+    /// The user's devices, and those that the user is claiming at this moment.
     private func count(of owner: UserName, besides claimed: DeviceKey, handles: [String]) -> Int {
-        let own = installations.filter { $0.value.owner == owner && !isOne($0.value.handle, of: handles) }
-        let claims = deviceLeases.count { key, lease in
-            lease.claimant == owner && key != claimed && installations[key.id]?.owner != owner
+        let installed = installations.values.count { $0.owner == owner && !isOne($0.handle, of: handles) }
+        let registered = registrations.values.count { found in
+            found.owner == owner && (found.platform == nil || !isOne(found.handle, of: handles))
         }
-        return own.count + claims
+        let claims = deviceLeases.count { key, lease in
+            lease.claimant == owner && key != claimed && device(key)?.owner != owner
+        }
+        return installed + registered + claims
     }
 
     /// Notes that the hub is to be asked for a handle, unless it was, when a device had it that is still here.

@@ -102,6 +102,10 @@ extension MemoryStore: PayloadReader {
         return found
     }
 
+    public func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
+        try await find(ids, recipient: recipient).values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
+    }
+
     public func states(
         _ ids: [NotificationID], recipient: UserName
     ) async throws -> [NotificationID: ReadingState] {
@@ -158,8 +162,6 @@ extension MemoryStore: SenderNotifications {
         if row.revokedAt == nil {
             rows[id]?.revokedAt = now
             withdraw(id, now: now)
-            // Also if the first read has withdrawn it: the device with that read has kept its text.
-            followUps[FollowUp(id: id, kind: .withdrawal)]?.deliveries = []
         }
         return true
     }
@@ -174,12 +176,13 @@ extension MemoryStore: Inbox {
     public func inbox(
         of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
     ) async throws -> InboxPage {
-        let readable = rows.values
-            .filter { row in
-                row.notification.recipient == recipient && row.revokedAt == nil && row.notification.expiresAt > now
-                    && row.notification.notBefore.map { $0 <= now } ?? true
-            }
+        let isReadable = { (row: Row) in
+            row.revokedAt == nil && row.notification.expiresAt > now
+                && row.notification.notBefore.map { $0 <= now } ?? true
+        }
+        let all = rows.values.filter { $0.notification.recipient == recipient }
             .sorted { $0.notification.id < $1.notification.id }
+        let readable = all.filter(isReadable)
         let found = readable.filter { row in
             (!unreadOnly || row.readAt == nil) && after.map { $0 < row.notification.id } ?? true
         }
@@ -188,7 +191,8 @@ extension MemoryStore: Inbox {
                 id: row.notification.id, createdAt: row.notification.createdAt, isRead: row.readAt != nil)
         }
         return InboxPage(
-            entries: entries, unread: readable.count { $0.readAt == nil },
+            entries: entries,
+            unread: all.suffix(InboxPage.maxUnreadScan).count { isReadable($0) && $0.readAt == nil },
             next: found.count > entries.count ? entries.last?.id : nil)
     }
 

@@ -247,6 +247,23 @@ public struct MemberIssues: Sendable, Hashable {
     /// Whether nothing was noted.
     public var isEmpty: Bool { entries.isEmpty }
 
+    /// The first issues that have at most this number of bytes as JSON together; the others are only counted.
+    public func first(bytes: Int) -> MemberIssues {
+        var first = self
+        var rest = bytes
+        let fitting = entries.prefix { issue in
+            rest -= JSONText.quoted(issue.pointer).utf8.count + JSONText.quoted(issue.detail).utf8.count
+            rest -= Self.memberBytes
+            return rest >= 0
+        }
+        first.entries = Array(fitting)
+        first.omitted += entries.count - fitting.count
+        return first
+    }
+
+    /// The bytes of `{"pointer":,"detail":},`.
+    private static let memberBytes = 24
+
     /// Adds an issue, unless the same one is listed already.
     public mutating func note(_ pointer: String, _ detail: String) {
         let issue = Issue(shortening: pointer, detail)

@@ -108,7 +108,7 @@ public struct Installation: Sendable, Hashable {
         self.encryptionKey = encryptionKey
     }
 
-    /// The maximum number of installations per user.
+    /// The maximum number of installations and registrations together per user.
     public static let maxPerUser = 100
 }
 
@@ -216,13 +216,15 @@ public struct DeviceLease: Sendable, Hashable {
         /// The store knows the device, and this user owns it.
         case owned(by: UserName)
         /// The ID is free, or the user owns it, or its device has one of the handles. For a free ID the installation is
-        /// stored, unless the user has ``Installation/maxPerUser`` already. Installations with one of the handles do
-        /// not count, because they are about to be replaced.
+        /// stored, unless the user has ``Installation/maxPerUser`` devices already. Devices with one of the handles do
+        /// not count, because they are about to be replaced; a registration that has no platform yet does.
         case claimed(by: Installation, handles: [String])
         /// The store knows the device, and it has one of the handles.
         case holding([String])
         /// The store does not know the device.
         case absent
+        /// The store does not know the device, and the user has fewer than ``Installation/maxPerUser`` devices.
+        case new(for: UserName)
         /// Any state; used to bring the hub to it.
         case any
     }
@@ -235,7 +237,7 @@ public struct DeviceLease: Sendable, Hashable {
         case busy
         /// The condition is not met.
         case refused
-        /// The user has ``Installation/maxPerUser`` installations already.
+        /// The user has ``Installation/maxPerUser`` devices already.
         case tooMany
     }
 

@@ -64,6 +64,9 @@ public protocol PayloadReader: Sendable {
         _ ids: [NotificationID], recipient: UserName
     ) async throws -> [NotificationID: StoredNotification]
 
+    /// The bytes of the payloads that ``find(_:recipient:)`` would load for these notifications, without loading them.
+    func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int
+
     /// Whether this user can read these notifications, without their payloads. IDs that are unknown, and those of other
     /// users, are absent.
     func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState]
@@ -127,8 +130,12 @@ public struct InboxPage: Sendable, Hashable {
 
     /// The notifications of this page.
     public var entries: [Entry]
-    /// The number of the user's unread notifications, on this page and on all others.
+    /// The number of the user's unread notifications, on this page and on all others, among the user's newest
+    /// ``maxUnreadScan``.
     public var unread: Int
+    /// How many of a user's notifications are examined to count the unread ones: this bounds the time. Expired ones
+    /// that are not removed yet are among them, so the count is exact unless a user gets more than a hundred per day.
+    public static let maxUnreadScan = 10_000
     /// The ID of the last entry if there are more; `nil` on the last page.
     public var next: NotificationID?
 

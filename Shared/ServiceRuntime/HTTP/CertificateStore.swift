@@ -1,3 +1,4 @@
+import Dispatch
 import Logging
 import NIOSSL
 import SecurePushCore
@@ -12,8 +13,8 @@ import Darwin
 
 /// The listener's certificate and key, read again when one of the files changes, and at SIGHUP.
 ///
-/// The files are checked at most once per second, for a new connection or a request for the metrics. If the pair cannot
-/// be used, for example because only one of the files was replaced so far, the last good pair stays in use.
+/// In a service a thread of its own looks at the files (``watch()``), so that no connection waits for them. If the pair
+/// cannot be used, for example because only one of the files was replaced so far, the last good pair stays in use.
 final class CertificateStore: Sendable {
     /// Identifies one version of a file.
     private struct Version: Hashable {
@@ -45,6 +46,8 @@ final class CertificateStore: Sendable {
         var versions: [Version?]
         var reported: [Version?]
         var nextCheck: ContinuousClock.Instant
+        /// `nil` while nobody watches the files: then whoever asks looks at them, at most once per second.
+        var watch: FileWatch?
     }
 
     private static let interval = Duration.seconds(1)
@@ -71,15 +74,24 @@ final class CertificateStore: Sendable {
                 nextCheck: now() + Self.interval))
     }
 
+    /// From now on a thread of its own looks at the files, as long as this object lives.
+    func watch() {
+        let watch = FileWatch("securepush.certificate") { [weak self] in self?.reloadIfChanged() }
+        state.withLock { $0.watch = watch }
+        watch.start()
+    }
+
+    private func lookUnlessWatched() { if state.withLock({ $0.watch == nil }) { reloadIfChanged() } }
+
     /// The TLS settings to serve with, and a number that changes with them.
     var current: (configuration: TLSConfiguration, generation: Int) {
-        reloadIfChanged()
+        lookUnlessWatched()
         return state.withLock { ($0.configuration, $0.generation) }
     }
 
     /// Unix time in seconds at which the certificate, or one of its chain, expires.
     var expiry: Int {
-        reloadIfChanged()
+        lookUnlessWatched()
         return state.withLock { $0.expiry }
     }
 
@@ -94,6 +106,13 @@ final class CertificateStore: Sendable {
             state.expiry = expiry
             state.generation += 1
             state.versions = versions
+        }
+    }
+
+    /// ``reload()`` on another thread: nobody else waits for a file system that does not answer.
+    func reloadInBackground() async throws {
+        try await withCheckedThrowingContinuation { caller in
+            DispatchQueue(label: "securepush.certificate").async { caller.resume(with: Result { try self.reload() }) }
         }
     }
 

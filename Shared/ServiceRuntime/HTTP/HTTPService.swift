@@ -76,12 +76,12 @@ extension HTTPConfiguration {
         context.requests.setLimit(limits.maxInFlight)
         let connections = HTTPConnections(limits: limits, context: context)
         let table = direct.map { DirectRouteTable($0, service: context) }
-        // The head of a request is a line, a token and a few fields; 64 KiB in all is generous. ConnectionHandler and
-        // RequestHandler hold all deadlines.
+        // The head of a request is a line, a token of at most 16 KiB and a few fields; 64 KiB in all is generous.
+        // ConnectionHandler and RequestHandler hold all deadlines.
         let http1 = HTTP1Channel.Configuration(
             additionalChannelHandlers: [RequestHandler(limits: limits, direct: table)],
             httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: 16_384, maxHeaderListSize: 65_536, maxHeaderFieldCount: 100))
+                maxHeaderFieldSize: 20_480, maxHeaderListSize: 65_536, maxHeaderFieldCount: 100))
         guard let tls else {
             return HTTPServerBuilder { responder in
                 GuardedHTTP1Channel(
@@ -89,7 +89,8 @@ extension HTTPConfiguration {
             }
         }
         let certificates = try CertificateStore(tls, logger: context.logger)
-        context.onReload("TLS certificate") { try certificates.reload() }
+        certificates.watch()
+        context.onReload("TLS certificate") { try await certificates.reloadInBackground() }
         context.audit?.watch([
             ReloadableSource(
                 key: ConfigurationKeys.tlsCertificateFile.name, problem: { nil }, reload: {},

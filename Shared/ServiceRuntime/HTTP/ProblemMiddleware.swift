@@ -29,15 +29,21 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         let start = ContinuousClock.now
         let identifier = RequestIdentifier.of(request.headers)
         let trace = trace(of: request)
-        let request = request.below(trace)
+        var request = request.below(trace)
+        let expectation = BodyExpectation(of: request, context)
+        if let expectation { request.body = expectation.asking(for: request.body) }
         var context = context
         context.logger = context.logger.of(request: identifier, trace: request.headers.traceContext)
         var response: Response
         do {
             response = try await answer(request, context: context, within: trace, next: next)
+            // A streamed answer may read the body while it is written: the 100 comes before it.
+            if response.body.contentLength == nil, response.status.kind == .successful { await expectation?.meet() }
         } catch let error as HTTPParserError {
             throw error  // Hummingbird answers it by closing the connection.
         } catch {
+            // The request's permit has ended: a held answer is not in flight.
+            if let delay = (error as? AuthenticationError)?.delay, delay > .zero { try? await Task.sleep(for: delay) }
             response = answer(to: error, request: request, context: context, identifier: identifier)
         }
         response.headers[.xRequestID] = identifier
@@ -87,6 +93,7 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         guard HTTPInstruments.knows(request.method) else {
             throw Problem(.notImplemented, "This service does not implement the method.")
         }
+        try request.checkCodings()
         if let answer = cors?.preflight(request, methods: service.routes.methods) { return answer }
         if Operations.paths.contains(request.uri.path) { return try await next(request, context) }
         guard let permit = service.requests.begin() else {
@@ -121,6 +128,19 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension Request {
+    /// Refuses a body that is compressed: no route would read what the client means.
+    ///
+    /// - Throws: ``Problem`` 415 with the codings that are taken (RFC 9110, sections 8.4 and 15.5.16).
+    fileprivate func checkCodings() throws(Problem) {
+        let isPlain = headers[values: .contentEncoding].allSatisfy { $0.isEmpty || $0.lowercased() == "identity" }
+        let isChunked = headers[values: .transferEncoding].allSatisfy { $0.isEmpty || $0.lowercased() == "chunked" }
+        guard isPlain, isChunked else {
+            throw Problem(
+                .unsupportedMediaType, "The body must not be compressed (Content-Encoding, Transfer-Encoding).",
+                headers: [.acceptEncoding: "identity"])
+        }
+    }
+
     /// The request with the span as its caller, so that everything made for it is below the span.
     fileprivate func below(_ trace: RequestTrace?) -> Request {
         guard let trace else { return self }
@@ -154,6 +174,7 @@ extension Problem {
     private init(_ error: AuthenticationError) {
         switch error.code {
         case .unavailable: self = .serviceUnavailable(error.message)
+        case .tooLong: self = Problem(.requestHeaderFieldsTooLarge, error.message)
         case .throttled: self = .tooManyRequests(error.message, retryAfter: error.retryAfter ?? .seconds(1))
         default: self = .unauthorized(error.message, challenges: error.challenges)
         }

@@ -33,8 +33,9 @@ public struct ReadinessDetail: Sendable {
 }
 
 extension ServiceContext {
-    /// Shows operators the state of files of keys and credentials: one series of `securepush_file_unusable` per file,
-    /// a reload at SIGHUP, and the readiness part `files`. Call it once, while the service is being built.
+    /// Has files of keys and credentials looked at in the background, and shows operators their state: one series of
+    /// `securepush_file_unusable` per file, a reload at SIGHUP, and the readiness part `files`. Call it once, while the
+    /// service is being built.
     ///
     /// The part is down while a file cannot be used. It is not required: all replicas read the same files, so taking
     /// one of them out of service would not help any client.
@@ -44,6 +45,7 @@ extension ServiceContext {
         audit?.watch(sources)
         let sources = sources + [audit?.source].compactMap(\.self)
         for source in sources {
+            source.watch()
             metrics.observe("securepush_file_unusable", labels: [("file", source.key)]) {
                 source.problem() == nil ? 0 : 1
             }

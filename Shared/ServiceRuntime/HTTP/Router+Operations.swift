@@ -10,12 +10,15 @@ import Synchronization
 /// - Parameters:
 ///   - cors: the web apps that may call the API; `nil` for none.
 ///   - audited: the actions of the routes in the audit log.
+///   - readChanges: whether a `GET` of a route changes something, such as whether a notification has been read.
 public func makeRouter<Context: RequestContext>(
-    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil, audited: AuditedRoutes = [:]
+    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil, audited: AuditedRoutes = [:],
+    readChanges: @escaping @Sendable (Request, _ route: String) -> Bool = { _, _ in false }
 ) -> Router<Context> {
     let router = Router(context: type, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ProblemMiddleware(context: context, cors: cors))
     if let audit = context.audit { router.add(middleware: AuditMiddleware(audit: audit, routes: audited)) }
+    router.add(middleware: CrossSiteMiddleware(cors: cors, readChanges: readChanges))
     return router
 }
 

@@ -14,7 +14,7 @@ public enum MetricCatalog {
             "IDs without a known confirm of the broker, including scheduled ones; counted up to 100,000."),
         .init(
             "securepush_outbox_oldest_age_seconds", .gauge, of: ["ingest"],
-            "Age of the oldest ID that is due and not confirmed."),
+            "Age of the oldest ID that has fallen due and is not confirmed."),
         .init(
             "securepush_outbox_published_total", .counter, of: ["ingest"],
             "IDs that the broker has confirmed."),
@@ -87,6 +87,10 @@ public enum MetricCatalog {
             "securepush_dispatch_unknown_total", .counter, of: ["dispatcher"],
             "Well-formed IDs that the store does not know."),
         .init(
+            "securepush_dispatch_early_total", .counter, of: ["dispatcher"],
+            "Messages of notifications whose NotBefore had not come; they wait for it, or the outbox publishes the ID "
+                + "when it is due."),
+        .init(
             "securepush_dispatch_repeated_total", .counter, of: ["dispatcher"],
             "Deliveries of an ID that was in flight already; they get the same outcome."),
         .init(
@@ -125,8 +129,9 @@ public enum MetricCatalog {
                 + "expirationTime, unseen: DEVICE_STALE_AFTER)."),
         .init(
             "securepush_token_refreshes_total", .counter, labels: ["result"], of: ["retrieval"],
-            "Refreshes of tokens, by result (ok, reused: the token had been used before and its family was removed, "
-                + "refused: unknown, expired, or its user was removed or has another password)."),
+            "Refreshes of tokens, by result (ok, repeated: the same again within 60 s, reused: the token had been used "
+                + "before and its family was removed, refused: unknown, expired, or its user was removed or has another "
+                + "password)."),
     ]
 
     private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]

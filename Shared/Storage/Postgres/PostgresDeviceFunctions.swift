@@ -1,4 +1,5 @@
-/// The functions that change devices and their leases, as `0005_devices` creates them; they never change.
+/// The functions that change devices and their leases, as `0005_devices` creates them. `0015_device_limit` replaces
+/// `lease_device`.
 enum PostgresDeviceFunctions {
     static let all = [newHandleAt, save, lease, end]
 

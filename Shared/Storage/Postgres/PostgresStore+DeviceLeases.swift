@@ -5,6 +5,7 @@ extension PostgresStore: DeviceLeases {
     func lease(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
     ) async throws -> DeviceLease.Outcome {
+        try Task.checkCancellation()
         let token = Int64.random(in: .min ... .max)
         let asked = condition.parameters
         var parameters = PostgresParameters(capacity: (asked.installation?.document.count ?? 0) + 1024)
@@ -23,7 +24,8 @@ extension PostgresStore: DeviceLeases {
         parameters.append((now + DeviceLease.duration).milliseconds)
         parameters.append(asked.installation?.lastSeenAt.milliseconds)
         parameters.append(asked.installation?.expiresAt?.milliseconds)
-        let result = try await query(.lease, parameters)
+        // Who is cancelled from here on has the lease, and gives it back.
+        let result = try await finish(.lease, parameters)
         return try decoding {
             guard let row = result.first else { throw unreadable("outcome") }
             switch try row.decode(0, as: Int16.self) {
@@ -64,7 +66,7 @@ extension PostgresStore: DeviceLeases {
         parameters.append(now.milliseconds)
         parameters.append(installation?.lastSeenAt.milliseconds)
         parameters.append(installation?.expiresAt?.milliseconds)
-        let result = try await query(.endLease, parameters)
+        let result = try await finish(.endLease, parameters)
         return try decoding { try result.first?.decode(0, as: Bool.self) ?? false }
     }
 
@@ -74,7 +76,7 @@ extension PostgresStore: DeviceLeases {
         parameters.append(lease.id)
         parameters.append(lease.token)
         parameters.append(now.milliseconds)
-        _ = try await query(.expireLease, parameters)
+        _ = try await finish(.expireLease, parameters)
     }
 
     func expiredLeases(limit: Int, now: Timestamp) async throws -> [DeviceLease.Expired] {
@@ -121,6 +123,7 @@ extension DeviceLease.Condition {
         case .holding(let handles): (2, nil, handles, nil)
         case .absent: (3, nil, [], nil)
         case .any: (4, nil, [], nil)
+        case .new(let user): (5, user, [], nil)
         }
     }
 }

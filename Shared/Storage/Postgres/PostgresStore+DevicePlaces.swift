@@ -25,7 +25,7 @@ extension PostgresStore: DevicePlaces {
         parameters.append(lease.token)
         parameters.append(places) { $0.hub }
         parameters.append(places) { $0.content }
-        let result = try await query(.setPlaces, parameters)
+        let result = try await finish(.setPlaces, parameters)
         return try decoding { try result.first?.decode(0, as: Bool.self) ?? false }
     }
 

@@ -138,11 +138,6 @@ extension StoredNotification {
 }
 
 extension PostgresStore: Inbox {
-    /// How many of a user's notifications are scanned to count the unread ones: this bounds the time.
-    static let maxUnreadScan = 10_000
-
-    /// Unread notifications are counted among the user's newest ``maxUnreadScan``, including expired ones that are not
-    /// removed yet: the count is exact unless a user gets more than a hundred per day.
     func inbox(
         of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
     ) async throws -> InboxPage {
@@ -186,7 +181,7 @@ extension PostgresStatement {
         FROM (
             SELECT read_at, revoked_at, expires_at, not_before FROM notifications
             WHERE recipient >= \(recipient) AND recipient <= \(recipient)
-            ORDER BY recipient DESC, id DESC LIMIT \(PostgresStore.maxUnreadScan)
+            ORDER BY recipient DESC, id DESC LIMIT \(InboxPage.maxUnreadScan)
         ) AS newest
         WHERE read_at IS NULL AND \(isReadable(at: now))
         """

@@ -6,7 +6,7 @@ struct UnreadQuestion: Sendable {
     let recipient: UserName
     let now: Timestamp
 
-    /// How many share one statement. Each scans up to ``PostgresStore/maxUnreadScan`` rows.
+    /// How many share one statement. Each scans up to ``InboxPage/maxUnreadScan`` rows.
     static var maxGroup: Int { 32 }
 }
 
@@ -31,7 +31,26 @@ extension PostgresStore {
     }
 }
 
+extension PostgresStore {
+    func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
+        var parameters = PostgresParameters(capacity: ids.count * 32 + 64)
+        parameters.append(ids) { PostgresUUID($0) }
+        parameters.append(recipient.text)
+        let result = try await query(.payloadBytes, parameters)
+        return try decoding { Int(try result.first?.decode(0, as: Int64.self) ?? 0) }
+    }
+}
+
 extension PostgresStatement {
+    /// The length of a value that is stored out of line is known without reading the value.
+    fileprivate static let payloadBytes = PostgresStatement(
+        """
+        SELECT coalesce(sum(octet_length(p.sealed)), 0)::bigint
+        FROM unnest($1::uuid[]) AS asked (id)
+        JOIN notifications AS n ON n.id = asked.id AND n.recipient = $2::text COLLATE "C"
+        JOIN payloads AS p ON p.notification_id = n.id
+        """)
+
     /// As ``find``, without the table of payloads.
     fileprivate static let states = PostgresStatement(
         """

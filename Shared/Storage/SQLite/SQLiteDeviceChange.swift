@@ -49,21 +49,19 @@ enum SQLiteDeviceChange: Sendable {
         if let held, held > now.milliseconds { return .busy }
         var lease = DeviceLease(
             kind: kind, id: known?.id ?? id, token: .random(in: .min ... .max), isInDoubt: held != nil)
-        var claimant: String?
-        if case .claimed(let installation, let handles) = condition {
-            claimant = installation.owner.text
-            if known?.owner != installation.owner {
-                let count = try count(of: installation.owner, besides: id, handles: handles, db)
-                if count >= Installation.maxPerUser { return .tooMany }
-            }
-            if known == nil {
+        let claimant = condition.claimant
+        if let claimant, known?.owner != claimant.owner {
+            let count = try count(of: claimant.owner, besides: (kind, id), handles: claimant.handles, db)
+            if count >= Installation.maxPerUser { return .tooMany }
+            if known == nil, case .claimed(let installation, let handles) = condition {
                 let newHandleAt = try newHandleAt(kind, id, handles, now: now, db)
                 try SQLiteWrite.save(installation, newHandleAt: newHandleAt, db)
                 lease.isNew = true
             }
         }
         try db.cachedStatement(sql: takeLease).execute(arguments: [
-            kind.rawValue, lease.id, lease.token, (now + DeviceLease.duration).milliseconds, claimant,
+            kind.rawValue, lease.id, lease.token, (now + DeviceLease.duration).milliseconds,
+            claimant?.owner.text,
         ])
         return .leased(lease)
     }
@@ -94,19 +92,23 @@ enum SQLiteDeviceChange: Sendable {
         case .claimed(let installation, let handles):
             known.map { $0.owner == installation.owner || $0.hasOne(of: handles) } ?? true
         case .holding(let handles): known?.hasOne(of: handles) ?? false
-        case .absent: known == nil
+        case .absent, .new: known == nil
         case .any: true
         }
     }
 
-    /// The number of the user's installations, including those that the user is claiming now.
+    /// The number of the user's devices, including those that the user is claiming now.
     private static func count(
-        of owner: UserName, besides id: String, handles: [String], _ db: Database
+        of owner: UserName, besides device: (kind: DeviceLease.Kind, id: String), handles: [String], _ db: Database
     ) throws -> Int {
-        let found = try String.fetchAll(db.cachedStatement(sql: handlesOfOwner), arguments: [owner.text])
-        let own = found.filter { handle in !handles.contains { $0.utf8.elementsEqual(handle.utf8) } }
+        let found = try String?.fetchAll(
+            db.cachedStatement(sql: handlesOfOwner), arguments: [owner.text, owner.text])
+        let own = found.filter { handle in
+            handle.map { handle in !handles.contains { $0.utf8.elementsEqual(handle.utf8) } } ?? true
+        }
         let claims = try Int.fetchOne(
-            db.cachedStatement(sql: claimsOfOwner), arguments: [owner.text, id, owner.text])
+            db.cachedStatement(sql: claimsOfOwner),
+            arguments: [owner.text, device.kind.rawValue, device.id, owner.text, owner.text])
         return own.count + (claims ?? 0)
     }
 
@@ -137,6 +139,18 @@ enum SQLiteDeviceChange: Sendable {
             return found[1]
         }
         return nil
+    }
+}
+
+extension DeviceLease.Condition {
+    /// The user who gets one device more if the store does not know the device as this user's, and the handles of
+    /// devices that are about to be replaced.
+    fileprivate var claimant: (owner: UserName, handles: [String])? {
+        switch self {
+        case .claimed(let installation, let handles): (installation.owner, handles)
+        case .new(let user): (user, [])
+        case .owned, .holding, .absent, .any: nil
+        }
     }
 }
 
@@ -175,10 +189,19 @@ extension SQLiteDeviceChange {
         """
 
     /// Read in full: a user has at most ``Installation/maxPerUser``, or as many as earlier versions allowed.
-    static let handlesOfOwner = "SELECT handle FROM installations WHERE owner = ?"
+    /// A registration without a platform has no device yet, and so no handle that another device could take over.
+    static let handlesOfOwner = """
+        SELECT handle FROM installations WHERE owner = ?
+        UNION ALL SELECT CASE WHEN platform IS NOT NULL THEN handle END FROM registrations WHERE owner = ?
+        """
     static let claimsOfOwner = """
-        SELECT count(*) FROM device_leases WHERE claimant = ? AND kind = 0 AND id <> ? AND NOT EXISTS (
-            SELECT 1 FROM installations WHERE installations.id = device_leases.id COLLATE NOCASE AND owner = ?)
+        SELECT count(*) FROM device_leases AS lease WHERE claimant = ? AND NOT (kind = ? AND id = ?)
+            AND NOT EXISTS (
+                SELECT 1 FROM installations AS i
+                WHERE lease.kind = 0 AND i.id = lease.id COLLATE NOCASE AND i.owner = ?)
+            AND NOT EXISTS (
+                SELECT 1 FROM registrations AS r
+                WHERE lease.kind = 1 AND r.id = lease.id COLLATE NOCASE AND r.owner = ?)
         """
 
     static let holders = """

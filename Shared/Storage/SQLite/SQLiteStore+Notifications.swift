@@ -46,6 +46,9 @@ struct SQLiteFind: Sendable {
     var id: NotificationID
     var recipient: UserName
 
+    /// See ``FailedWork``.
+    var kind: String { "find" }
+
     /// The recipient is part of the query: a missing and another user's notification give the same result.
     func execute(_ db: Database) throws -> StoredNotification? {
         let statement = try db.cachedStatement(
@@ -103,8 +106,13 @@ extension InboxPage {
         ORDER BY id LIMIT ?
         """
 
-    static let unreadCount =
-        "SELECT count(*) FROM notifications WHERE recipient = ? AND \(readable) AND read_at IS NULL"
+    /// Among the newest, so that its time is bounded.
+    static let unreadCount = """
+        SELECT count(*) FROM (
+            SELECT read_at, revoked_at, expires_at, not_before FROM notifications WHERE recipient = ?
+            ORDER BY id DESC LIMIT \(maxUnreadScan)
+        ) WHERE \(readable) AND read_at IS NULL
+        """
 }
 
 extension InboxPage.Entry {

@@ -11,6 +11,16 @@ extension SQLiteStore {
         return Dictionary(found.compactMap { $0.map { ($0.id, $0) } }) { first, _ in first }
     }
 
+    func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
+        try checkRunning()
+        return try await database.read { db in
+            let statement = try db.cachedStatement(sql: ReadingState.payloadBytes)
+            return try ids.reduce(0) { sum, id in
+                sum + (try Int.fetchOne(statement, arguments: [id.data, recipient.text]) ?? 0)
+            }
+        }
+    }
+
     func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState] {
         try checkRunning()
         return try await database.read { db in
@@ -31,6 +41,11 @@ extension SQLiteStore {
 }
 
 extension ReadingState {
+    /// SQLite knows the length of a value without reading it.
+    static let payloadBytes = """
+        SELECT length(sealed) FROM notifications JOIN payloads ON notification_id = id WHERE id = ? AND recipient = ?
+        """
+
     static let find = """
         SELECT expires_at, not_before, revoked_at IS NOT NULL, read_at IS NOT NULL FROM notifications
         WHERE id = ? AND recipient = ?

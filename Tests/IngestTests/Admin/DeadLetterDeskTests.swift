@@ -87,13 +87,78 @@ struct DeadLetterDeskTests {
         #expect(try await desk.oldest(9).total == 1)
     }
 
-    /// A page that is opened during a replay does not see the letters that the replay holds.
-    @Test func aReadingDuringAReplayIsNotGivenAgain() async throws {
+    /// The letters that the replay holds would be missing in it.
+    @Test(arguments: [1, 2, 20])
+    func aReadingThatBeginsDuringAReplayWaitsForItsEnd(pages: Int) async throws {
+        let broker = Broker(letters: 3)
+        let desk = makeDesk(broker)
+        let (silence, end) = AsyncStream<Void>.makeStream()
+        let replay = Task {
+            try await desk.change { queue in
+                let letter = try #require(try await queue.next())
+                for await _ in silence {}
+                try await queue.remove(letter)
+            }
+        }
+        try await expectEventually { broker.opened == 1 }
+        let readings = (0..<pages).map { _ in Task { try await desk.oldest(9) } }
+        // Time enough for a reading that does not wait.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(broker.opened == 1)
+        end.finish()
+        try await replay.value
+        for reading in readings { #expect(try await reading.value.deadLetters.count == 2) }
+        #expect(broker.opened == 2)
+    }
+
+    /// Each would report the letters that the other one holds as not found.
+    @Test func twoReplaysTakeTurns() async throws {
+        let broker = Broker(letters: 6)
+        let desk = makeDesk(broker)
+        let (silence, end) = AsyncStream<Void>.makeStream()
+        let take: @Sendable (any DeadLetterQueue) async throws -> Int = { queue in
+            var letters: [DeadLetter] = []
+            while letters.count < 3, let letter = try await queue.next() { letters.append(letter) }
+            for await _ in silence {}
+            for letter in letters { try await queue.remove(letter) }
+            return letters.count
+        }
+        let first = Task { try await desk.change(take) }
+        try await expectEventually { broker.opened == 1 }
+        let second = Task { try await desk.change(take) }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(broker.opened == 1)
+        end.finish()
+        #expect(try await first.value == 3)
+        #expect(try await second.value == 3)
+        #expect(try await desk.oldest(9).total == 0)
+    }
+
+    @Test func whoeverIsCancelledWhileItWaitsLetsTheOthersIn() async throws {
         let broker = Broker(letters: 1)
         let desk = makeDesk(broker)
-        try await desk.change { queue in
-            _ = try await queue.next()
-            #expect(try await desk.oldest(9).total == 0)
+        let (silence, end) = AsyncStream<Void>.makeStream()
+        let first = Task { try await desk.change { _ in for await _ in silence {} } }
+        try await expectEventually { broker.opened == 1 }
+        let cancelled = Task { try await desk.change { try await $0.count() } }
+        let last = Task { try await desk.change { try await $0.count() } }
+        for _ in 0..<100 { await Task.yield() }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        end.finish()
+        try await first.value
+        #expect(try await last.value == 1)
+        #expect(broker.opened == 2)
+    }
+
+    /// A failed replay lets the next one in, too.
+    @Test func aReplayThatFailsEndsItsTurn() async throws {
+        let broker = Broker(letters: 1)
+        let desk = makeDesk(broker)
+        for _ in 0..<2 {
+            await #expect(throws: PollFailure.self) {
+                try await desk.change { _ in throw PollFailure(description: "the broker is away") }
+            }
         }
         #expect(try await desk.oldest(9).total == 1)
     }

@@ -179,8 +179,7 @@ struct BatchTests {
                 source.yield(ByteBuffer(bytes: body[position...]))
                 source.finish()
                 let pipe = BatchPipe<BatchLine>(limit: .max)
-                await BatchReader(acceptor: bench.acceptor, keepsText: true).run(
-                    .init(asyncSequence: stream), into: pipe)
+                await bench.reader(keepsText: true).run(.init(asyncSequence: stream), into: pipe)
                 let lines = try #require(await pipe.receive())
                 #expect(lines.map(\.number) == [1, 2, 3])
                 #expect(lines.map(\.isRequest) == [true, false, true], "\(position)")
@@ -190,7 +189,7 @@ struct BatchTests {
         }
     }
 
-    /// The errors of a line are held until they are written.
+    /// The text of a line, and its first errors, are held until they are written.
     @Test func aRefusedLineWeighsWhatItHolds() async throws {
         try await withIngest { bench in
             let names = (0..<90).map { #""\#(String(repeating: "n", count: 400))\#($0)":0"# }.joined(separator: ",")
@@ -199,9 +198,11 @@ struct BatchTests {
             source.yield(ByteBuffer(string: text))
             source.finish()
             let pipe = BatchPipe<BatchLine>(limit: .max)
-            await BatchReader(acceptor: bench.acceptor, keepsText: true).run(.init(asyncSequence: stream), into: pipe)
+            await bench.reader(keepsText: true).run(.init(asyncSequence: stream), into: pipe)
             let lines = try #require(await pipe.receive())
-            #expect(lines[0].weight > BatchLine.overhead + 2 * 90 * 400)
+            let text0 = "{\(names)}".utf8.count
+            #expect(lines[0].weight > BatchLine.overhead + text0 + 400)
+            #expect(lines[0].weight < BatchLine.overhead + text0 + 2 * BatchLimit.maxErrorBytes)
             #expect(lines[1].weight < BatchLine.overhead + 500)
             #expect(lines[2].weight == 1 + BatchLine.overhead + Self.good.utf8.count)
         }
@@ -214,10 +215,17 @@ struct BatchTests {
                 source.finish(throwing: StorageError(.failed, "any error"))
             }
             let pipe = BatchPipe<BatchLine>(limit: .max)
-            await BatchReader(acceptor: bench.acceptor, keepsText: false).run(.init(asyncSequence: stream), into: pipe)
+            await bench.reader(keepsText: false).run(.init(asyncSequence: stream), into: pipe)
             let lines = try #require(await pipe.receive())
             #expect(lines.map(\.isRequest) == [true, false])
         }
+    }
+}
+
+extension IngestBench {
+    /// The first stage of a batch of this sender.
+    fileprivate func reader(keepsText: Bool) -> BatchReader {
+        BatchReader(acceptor: acceptor, keepsText: keepsText, share: acceptor.budget.share(ofBatchBy: "clinic"))
     }
 }
 

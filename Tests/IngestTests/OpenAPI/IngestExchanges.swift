@@ -4,6 +4,7 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import SecurePushCore
+import ServiceConfiguration
 import ServiceRuntime
 import StackKit
 import TestSupport
@@ -33,6 +34,12 @@ struct IngestExchanges: Sendable {
             try await exchanges.recipientKeys()
             try await exchanges.examples()
             try await exchanges.throttled()
+        }
+        let limit = try #require(RateLimit(configurationText: "1/h"))
+        try await withIngest(userLimit: RateLimiter("user", limit)) { bench in
+            let exchanges = IngestExchanges(bench: bench, ledger: ledger)
+            try await exchanges.call(201, .post, Self.sends, by: bench.credentials.bearer)
+            try await exchanges.call(429, .post, Self.sends, by: bench.credentials.bearer)
         }
         let outbox = ReadinessDetail(name: "outbox") { [("pending", 3), ("oldest_age_seconds", 60)] }
         try await withIngest(readiness: [ReadinessCheck(name: "database") { "away" }], details: [outbox]) { bench in

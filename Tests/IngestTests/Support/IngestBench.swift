@@ -76,6 +76,8 @@ extension Logger {
 ///   - payloadKeys: the text of the key ring.
 ///   - budget: the bytes that the requests in flight may hold.
 ///   - keys: answers in the place of the store in memory.
+///   - userLimit: bounds how often a user sends to itself.
+///   - maxBatchIdle: how long a batch may go on without a line.
 ///   - requiresEncryption: whether every payload must be encrypted end to end.
 ///   - server: `.live` listens at a port.
 func withIngest(
@@ -84,6 +86,7 @@ func withIngest(
     readiness: [ReadinessCheck] = [], details: [ReadinessDetail] = [], publisher: FakePublisher = FakePublisher(),
     payloadKeys: String = PayloadKeyRing.newLine(), budget: RequestBudget = RequestBudget(),
     keys: (any EncryptionKeyStore)? = nil, requiresEncryption: Bool = false,
+    userLimit: RateLimiter? = nil, maxBatchIdle: Duration = BatchLimit.maxIdle,
     now: @escaping @Sendable () -> Timestamp = { .now },
     server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void
 ) async throws {
@@ -103,6 +106,8 @@ func withIngest(
             platforms: [.apple, .fcmv1, .windows], retention: retention, requiresEncryption: requiresEncryption)
         acceptor.now = now
         acceptor.budget = budget
+        acceptor.userLimit = userLimit
+        acceptor.maxBatchIdle = maxBatchIdle
         router.addOperations(
             readiness: readiness, details: details, openAPI: try ingestOpenAPI(platforms: acceptor.platforms),
             context: context)

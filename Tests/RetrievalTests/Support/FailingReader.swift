@@ -8,6 +8,7 @@ struct FailingReader: PayloadReader, Inbox {
     func find(
         _ ids: [NotificationID], recipient: UserName
     ) async throws -> [NotificationID: StoredNotification] { throw error }
+    func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int { throw error }
     func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState] {
         throw error
     }

@@ -29,6 +29,62 @@ struct CancellationTests {
         }
     }
 
+    /// How a lease ends.
+    enum LeaseEnd: CaseIterable {
+        case kept, removed, saved, expired
+    }
+
+    /// A shutdown or a client that has gone must not leave a device locked until its lease expires.
+    @Test("A cancelled caller gives its lease back", arguments: conformingStores, LeaseEnd.allCases)
+    func leaseIsGivenBack(_ kind: StoreKind, _ end: LeaseEnd) async throws {
+        try await withStore(kind) { store in
+            let device = Registration(id: "r", owner: .alice, platform: .apns, handle: "h", updatedAt: noon)
+            guard case .leased(let lease) = try await store.lease(.registration, "r", if: .any, now: noon) else {
+                return #expect(Bool(false))
+            }
+            let late = Task {
+                while !Task.isCancelled { await Task.yield() }
+                #expect(try await store.setPlaces([DevicePlace(hub: "a")], of: lease))
+                switch end {
+                case .kept: #expect(try await store.end(lease, .keep, now: noon))
+                case .removed: #expect(try await store.end(lease, .remove, now: noon))
+                case .saved: #expect(try await store.end(lease, .saveRegistration(device, handles: ["h"]), now: noon))
+                case .expired: try await store.expire(lease, now: noon)
+                }
+            }
+            late.cancel()
+            try await late.value
+            #expect(try await store.places(of: .registration, ["r"]) == ["r": [DevicePlace(hub: "a")]])
+            #expect((try await store.registration("r") == nil) == (end != .saved))
+            guard case .leased(let next) = try await store.lease(.registration, "r", if: .any, now: noon) else {
+                return #expect(Bool(false), "The lease is still held.")
+            }
+            #expect(next.isInDoubt == (end == .expired))
+        }
+    }
+
+    @Test("Whoever is cancelled while it takes a lease has it, or nobody has", arguments: conformingStores)
+    func leaseIsNotLost(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            await withTaskGroup { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        let outcome = try? await store.lease(.installation, "i\(number)", if: .any, now: noon)
+                        guard case .leased(let lease)? = outcome else { return }
+                        _ = try? await store.end(lease, .keep, now: noon)
+                    }
+                }
+                await group.next()
+                group.cancelAll()
+            }
+            for number in 0..<40 {
+                guard case .leased = try await store.lease(.installation, "i\(number)", if: .any, now: noon) else {
+                    return #expect(Bool(false), "The lease of i\(number) is lost.")
+                }
+            }
+        }
+    }
+
     @Test("An append that was cancelled is there with its outbox entry, or not at all", arguments: conformingStores)
     func wholeOrNothing(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in

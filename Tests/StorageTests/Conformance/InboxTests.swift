@@ -49,6 +49,27 @@ struct InboxTests {
         }
     }
 
+    /// The rows that one question reads are bounded. Reading some does not bring older ones back.
+    @Test("The unread are counted among the newest 10,000", arguments: conformingStores)
+    func bound(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = SealedNotification.samples(InboxPage.maxUnreadScan + 5)
+            for start in stride(from: 0, to: sent.count, by: 2000) {
+                try await store.append(Array(sent[start..<min(start + 2000, sent.count)]))
+            }
+            let now = noon + .seconds(100)
+            #expect(try await store.unreadCount(of: .alice, now: now) == InboxPage.maxUnreadScan)
+            for unreadOnly in [true, false] {
+                let page = try await Self.inbox(store, unreadOnly: unreadOnly, limit: 3)
+                #expect(page.unread == InboxPage.maxUnreadScan && page.entries.map(\.id) == sent.prefix(3).map(\.id))
+            }
+            try await store.markRead(sent.suffix(7).map(\.id), at: now)
+            try await store.markRead(sent.prefix(2).map(\.id), at: now)
+            #expect(try await store.unreadCount(of: .alice, now: now) == InboxPage.maxUnreadScan - 7)
+            #expect(try await store.unreadCount(of: .bob, now: now) == 0)
+        }
+    }
+
     @Test("Only the unread, where only they are asked for", arguments: conformingStores)
     func unreadOnly(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in

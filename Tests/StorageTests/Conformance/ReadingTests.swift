@@ -33,6 +33,24 @@ struct ReadingTests {
         }
     }
 
+    @Test("The bytes of payloads are known without loading them", arguments: conformingStores)
+    func payloadBytes(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent: [SealedNotification] = [
+                .sample(payload: [UInt8](repeating: 7, count: 300_000)), .sample(payload: [1, 0, 2]),
+                .sample(to: .bob, payload: [1, 2]), .sample(payload: [4]), .sample(payload: [0]),
+            ]
+            try await store.append(sent)
+            let ids = sent.map(\.id) + [NotificationID()]
+            #expect(try await store.payloadBytes(of: ids, recipient: .alice) == 300_005)
+            #expect(try await store.payloadBytes(of: ids, recipient: .bob) == 2)
+            #expect(try await store.payloadBytes(of: [], recipient: .alice) == 0)
+            #expect(try await store.payloadBytes(of: [sent[2].id], recipient: .alice) == 0)
+            _ = try await store.revoke(sent[0].id, sender: "tests", now: noon)
+            #expect(try await store.payloadBytes(of: ids, recipient: .alice) == 5)
+        }
+    }
+
     @Test("States are those of what a fetch finds", arguments: conformingStores)
     func states(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in

@@ -47,12 +47,12 @@ struct PostgresReadingTests {
     /// The number of rows that one question reads is bounded.
     @Test func theNewestTenThousandAreCounted() async throws {
         try await withTestStore(.postgres) { test in
-            let sent = (0..<(PostgresStore.maxUnreadScan + 5)).map { _ in SealedNotification.sample() }
+            let sent = (0..<(InboxPage.maxUnreadScan + 5)).map { _ in SealedNotification.sample() }
             for start in stride(from: 0, to: sent.count, by: 2000) {
                 try await test.store.append(Array(sent[start..<min(start + 2000, sent.count)]))
             }
             let unread = try await test.store.unreadCount(of: .alice, now: noon)
-            #expect(unread == PostgresStore.maxUnreadScan)
+            #expect(unread == InboxPage.maxUnreadScan)
             let page = try await test.store.inbox(of: .alice, unreadOnly: false, after: nil, limit: 1, now: noon)
             #expect(page.unread == unread)
         }

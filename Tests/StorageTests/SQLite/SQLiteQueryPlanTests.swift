@@ -11,7 +11,8 @@ struct SQLiteQueryPlanTests {
         [
             IdempotentRequest.find, SQLiteWrite.saveKey, SQLiteWrite.noteRevocation, SQLiteWrite.destroyPayload,
             SQLitePage.record, SQLitePage.ofSender, SQLitePage.toRecipient, InboxPage.allEntries,
-            InboxPage.unreadEntries, InboxPage.unreadCount, ReadingState.find, SQLitePurge.expiring,
+            InboxPage.unreadEntries, InboxPage.unreadCount, ReadingState.find, ReadingState.payloadBytes,
+            SQLitePurge.expiring,
             SQLitePurge.destroy,
             SQLitePurge.removable, SQLitePurge.removeKeys, Installation.byID, Installation.byHandle,
             Installation.afterID, Installation.platformsOfOwner, Registration.byID, Registration.byHandle,

@@ -3,7 +3,8 @@ import TestSupport
 
 /// One call of each method of the ports.
 enum StoreCall: CaseIterable {
-    case append, find, findMany, states, markRead, markShown, unreadCount, lease, confirm, leasePublished, backlog,
+    case append, find, findMany, payloadBytes, states, markRead, markShown, unreadCount, lease, confirm, leasePublished,
+        backlog,
         claim, record, abandon
     case registration, anyonesRegistration, registrations, allRegistrations, ping
     case records, reopen, payloadsOfKey
@@ -36,7 +37,7 @@ enum StoreCall: CaseIterable {
         case .claim: _ = try await store.claim([id], now: noon)
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])
         case .abandon: try await store.abandon([id])
-        case .ping: try await store.ping(timeout: .seconds(5))
+        case .ping: try await store.ping(timeout: .seconds(30))
         default: preconditionFailure("Every call is made by one of these.")
         }
     }
@@ -71,6 +72,7 @@ enum StoreCall: CaseIterable {
         switch self {
         case .find: _ = try await store.find(id, recipient: .alice)
         case .findMany: _ = try await store.find([id, NotificationID()], recipient: .alice)
+        case .payloadBytes: _ = try await store.payloadBytes(of: [id], recipient: .alice)
         case .states: _ = try await store.states([id], recipient: .alice)
         case .findThen: _ = try await store.findByCallback(id, recipient: .alice)
         case .markRead: try await store.markRead(id, at: noon)

@@ -27,6 +27,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// All further input is ignored.
     private var isDone = false
     private var wakeUp: Scheduled<Void>?
+    private var context: ChannelHandlerContext?
 
     /// - Parameter direct: the routes of a ``DirectRouteHandler`` that HTTP/1.1 connections get.
     init(limits: HTTPLimits, direct: DirectRouteTable? = nil) {
@@ -36,12 +37,14 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
         let pipeline = context.pipeline.syncOperations
         if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
             isHTTP1 = true
             connection = try? pipeline.handler(type: ConnectionHandler.self)
             let hosts = HostHandler()
             try? pipeline.addHandler(hosts, position: .after(decoder))
+            try? pipeline.addHandler(PersistenceHandler(connection), position: .after(hosts))
             self.hosts = hosts
             addDirectRoutes(pipeline)
         } else {
@@ -66,6 +69,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func end() {
+        context = nil
         wakeUp?.cancel()
         wakeUp = nil
         while unanswered > 0 {
@@ -114,6 +118,12 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? HTTPParserError { parserError = error }
         context.fireErrorCaught(error)
+    }
+
+    /// Sends `100 Continue`, unless the body has ended or the connection has.
+    func askForBody() {
+        guard let context, body.isOpen, !isDone else { return }
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
     // MARK: Answers

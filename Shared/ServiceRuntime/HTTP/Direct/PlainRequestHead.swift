@@ -20,7 +20,7 @@ struct PlainRequestHead: Sendable {
     private(set) var length = 0
     /// The bytes of the body: 0 without a `Content-Length`.
     private(set) var bodyLength = 0
-    /// Whether more than the framing is plain: no `Expect` and no `Origin`.
+    /// Whether more than the framing is plain: no `Expect`, no `Origin` and no `Content-Encoding`.
     private(set) var isDirect = true
     private(set) var authorization: Range<Int>?
     private(set) var contentType: Range<Int>?
@@ -133,6 +133,7 @@ struct PlainRequestHead: Sendable {
         case 13 where isNamed("authorization"): return Self.set(&authorization, value)
         case 14 where isNamed("content-length"): return Self.set(&contentLength, value) && readLength(bytes, value)
         case 15 where isNamed("idempotency-key"): return Self.set(&idempotencyKey, value)
+        case 16 where isNamed("content-encoding"): isDirect = false
         case 17 where isNamed("transfer-encoding"): return false
         default: break
         }

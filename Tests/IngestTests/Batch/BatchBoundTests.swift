@@ -1,0 +1,176 @@
+import APITestSupport
+import HTTPTypes
+import HummingbirdTesting
+import SecurePushCore
+import ServiceRuntime
+import StackKit
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+/// What a batch may hold, and how long it may last.
+@Suite("The bounds of a batch", .timeLimit(.minutes(3)))
+struct BatchBoundTests {
+    private static let line = #"{"Recipient":"alice","Payload":1}"# + "\n"
+    private static let endOfAnswer = "\r\n0\r\n\r\n"
+
+    private static func head(_ bench: IngestBench, _ field: String = "Transfer-Encoding: chunked") -> String {
+        """
+        POST /api/notifications/batch HTTP/1.1\r
+        Host: localhost\r
+        Authorization: \(bench.credentials.sender)\r
+        Content-Type: application/x-ndjson\r
+        \(field)\r
+        \r
+
+        """
+    }
+
+    /// The attack of the security review, finding 8: a hundred batches without a line.
+    @Test func idleBatchesHoldNothingOfTheBudget() async throws {
+        let budget = RequestBudget(maxBytes: 1024 * 1024, reservedForSmall: 0)
+        try await withIngest(budget: budget, server: .live) { bench in
+            try await RawConnection.with(port: bench.client.port) { first in
+                try await first.write(Self.head(bench))
+                try await first.writeChunk("\n  \n")
+                _ = try await first.read(until: "\r\n\r\n")
+                for _ in 0..<20 {
+                    try await RawConnection.with(port: bench.client.port) { other in
+                        try await other.write(Self.head(bench))
+                        _ = try await other.read(until: "\r\n\r\n")
+                        try await expectEventually { budget.usedBytes == 0 }
+                    }
+                }
+                let payload = String(repeating: "x", count: 100 * 1024)
+                let body = #"{"Recipient":"alice","Payload":"\#(payload)"}"#
+                #expect(try await bench.post(body).status == .created)
+                #expect(try await bench.batch(Self.line).results().count == 1)
+            }
+        }
+    }
+
+    @Test(arguments: ["", "\n", " \t\r\n\n", #"{"Recipient":"al"#])
+    func aBatchWithoutALineEndsWithAnAnswer(_ filler: String) async throws {
+        try await withIngest(maxBatchIdle: .milliseconds(700), server: .live) { bench in
+            try await RawConnection.with(port: bench.client.port) { connection in
+                try await connection.write(Self.head(bench))
+                try await connection.writeChunk(Self.line)
+                let dripping = Task {
+                    while !filler.isEmpty, !Task.isCancelled {
+                        try await connection.writeChunk(filler)
+                        try await Task.sleep(for: .milliseconds(50))
+                    }
+                }
+                defer { dripping.cancel() }
+                let answer = try await connection.read(until: Self.endOfAnswer)
+                #expect(answer.contains(#""Id":"#) && answer.contains(#""status":408"#))
+                #expect(answer.contains("after line 1."))
+                #expect(try await bench.count == 1)
+            }
+        }
+    }
+
+    @Test func linesKeepABatchOpen() async throws {
+        try await withIngest(maxBatchIdle: .milliseconds(1500), server: .live) { bench in
+            try await RawConnection.with(port: bench.client.port) { connection in
+                try await connection.write(Self.head(bench))
+                for _ in 0..<8 {
+                    try await connection.writeChunk(Self.line)
+                    _ = try await connection.read(until: #""ExpiresAt":"#)
+                    try await Task.sleep(for: .milliseconds(300))
+                }
+                try await connection.write("0\r\n\r\n")
+                let end = try await connection.read(until: "\r\n0\r\n\r\n")
+                #expect(!end.contains("408"))
+                #expect(try await bench.count == 8)
+            }
+        }
+    }
+
+    /// The time in which the store is slow is not the client's.
+    @Test func aSlowStoreIsNoIdleTime() async throws {
+        let store = MemoryStore()
+        let writer = FakeWriter(store, isHolding: true)
+        try await withIngest(store: store, writer: writer, maxBatchIdle: .milliseconds(500), server: .live) { bench in
+            let big = #"{"Recipient":"alice","Payload":"\#(String(repeating: "x", count: 200 * 1024))"}"# + "\n"
+            try await RawConnection.with(port: bench.client.port) { connection in
+                let body = String(repeating: big, count: 20)
+                try await connection.write(Self.head(bench, "Content-Length: \(body.utf8.count)"))
+                let writing = Task { try await connection.write(body) }
+                try await expectEventually { writer.waiting == 1 }
+                try await Task.sleep(for: .seconds(2))
+                writer.release()
+                try await writing.value
+                let answer = try await connection.read(until: Self.endOfAnswer)
+                #expect(answer.split(separator: #""Id":"#).count == 21 && !answer.contains("408"))
+            }
+        }
+    }
+
+    /// Many errors, long names, and a line that is no JSON.
+    private static let refusedLines = [
+        "{" + (0..<60).map { #""member \#($0)":1"# }.joined(separator: ",") + "}",
+        #"{"Recipient":"alice","Payload":1,"\#(String(repeating: "n", count: 480))":1,"b":2}"#,
+        #"{"Recipient":"alice","Payload":1,"\#(String(repeating: "\\u0001", count: 400))":1}"#,
+        #"{"Platforms":[\#((0..<100).map { "\"p\($0)\"" }.joined(separator: ","))]}"#,
+        String(repeating: "[", count: 2000), #"{"Recipient":7,"Recipients":[],"Remind":["x"],"ExpiresAt":"y"}"#,
+    ]
+
+    @Test(arguments: refusedLines)
+    func theAnswerOfARefusedLineIsBounded(_ line: String) async throws {
+        try await withIngest { bench in
+            let requestID = try #require(HTTPField.Name("X-Request-Id"))
+            let answer = try await bench.batch(
+                line, headers: [requestID: String(repeating: "r", count: 128)])
+            #expect(answer.lines.count == 1)
+            #expect(answer.lines[0].utf8.count * BatchLimit.maxLines <= BatchLimit.maxWaitingResultBytes)
+            let status = try #require(try answer.results()[0]["status"] as? Int)
+            #expect((400..<500).contains(status))
+            // A single request has them all.
+            try (try await bench.post(line)).expectProblem(status)
+        }
+    }
+
+    /// Before, both sides waited for each other until the connection was reset.
+    @Test(arguments: [0, 3])
+    func tenThousandRefusedLinesAreTakenFromAClientThatDoesNotReadMeanwhile(_ index: Int) async throws {
+        try await withIngest(server: .live) { bench in
+            let line = Self.refusedLines[index] + "\n"
+            try await RawConnection.with(port: bench.client.port) { connection in
+                try await connection.write(
+                    Self.head(bench, "Content-Length: \(line.utf8.count * BatchLimit.maxLines)"))
+                let part = String(repeating: line, count: 100)
+                for _ in 0..<100 { try await connection.write(part) }
+                let answer = try await connection.read(until: Self.endOfAnswer)
+                #expect(answer.split(separator: #""status":422"#).count == 10_001)
+            }
+        }
+    }
+
+    /// Whoever reads nothing holds only the sender's own part.
+    @Test func aBatchBeyondTheSendersPartEndsWith503() async throws {
+        let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 0)
+        let store = MemoryStore()
+        let writer = FakeWriter(store, isHolding: true)
+        try await withIngest(store: store, writer: writer, budget: budget, server: .live) { bench in
+            let half = #"{"Recipient":"alice","Payload":"\#(String(repeating: "x", count: 40_000))"}"# + "\n"
+            try await RawConnection.with(port: bench.client.port) { first in
+                try await first.write(Self.head(bench))
+                try await first.writeChunk(half)
+                try await expectEventually { writer.waiting == 1 }
+                #expect(budget.usedBytes <= 100_000)
+                try await RawConnection.with(port: bench.client.port) { second in
+                    try await second.write(Self.head(bench))
+                    try await second.writeChunk(half)
+                    let answer = try await second.read(until: Self.endOfAnswer)
+                    #expect(answer.contains(#""status":503"#) && answer.contains("line 1 on"))
+                }
+                writer.release()
+                try await first.write("0\r\n\r\n")
+                _ = try await first.read(until: Self.endOfAnswer)
+            }
+            try await expectEventually { budget.usedBytes == 0 }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import SecurePushCore
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Files that a service watches. A FIFO without a writer stands for a file system that does not answer: opening it for
+/// reading blocks.
+@Suite("Files that are watched", .timeLimit(.minutes(2)))
+struct FileWatchTests {
+    private struct NoNumber: Error {}
+
+    private static func file(
+        _ path: String, passed: @escaping @Sendable () -> Duration = { .zero },
+        parsing: @escaping @Sendable () -> Void = {}
+    ) throws -> ReloadingFile<Int> {
+        let file = try ReloadingFile(path: path, whileUnusable: .denies, now: { .now + passed() }) { text in
+            parsing()
+            guard let number = Int(text) else { throw NoNumber() }
+            return number
+        }
+        file.watch()
+        return file
+    }
+
+    private static func replace(_ path: String, _ text: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+    }
+
+    private static func replaceByFIFO(_ path: String) throws {
+        let name = path + ".fifo"
+        #expect(mkfifo(name, 0o600) == 0)
+        #expect(rename(name, path) == 0)
+    }
+
+    /// Lets a reader of the FIFO go on, so that the test leaves no thread behind.
+    private static func release(_ path: String) {
+        let descriptor = open(path, O_WRONLY | O_NONBLOCK)
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    private static func withPath(_ body: (String) async throws -> Void) async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "securepush-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await body(path)
+    }
+
+    private static func eventually(
+        within limit: Duration = .seconds(30), _ condition: () -> Bool
+    ) async throws -> Duration {
+        let start = ContinuousClock.now
+        while !condition() {
+            guard ContinuousClock.now - start < limit else { return .seconds(3600) }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return ContinuousClock.now - start
+    }
+
+    @Test func aChangeHasAnEffectWithinASecondThoughNobodyAsks() async throws {
+        try await Self.withPath { path in
+            try Self.replace(path, "1")
+            let file = try Self.file(path)
+            for number in 2...4 {
+                try Self.replace(path, "\(number)")
+                let time = try await Self.eventually { file.usable == number }
+                #expect(time < .seconds(1))
+            }
+            try FileManager.default.removeItem(atPath: path)
+            #expect(try await Self.eventually { file.usable == nil } < .seconds(1))
+            #expect(file.changes == 3 && file.reportedProblem?.code == .missing)
+        }
+    }
+
+    @Test func whoeverChecksHasTheNewestVersion() async throws {
+        try await Self.withPath { path in
+            try Self.replace(path, "0")
+            let file = try Self.file(path)
+            for number in 1...20 {
+                try Self.replace(path, "\(number)")
+                await file.check()
+                #expect(file.current == number)
+            }
+        }
+    }
+
+    /// 100,000 lines take a while, too.
+    @Test func aSlowReadingDelaysNobody() async throws {
+        try await Self.withPath { path in
+            try Self.replace(path, "1")
+            let reading = Mutex(false)
+            let isSlow = Mutex(false)
+            let file = try Self.file(
+                path,
+                parsing: {
+                    guard isSlow.withLock({ $0 }) else { return }
+                    reading.withLock { $0 = true }
+                    Thread.sleep(forTimeInterval: 3)
+                    reading.withLock { $0 = false }
+                })
+            isSlow.withLock { $0 = true }
+            try Self.replace(path, "2")
+            _ = try await Self.eventually { reading.withLock { $0 } }
+            let start = ContinuousClock.now
+            for _ in 0..<1000 { #expect(file.current == 1 && file.usable == 1 && file.refreshed() == 1) }
+            #expect(file.reportedProblem == nil)
+            #expect(ContinuousClock.now - start < .seconds(1))
+            #expect(reading.withLock { $0 })
+            _ = try await Self.eventually { file.current == 2 }
+            #expect(file.current == 2)
+        }
+    }
+
+    @Test func aFileSystemThatDoesNotAnswerDelaysNobody() async throws {
+        try await Self.withPath { path in
+            try Self.replace(path, "1")
+            let passed = Mutex(Duration.zero)
+            let file = try Self.file(path, passed: { passed.withLock { $0 } })
+            try Self.replaceByFIFO(path)
+            // By now a look hangs.
+            try await Task.sleep(for: FileWatch.interval * 2)
+            let start = ContinuousClock.now
+            for _ in 0..<1000 { #expect(file.usable == 1 && file.refreshedUsable() == 1) }
+            #expect(ContinuousClock.now - start < .milliseconds(500))
+            // All who want the newest version together wait for a second at most.
+            await withTaskGroup { group in
+                for _ in 0..<200 { group.addTask { await file.check() } }
+            }
+            for _ in 0..<100 { await file.check() }
+            #expect(ContinuousClock.now - start < FileWatch.patience * 3)
+            // Credentials that may have been withdrawn are refused after a minute, and operators see why.
+            passed.withLock { $0 = .seconds(61) }
+            #expect(file.usable == nil && file.current == 1)
+            #expect(file.reportedProblem?.message.contains("does not answer") == true)
+            // The file is back.
+            Self.release(path)
+            try Self.replace(path, "2")
+            _ = try await Self.eventually { file.usable == 2 }
+            #expect(file.usable == 2 && file.reportedProblem == nil)
+        }
+    }
+
+    @Test func aReloadSaysWhyTheFileCannotBeUsed() async throws {
+        try await Self.withPath { path in
+            try Self.replace(path, "1")
+            let file = try Self.file(path)
+            let source = file.source("AUTH_USERS_FILE")
+            try Self.replace(path, "2")
+            try await source.reload()
+            #expect(file.current == 2)
+            try Self.replace(path, "x")
+            await #expect(throws: FileError.self) { try await source.reload() }
+            #expect(file.current == 2)
+            try Self.replace(path, "3")
+            try await source.reload()
+            #expect(file.current == 3)
+        }
+    }
+
+    @Test func nobodyLooksAtAFileThatIsReleased() async throws {
+        try await Self.withPath { path in
+            try Self.replace(path, "1")
+            let readings = Mutex(0)
+            var file: ReloadingFile<Int>? = try Self.file(path, parsing: { readings.withLock { $0 += 1 } })
+            #expect(file?.current == 1)
+            file = nil
+            try Self.replace(path, "2")
+            try await Task.sleep(for: FileWatch.interval * 3)
+            #expect(readings.withLock { $0 } == 1)
+        }
+    }
+}
