@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: commands)
     func `A control character inside is one sentence without the value`(command: [String]) async throws {
         try await withTemporaryFolder { folder in
-            for text in Self.inner {
+            for text in [Self.inner[0], Self.inner[3]] {
                 let settings = [
                     "INGEST_API_KEY": text, "RETRIEVAL_TOKEN": text, "INGEST_URL": "http://127.0.0.1:1",
                     "RETRIEVAL_URL": "http://127.0.0.1:1",
@@ -62,6 +62,18 @@ import Testing
             for (command, settings, code, name) in rows {
                 let run = try await CommandLineRun(command, settings, in: folder)
                 #expect(run.code == code && run.errors.contains("\(name) holds"), "\(run.errors)")
+                Self.expectSilence(run)
+            }
+        }
+    }
+
+    @Test(arguments: [("DATABASE_URL_FILE", ["migrate"]), ("AMQP_URL_FILE", ["dead-letters", "list"])])
+    func `A file of a URL is checked as well`(key: String, command: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            for text in ["sqlite:x\n/secret", "amqp://u:secret\u{B}@127.0.0.1:1"] {
+                try Data(text.utf8).write(to: URL(filePath: folder + "/url"))
+                let run = try await CommandLineRun(command, [key: "url"], in: folder)
+                #expect(run.code == 78 && run.errors.contains("\(key) holds a control character"), "\(run.errors)")
                 Self.expectSilence(run)
             }
         }

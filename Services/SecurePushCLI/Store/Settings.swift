@@ -18,7 +18,8 @@ struct Settings: Sendable {
             all[key + "_FILE"] = nil
             // Not a URL: the command fails instead of using the default.
             let text = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText ?? ""
-            all[key] = text.isEmpty ? Self.unreadable + path : text
+            let isUsable = !text.isEmpty && OutsideText.controlCharacter(in: text) == nil
+            all[key] = isUsable ? text : Self.unreadable + path
         }
         self.all = all
     }
@@ -30,7 +31,8 @@ struct Settings: Sendable {
     ///   that file and could not be read.
     static func requireReadable(_ url: String, of key: String) throws {
         guard url.hasPrefix(unreadable) else { return }
-        _ = try SecretFile.read(String(url.dropFirst(unreadable.count)), of: key + "_FILE")
+        let text = try SecretFile.read(String(url.dropFirst(unreadable.count)), of: key + "_FILE")
+        _ = try SecretText.line(text, of: key + "_FILE", .configuration)
     }
 
     subscript(key: String) -> String? { all[key] }

@@ -48,10 +48,8 @@ import Testing
             .init(status: status, body: "{", staysOpen: true)
         } _: { server in
             let client = try APIClient(service: "ingest", url: server.url, timeout: .milliseconds(500))
-            let start = ContinuousClock.now
             let failure = await #expect(throws: CommandFailure.self) { _ = try await client.send(.get, "/x") }
             #expect(failure?.code == .unreachable && failure?.message.contains("no answer in time") == true)
-            #expect(ContinuousClock.now - start < .seconds(20))
         }
     }
 }
