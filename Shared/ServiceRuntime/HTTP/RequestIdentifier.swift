@@ -61,8 +61,8 @@ extension HTTPFields {
 public struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext {
     /// Hummingbird's own part.
     public var coreContext: CoreRequestContextStorage
-    /// The other end of the connection.
-    public let remoteAddress: SocketAddress?
+    /// The client's address: the other end of the connection, or the one that a trusted proxy tells.
+    public internal(set) var remoteAddress: SocketAddress?
 
     /// Called by Hummingbird for each request.
     public init(source: ApplicationRequestContextSource) {
