@@ -64,8 +64,10 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
     RecipientKeysController(authentication: authentication, keys: opened.store).addRoutes(to: router)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
+    var listener = configuration.http
+    listener.limits.streamedPaths = [BatchController.path]
     let http = try makeHTTPService(
-        router: router, direct: DirectRoutes([send.directCreate]), configuration: configuration.http, context: context)
+        router: router, direct: DirectRoutes([send.directCreate]), configuration: listener, context: context)
     return BuiltIngest(
         services: [opened.service, publisher, gauge, relay, purge] + [context.audit].compactMap(\.self)
             + (admin?.services ?? []) + [http],

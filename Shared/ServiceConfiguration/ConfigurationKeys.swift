@@ -59,7 +59,16 @@ public enum ConfigurationKeys {
     /// The key `HTTP_BODY_TIMEOUT`.
     public static let httpBodyTimeout = ConfigurationKey(
         "HTTP_BODY_TIMEOUT", .duration(.milliseconds(100) ... .seconds(3600)), default: "30s",
-        meaning: "Time without a byte of a request's body after which the connection is closed")
+        meaning:
+            "Time without a byte of a request's body after which the connection is closed. In all, a body of up to "
+            + "64 KiB has 10 s, and a larger one must bring 1 KiB/s")
+
+    /// The key `TRUSTED_PROXIES`.
+    public static let trustedProxies = ConfigurationKey(
+        "TRUSTED_PROXIES", .list(of: .addressBlock, hint: "ADDRESSES"),
+        meaning:
+            "Addresses and CIDR blocks of your reverse proxies, such as 10.0.0.0/8,::1. Only from them the client's "
+            + "address is read from X-Forwarded-For or Forwarded, and their connections are not limited per address")
 
     /// The key `LOG_LEVEL`.
     public static let logLevel = ConfigurationKey(
@@ -316,8 +325,8 @@ extension ConfigurationKeys {
     /// Every key, in the order of the documentation.
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
-        httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
-        accessLog, auditLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout,
+        httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, trustedProxies, logLevel,
+        logFormat, accessLog, auditLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout,
         otelServiceName, tracesSampler, tracesSamplerArgument, databaseURL, databaseURLFile, databaseMigrate, amqpURL,
         amqpURLFile, amqpDeclare, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName,
         hubPoolFile, hubInsecureHost, hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch,

@@ -32,7 +32,7 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         var request = request.below(trace)
         let expectation = BodyExpectation(of: request, context)
         if let expectation { request.body = expectation.asking(for: request.body) }
-        var context = context
+        var context = withClient(of: request, context)
         context.logger = context.logger.of(request: identifier, trace: request.headers.traceContext)
         var response: Response
         do {
@@ -61,6 +61,15 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             method: request.method, route: route, requestID: identifier, start: start, trace: trace,
             line: accessLine(of: request, route: route, context: context))
         return observed.observing(response, logger: service.logger)
+    }
+
+    /// The context with the client's address, which a trusted proxy tells.
+    private func withClient(of request: Request, _ context: Context) -> Context {
+        guard var own = context as? ServiceRequestContext, service.proxies.contains(own.remoteAddress) else {
+            return context
+        }
+        own.remoteAddress = service.proxies.client(of: own.remoteAddress, request.headers)
+        return own as? Context ?? context
     }
 
     /// The new span of a request, if requests are traced. Those of operators are not.
@@ -96,11 +105,17 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         try request.checkCodings()
         if let answer = cors?.preflight(request, methods: service.routes.methods) { return answer }
         if Operations.paths.contains(request.uri.path) { return try await next(request, context) }
-        guard let permit = service.requests.begin() else {
-            throw Problem.serviceUnavailable("Too many requests are in flight (HTTP_MAX_IN_FLIGHT).")
+        guard let permit = service.requests.begin() else { throw InFlightRequests.problem }
+        // A proxy that refuses `/metrics` must not be bypassed by `//metrics`, which the router takes for the same.
+        if context.endpointPath.map(Operations.paths.contains) == true {
+            throw Problem.notFound("There is nothing at this path.")
         }
-        var response = try await next(request, context)
-        // A streamed answer is in flight until it is written. A complete one takes no more work from here on.
+        // The bodies of other methods are not read.
+        let hasBody = request.method != .get && request.method != .head
+        var response = try await next(hasBody ? request.pausing(permit) : request, context)
+        permit.answers()
+        // A streamed answer is in flight until it is written. A complete one takes no more work from here on, and
+        // RequestHandler counts it until it has left.
         if response.body.contentLength == nil {
             let body = response.body
             response.body = ResponseBody { writer in

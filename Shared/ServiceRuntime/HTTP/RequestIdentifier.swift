@@ -69,15 +69,15 @@ public struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext
     public var coreContext: CoreRequestContextStorage
     /// The connection, or the stream of an HTTP/2 connection.
     public let channel: any Channel
+    /// The client's address: the other end of the connection, or the one that a trusted proxy tells.
+    public internal(set) var remoteAddress: SocketAddress?
 
     /// Called by Hummingbird for each request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
+        remoteAddress = source.channel.remoteAddress
     }
-
-    /// The other end of the connection.
-    public var remoteAddress: SocketAddress? { channel.remoteAddress }
 }
 
 extension RequestContext {

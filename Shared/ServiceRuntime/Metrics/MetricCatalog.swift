@@ -147,15 +147,19 @@ public enum MetricCatalog {
             "securepush_http_connections", .gauge, of: services, "Open connections of clients."),
         .init(
             "securepush_http_connections_closed_total", .counter, labels: ["reason"], of: services,
-            "Connections ended by a limit or deadline: limit, address, evicted, handshake, idle, header, body, drain, "
-                + "write."
+            "Connections ended by a limit or deadline: limit, address, evicted, handshake, idle, header, body, "
+                + "waiting, drain, write, frames."
         ),
         .init(
             "securepush_certificate_expiry_seconds", .gauge, of: services,
             "Time until the first certificate of the TLS chain expires; negative afterwards. Only with HTTPS."),
         .init(
             "securepush_http_requests_in_flight", .gauge, of: services,
-            "HTTP requests in flight, without those of operators; HTTP_MAX_IN_FLIGHT is their limit."),
+            "HTTP requests in flight, without those of operators, and answers that wait for their clients; "
+                + "HTTP_MAX_IN_FLIGHT is their limit."),
+        .init(
+            "securepush_http_bodies_awaited", .gauge, of: services,
+            "HTTP requests whose bodies have not arrived. They are not in flight."),
         .init(
             "securepush_postgres_connections", .gauge, of: ["ingest", "dispatcher", "retrieval"],
             "Open connections to PostgreSQL."),
