@@ -1,4 +1,5 @@
 import Dispatch
+import SecurePushCore
 import Synchronization
 
 #if canImport(Glibc)
@@ -18,7 +19,7 @@ final class HostLookup: Sendable {
 
     /// Why nothing can listen on a host; `nil` if it is an address, or a name that has one.
     static func problem(of host: String) async -> String? {
-        if isAddress(host) { return nil }
+        if ClientAddress(host) != nil { return nil }
         return await withCheckedContinuation { caller in
             let lookup = HostLookup(caller)
             // Threads of their own: the lookup blocks its thread.
@@ -35,11 +36,6 @@ final class HostLookup: Sendable {
             return caller
         }
         caller?.resume(returning: problem)
-    }
-
-    private static func isAddress(_ host: String) -> Bool {
-        var (four, six) = (in_addr(), in6_addr())
-        return inet_pton(AF_INET, host, &four) == 1 || inet_pton(AF_INET6, host, &six) == 1
     }
 
     private static func find(_ host: String) -> String? {
