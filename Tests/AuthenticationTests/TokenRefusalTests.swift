@@ -71,7 +71,8 @@ import Testing
         try await withAuthenticator(jwks: jwks(key.jwk(#""kid":"a""#))) { bench in
             for number in 0..<500 {
                 let header = #"{"alg":"ES256","kid":"flood \#(number)"}"#
-                _ = await bench.refusal("Bearer " + (try key.token(header: header, claims: claims())))
+                let token = try key.token(header: header, claims: claims())
+                _ = await bench.refusal("Bearer \(token)")
             }
             let forged = try TestKey.es256().token(header: #"{"alg":"ES256","kid":"a"}"#, claims: claims())
             _ = await bench.refusal("Bearer \(forged)")
@@ -80,7 +81,8 @@ import Testing
             bench.clock.advance(by: TokenRefusalLog.interval)
             for _ in 0..<5 {
                 let header = #"{"alg":"ES256","kid":"later"}"#
-                _ = await bench.refusal("Bearer " + (try key.token(header: header, claims: claims())))
+                let token = try key.token(header: header, claims: claims())
+                _ = await bench.refusal("Bearer \(token)")
             }
             let later = bench.lines.all.filter { $0.contains("later") }
             #expect(later == ["info A token was refused kid=later not_logged=490 reason=No key has the kid"])
